@@ -77,8 +77,8 @@ LISTED = {
     "evals/report/page.py:write_report": FILE,
     "evals/runner/model.py:watch_turn": COUNTED,
     "evals/runner/results.py:read_results": FILE,
-    "evals/lab/suite/generate.py:run_query": "sqlite3's errors, one of them for a text with NUL",
-    "evals/lab/training/lora.py:_tokens": f"a model's template: {FOREIGN}",
+    "evals/lab/suite/build.py:run_query": "sqlite3's errors, one of them for a text with NUL",
+    "evals/lab/training/sft.py:_tokenize": f"a model's template: {FOREIGN}",
 }
 
 

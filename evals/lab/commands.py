@@ -217,7 +217,7 @@ def export_sft(
     With `--without-part sese --without-part sace` it is the paper's plain fine-tuning.
     """
     from ..datasets import load_dataset
-    from .training.export_sft import export
+    from .training.sft import export
 
     count = export(load_dataset(dataset, split, data).first(limit), out, perturb, tuple(parts or ()), annotator)
     say(f"{out}: {count} turns")
@@ -240,7 +240,7 @@ def train_lora(
     as_json: JsonOption = False,
 ) -> None:
     """Fine-tune a model on exported turns by LoRA, with Track-SQL's hyper-parameters; needs the extra `sft`."""
-    from .training.lora import LoraOptions, train
+    from .training.sft import LoraOptions, train
 
     options = LoraOptions(rank, alpha, dropout, batch, accumulate, epochs, learning_rate, max_tokens, seed)
     trained = train(records, model, out, options)

@@ -1,23 +1,34 @@
-"""What a prompt is given for a question: definitions that it needs, and examples that show its query's skeleton.
+"""What a prompt is given for a question (definitions, examples, values), and other readings that answers tell.
 
 `data/knowledge_*.yaml` hold forty entries a database, `data/knowledge_questions.yaml` sixty questions with what each
 needs. Both were written before there was anything to retrieve them with. `data/knowledge_others_*.yaml` and
 `data/knowledge_others_questions.yaml` are by people who had not seen the retrieval, which was then made better with
 them; `data/knowledge_test_*.yaml` and `data/knowledge_test_questions.yaml` by people whose work is only ever scored.
 If either is there, half of the entries of a database is theirs: of ours stay the first ten questions, what they
-need, and further entries up to twenty.
+need, and further entries up to twenty. `data/rival_questions.yaml` holds questions with a query that a competent
+analyst wrote and what it leaves open.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, cast
 
-from ....tools.database import Database, render_schema
+from sqlglot import exp
+
+from tests.support.scripted import ScriptedModel
+
+from ....agent import SQLAgent
+from ....agent.nodes.link import CANDIDATES
+from ....agent.settings import Settings
+from ....tools.database import Database, Schema, render_schema
 from ....tools.errors import SettingsError, SQLParseError
 from ....tools.examples import Example, ExampleQuery, ExampleStore, Selector, make_selector
 from ....tools.knowledge import Entry, Knowledge, read_knowledge
@@ -25,14 +36,16 @@ from ....tools.linking import SchemaLinker
 from ....tools.record_files import read_records
 from ....tools.sample import build_sample
 from ....tools.sql import sql_skeleton
-from ....tools.values import ValueIndex
-from ...datasets import Question, load_dataset
+from ....tools.sql.conditions import literal, operands
+from ....tools.sql.parse import parse_select
+from ....tools.sql.resolve import resolve
+from ....tools.values import IndexBounds, ValueIndex, likely
+from ...datasets import Dataset, Question, load_dataset
 from ...metrics import read_predictions
 from .gold import Databases
 from .registry import BenchOptions, Figures, divide, share
 
 DATA = Path(__file__).parent / "data"
-_PLACES = {"chinook": "chinook/Chinook_Sqlite.sqlite", "northwind": "northwind/northwind.sqlite"}
 _OUR_QUESTIONS, _OUR_ENTRIES = 10, 20
 """What stays of ours for each database if others have written the other half."""
 
@@ -75,9 +88,7 @@ def measure_knowledge(options: BenchOptions) -> Figures:
                     entries.setdefault(author, {})[name] = len(layers[0])
                     layers = (_take_half(name, first, layers[0]), layers[0])
                     questions = [*(first if author == authors[0] else ()), *questions]
-                place = _PLACES.get(name)
-                path = options.folder / "sample-dbs" / place if place else build_sample(Path(folder) / "kestrel.sqlite")
-                with Database.open(path) as database:
+                with Database.open(_find_database(name, options, folder)) as database:
                     knowledge = Knowledge.of(layers, database)
                     linker = SchemaLinker(knowledge.schema, ValueIndex.open(database))
                     shown += _show_entries(name, knowledge, linker, questions)
@@ -92,6 +103,15 @@ def measure_knowledge(options: BenchOptions) -> Figures:
 def _read_questions(file: str, author: str, limit: int | None) -> list[_NeedingQuestion]:
     records = cast("Sequence[Any]", read_records(DATA / f"{file}_questions.yaml"))[:limit]
     return [_NeedingQuestion(one["database"], one["question"], frozenset(one["needs"]), author) for one in records]
+
+
+def _find_database(name: str, options: BenchOptions, folder: str) -> Path:
+    """Return the file of a sample database or of one of KaggleDBQA; ours is built in a folder."""
+    if name == "kestrel":
+        return build_sample(Path(folder) / "kestrel.sqlite")
+    samples = {"chinook": "chinook/Chinook_Sqlite.sqlite", "northwind": "northwind/northwind.sqlite"}
+    place = f"sample-dbs/{samples[name]}" if name in samples else f"kaggle-dbqa/database/{name}/{name}.sqlite"
+    return options.folder / place
 
 
 def _take_half(name: str, questions: Sequence[_NeedingQuestion], theirs: Sequence[Entry]) -> tuple[Entry, ...]:
@@ -209,3 +229,191 @@ def _skeleton(sql: str) -> str | None:
         return sql_skeleton(sql)
     except SQLParseError:
         return None
+
+
+_FIRST = 5
+"""Matches of each literal of a query that are looked at."""
+
+_WHOLE = IndexBounds(seconds=600)
+
+_SETS = {
+    "spider_train": ("spider", "train"),
+    "spider_dev": ("spider", "dev"),
+    "spider_syn": ("spider-syn", "dev"),
+    "spider_dk": ("spider-dk", "dev"),
+}
+_NOISE_SETS = {"spider": ("spider", "dev"), "kaggle": ("kaggle-dbqa", "test"), "cosql": ("cosql", "dev")}
+
+BEFORE = {"spider": 0.163, "kaggle": 0.1607, "cosql": 0.1596}
+"""The precision of the whole sets when every value found was shown: measured in the same way at commit 794b78d."""
+
+Literal = tuple[str, str, str]
+"""Table, column and text."""
+
+
+@dataclass(frozen=True)
+class AskedValues:
+    """A question, the one before it in its interaction, and the literals of its gold query."""
+
+    set: str
+    index: ValueIndex
+    schema: Schema
+    text: str
+    before: str
+    literals: Sequence[Literal]
+
+
+def read_questions(name: str, dataset: Dataset, cache: Path) -> Iterator[AskedValues]:
+    """Yield the questions of a dataset whose database is there, with its index built whole."""
+    indexes: dict[str, ValueIndex] = {}
+    with Databases(dataset) as databases:
+        for (place, _), turns in groupby(dataset.questions, lambda question: (question.database, question.interaction)):
+            database = databases.get(place)
+            if database is None:
+                continue
+            index = indexes[place] = indexes.get(place) or ValueIndex.open(database, cache=cache, bounds=_WHOLE)
+            schema, before = database.schema(), ""
+            for question in turns:
+                literals = text_literals(question.golds[0], schema)
+                yield AskedValues(name, index, schema, question.text, before, literals)
+                before = question.text
+
+
+def _read_sets(options: BenchOptions, sets: Mapping[str, tuple[str, str]]) -> Iterator[AskedValues]:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, place in sets.items():
+            yield from read_questions(name, load_dataset(*place, options.folder).first(options.limit), Path(folder))
+
+
+def text_literals(sql: str, schema: Schema) -> list[Literal]:
+    """Return the distinct texts that a query compares a column with, by `=`, `!=` or IN."""
+    try:
+        tree = parse_select(sql)
+    except SQLParseError:
+        return []
+    resolution = resolve(tree, schema)
+    found: dict[Literal, None] = {}
+    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In):
+        for (reference, _), other in operands(node, resolution):
+            text, source = literal(other, resolution), reference.source
+            if isinstance(text, str) and source is not None and source.table is not None:
+                found[source.table.name, reference.column, text] = None
+    return list(found)
+
+
+def count_found(questions: Iterable[AskedValues]) -> dict[str, dict[str, float]]:
+    """Return recall at 5 by set, with the counts behind it.
+
+    A literal is found if one of the first five matches per literal of its query is this very text in the column that
+    gold compares it with. A literal that its column does not hold cannot be found; patterns of LIKE are not values.
+    """
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for asked in questions:
+        matches = asked.index.find(asked.text, _FIRST * max(1, len(asked.literals)))
+        held = [each for each in asked.literals if asked.index.holds(*each)]
+        found = {(match.table, match.column, match.value) for match in matches}.intersection(held)
+        counts[asked.set].update(found=len(found), held=len(held), absent=len(asked.literals) - len(held))
+    return {
+        name: {
+            "recall_at_5": divide(count["found"], count["held"]),
+            "literals": count["held"],
+            "not_in_database": count["absent"],
+        }
+        for name, count in counts.items()
+    }
+
+
+def measure_values(options: BenchOptions) -> Figures:
+    """Return recall at 5 on Spider train (which the index was developed on) and the dev sets."""
+    details = count_found(_read_sets(options, _SETS))
+    return {**{name: detail["recall_at_5"] for name, detail in details.items()}, "details": details}
+
+
+def measure_value_noise(options: BenchOptions) -> Figures:
+    """Return by set `precision` of the values that prompts tell of, `precision_before` and `recall_at_5`, with counts.
+
+    A value is shown if it is among the candidates that a prompt lists for the question (`Settings.values` at most); in
+    an interaction those of the question before count too, after the question's own. It is right if gold compares this
+    very text, by `=`, `!=` or IN, with that column or with a column that a foreign key links with it: a copy is listed
+    once. Every other value shown counts as wrong, also if gold is another reading or uses LIKE. Found are texts, of
+    those that their column holds, that are right among the first five shown for each text of the query.
+    """
+    counts: dict[str, Counter[str]] = {name: Counter() for name in _NOISE_SETS}
+    for asked in _read_sets(options, _NOISE_SETS):
+        # For each column, itself and those that a declared or inferred key links with it directly.
+        linked: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+        for key in asked.schema.foreign_keys:
+            for own, other in zip(key.columns, key.ref_columns, strict=True):
+                pair = {(key.table.lower(), own.lower()), (key.ref_table.lower(), other.lower())}
+                for place in pair:
+                    linked[place] |= pair
+        matches = [
+            match
+            for text in (asked.text, asked.before)
+            if text
+            for match in likely(text, asked.index.find(text, CANDIDATES), asked.schema)
+        ]
+        distinct = dict.fromkeys((match.table, match.column, match.value) for match in matches)
+        shown = [(table.lower(), column.lower(), value) for table, column, value in distinct][: Settings().values]
+        first = set(shown[: _FIRST * max(1, len(asked.literals))])
+        meant: set[Literal] = set()
+        count = counts[asked.set]
+        for table, column, text in asked.literals:
+            place = (table.lower(), column.lower())
+            right = {(*other, text) for other in {place} | linked[place]}
+            meant |= right
+            if asked.index.holds(table, column, text):
+                count.update(texts=1, found=bool(right & first))
+        count.update(shown=len(shown), right=sum(value in meant for value in shown))
+    return {
+        name: {
+            "precision": divide(count["right"], count["shown"]),
+            "precision_before": BEFORE[name],
+            "recall_at_5": divide(count["found"], count["texts"]),
+            "shown": count["shown"],
+            "texts": count["texts"],
+        }
+        for name, count in counts.items()
+    }
+
+
+_SETTINGS = {"record": "off", "examples": "none", "clarify": False, "readings": "tell"}
+
+
+def measure_rivals(options: BenchOptions) -> Figures:
+    """Return whether the reading that a question hangs on is shown, and none if nothing is open.
+
+    `decisive` are questions that a reading changes, `decisive_shown` the share of those whose reading is shown,
+    `by_matter` shown of all; `false_alarms` is the share of settled questions at which a reading is said to change
+    something. The model writes the analyst's query.
+    """
+    records = cast("Sequence[Mapping[str, str]]", read_records(DATA / "rival_questions.yaml"))[: options.limit]
+    model = ScriptedModel(script=lambda prompt: "")
+    shown: dict[str, list[bool]] = defaultdict(list)
+    missed: list[str] = []
+    alarms: list[str] = []
+    settled = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, some in groupby(sorted(records, key=itemgetter("database")), itemgetter("database")):
+            with SQLAgent(_find_database(name, options, folder), model=model, settings=_SETTINGS) as agent:
+                for record in some:
+                    model.script = lambda prompt, sql=record["sql"]: f"```sql\n{sql}\n```"
+                    matter, question = record["matter"], record["question"]
+                    readings = agent.ask(question).readings
+                    found = {reading.matter for reading in readings.tried if not reading.same}
+                    if matter == "settled":
+                        settled += 1
+                        alarms += [f"{question} {readings.line}"] if found else []
+                    else:
+                        shown[matter].append(matter in found)
+                        missed += [] if matter in found else [f"{matter}: {question}"]
+    flags = [flag for found in shown.values() for flag in found]
+    return {
+        "questions": len(records),
+        "decisive": len(flags),
+        "decisive_shown": share(flags) if flags else None,
+        "by_matter": {matter: f"{sum(shown[matter])} of {len(shown[matter])}" for matter in sorted(shown)},
+        "false_alarms": divide(len(alarms), settled) if settled else None,
+        "missed": missed,
+        "alarms": alarms,
+    }

@@ -1,31 +1,41 @@
-"""What our own code costs: everything but the model, which replies at once or is waited for, and an installation."""
+"""What our own code costs: everything but the model, which replies at once or is waited for, and an installation.
+
+Turns are timed in this process, at a server under load, and at a pseudo-terminal.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import queue
 import resource
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import closing
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypedDict
+from typing import Any, TypedDict
 
+import httpx2 as httpx
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
+from tests.support.openai_server import OpenAIServer
 from tests.support.scripted import ScriptedModel
+from tests.support.terminal import CTRL_C, PROMPT, PseudoTerminal
 
 from ....agent import SQLAgent
 from ....tools.database import Database, Limits
 from ....tools.errors import QueryError, SettingsError
 from .gold import gold_queries
-from .harness import least_seconds, percentile_ms
+from .harness import Serving, client_of, least_seconds, percentile_ms, served
 from .registry import BenchOptions, Figures
+from .scale import build_large
 from .stand_in import ROOT, TURNS, reply_to, sample_database, slow_server
 
 _CONVERSATIONS = 200
@@ -224,3 +234,238 @@ def _run_both_ways(sql: str, plain: sqlite3.Connection, database: Database) -> t
             found[1] = None
 
     return found, least_seconds([run_plain, run_guarded], _PASSES)
+
+
+_OPEN_SECONDS = 60.0
+_NEWCOMERS = 30
+_TABLES = 290
+
+
+def measure_serve(options: BenchOptions) -> Figures:
+    """Return figures of one worker and of two.
+
+    `cpu_ms_a_turn` counts all processes of the server, those that run queries too. `p95_added_ms` is what a turn takes
+    beyond its model's replies, of turns that begin at half of one worker's rate, whether or not others have ended.
+    `soak` compares memory and descriptors after the first conversations with those at the end. `newcomers` is how long
+    somebody else's list of threads takes while new people open the page on a large database and ask: people of equal
+    rights, and people with rights of their own each.
+    """
+    return asyncio.run(_measure_load(options.limit or _CONVERSATIONS))
+
+
+async def _measure_load(conversations: int) -> Figures:
+    figures: Figures = {}
+    with slow_server(_SECONDS_A_REPLY) as model, sample_database() as path:
+        for name, workers in (("one", 1), ("two", 2)):
+            with tempfile.TemporaryDirectory() as folder:
+                options = ("--db", str(path), "--model", "openai:m", "--base-url", model, "--workers", str(workers))
+                async with served(Path(folder), *options) as serving:
+                    loop, held = await _measure_closed_loop(serving, conversations)
+                    figures[name] = loop
+                    if workers == 1:
+                        seconds = _OPEN_SECONDS * conversations / _CONVERSATIONS
+                        figures["p95_added_ms"] = await _measure_open_loop(serving, loop["turns_per_s"] / 2, seconds)
+                        figures["soak"] = held
+    people = min(conversations, _NEWCOMERS)
+    tables = _TABLES * people // _NEWCOMERS
+    return figures | {
+        "newcomers": {
+            "people": people,
+            "tables": tables,
+            "equal_rights": await _measure_newcomers(people, tables, own_rights=False),
+            "own_rights": await _measure_newcomers(people, tables, own_rights=True),
+        }
+    }
+
+
+async def _measure_newcomers(people: int, tables: int, *, own_rights: bool) -> Figures:
+    """Ask for somebody's list of threads, again and again, while others open the page for the first time and ask."""
+
+    async def come(name: str) -> bool:
+        who = {"X-User": name}
+        await asyncio.gather(*(client.get(path, headers=who) for path in ("/me", "/threads", "/schema")))
+        reply = await client.post("/ask", json={"question": TURNS[0][0]}, headers=who)
+        return reply.status_code == 200 and reply.json()["status"] in ("converged", "capped")
+
+    with slow_server(_SECONDS_A_REPLY) as model, sample_database() as path, tempfile.TemporaryDirectory() as folder:
+        build_large(path, tables)
+        options = ["--db", str(path), "--model", "openai:m", "--base-url", model, "--user-header", "X-User"]
+        if own_rights:
+            rules = Path(folder) / "people.toml"
+            denied = "".join(f'[users.new{number}]\ndeny = ["entity{number}.field_1"]\n' for number in range(people))
+            rules.write_text(f'[default]\ndeny = ["entity{people}.field_1"]\n{denied}')
+            options += ["--permissions", str(rules)]
+        async with served(Path(folder), *options) as serving, client_of(serving) as client:
+            ada = {"X-User": "ada"}
+            await client.post("/ask", json={"question": TURNS[0][0]}, headers=ada)
+            coming = asyncio.gather(*(come(f"new{number}") for number in range(people)))
+            start, seconds = time.perf_counter(), list[float]()
+            while not coming.done():
+                asked = time.perf_counter()
+                (await client.get("/threads", headers=ada)).raise_for_status()
+                seconds.append(time.perf_counter() - asked)
+                await asyncio.sleep(0.02)
+            took = time.perf_counter() - start
+    return {
+        "answered": sum(await coming),
+        "seconds": round(took, 1),
+        "others_p95_ms": round(percentile_ms(seconds, 95), 1),
+        "others_longest_ms": round(1000 * max(seconds), 1),
+    }
+
+
+async def _measure_closed_loop(serving: Serving, conversations: int) -> tuple[dict[str, float], Figures]:
+    """Return figures of many conversations at once, and what was held after the first of them and at the end."""
+    async with client_of(serving) as client:
+        await _converse_by_http(client)  # what is opened at the first question
+        start, cpu = time.perf_counter(), serving.cpu_seconds()
+        tasks = [asyncio.create_task(_converse_by_http(client)) for _ in range(conversations)]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        before = serving.holdings()
+        answered = sum(await asyncio.gather(*tasks))
+        seconds, cpu = time.perf_counter() - start, serving.cpu_seconds() - cpu
+    memory, descriptors = map(list, zip(before, serving.holdings(), strict=True))
+    return {
+        "conversations": conversations,
+        "turns_per_s": round(answered / seconds, 2),
+        "cpu_ms_a_turn": round(1000 * cpu / max(answered, 1), 1),
+        "errors": conversations * len(TURNS) - answered,
+    }, {"memory_mb": memory, "descriptors": descriptors}
+
+
+async def _converse_by_http(client: Any) -> int:
+    """Take the turns of one conversation; return how many were answered."""
+    thread = (await client.post("/threads", json={})).json()["id"]
+    answered = 0
+    for question, _ in TURNS:
+        try:
+            reply = await client.post(f"/threads/{thread}/turns", json={"question": question})
+            answered += reply.status_code == 200 and reply.json()["answer"]["answered"]
+        except httpx.HTTPError:
+            continue
+    return answered
+
+
+async def _measure_open_loop(serving: Serving, rate: float, seconds: float) -> float:
+    """Return the 95th percentile of what a turn takes beyond its model's replies, in milliseconds."""
+
+    async def ask() -> float:
+        begun = time.perf_counter()
+        reply = (await client.post("/ask", json={"question": TURNS[0][0]})).json()
+        return time.perf_counter() - begun - reply["usage"]["llm_calls"] * _SECONDS_A_REPLY
+
+    async with client_of(serving) as client:
+        tasks: list[asyncio.Task[float]] = []
+        start = time.perf_counter()
+        for number in range(max(int(rate * seconds), 1)):
+            await asyncio.sleep(max(start + number / rate - time.perf_counter(), 0))
+            tasks.append(asyncio.create_task(ask()))
+        return round(percentile_ms(await asyncio.gather(*tasks), 95), 1)
+
+
+_TERMINAL_TURNS = 5
+_ON_THE_WAY = 0.5
+"""Seconds that a turn has been at it when it is ended."""
+
+_PAUSE_SECONDS = 0.25
+"""Between two pieces of a reply."""
+
+_PIECES = 240
+_BEGIN = "SELECT count(*) AS one"
+"""What every streamed query begins with, so that it can be waited for."""
+
+_SLOW = f"{_BEGIN} FROM customers a, customers b, customers c, customers d WHERE a.email < b.email"
+
+
+def measure_terminal(options: BenchOptions) -> Figures:
+    """Return the longest seconds from Ctrl-C to the next prompt, and from a model's piece to the screen.
+
+    A turn is ended while a model's reply comes piece by piece, while none comes, and while a query runs.
+    """
+    turns = options.limit or _TERMINAL_TURNS
+    with tempfile.TemporaryDirectory() as folder, sample_database() as database, _StreamingServer() as server:
+        settings = Path(folder) / "settings.toml"
+        settings.write_text('query_seconds = 300\nturn_seconds = 600\nexamples = "none"\n', encoding="utf-8")
+        chat = ["chat", "--db", str(database), "--settings", str(settings)]
+        model = ["--model", "openai:stand-in", "--base-url", server.base_url]
+        own = {"TABLETURN_HOME": folder, "TABLETURN_CACHE": folder, "OPENAI_API_KEY": "none"}
+        with PseudoTerminal([*chat, *model], own) as terminal:
+            terminal.wait_for(PROMPT)
+            found = [_time_words(terminal, server.said) for _ in range(turns)]
+            ended = [
+                _interrupt(terminal, question, shown)
+                for question, shown in [("Something quiet?", ""), ("A slow query?", _BEGIN)] * turns
+            ]
+    first, words = zip(*found, strict=True)
+    return {"interrupt_s": round(max(*words, *ended), 3), "first_token_s": round(max(first), 3), "turns": turns}
+
+
+def _time_words(terminal: PseudoTerminal, said: queue.Queue[float]) -> tuple[float, float]:
+    """Return seconds from a model's first words to the screen, and from Ctrl-C to the prompt."""
+    start = len(terminal.written)
+    terminal.type("Some slow words?\r")
+    seen = terminal.wait_for(_BEGIN[:12], start=start)
+    terminal.read(_ON_THE_WAY)
+    return seen - said.get(timeout=90), _press_ctrl_c(terminal)
+
+
+def _interrupt(terminal: PseudoTerminal, question: str, shown: str) -> float:
+    """Return seconds from Ctrl-C to the prompt, pressed when a question has been at it for a while."""
+    start = len(terminal.written)
+    terminal.type(f"{question}\r")
+    terminal.wait_for(shown[:12], start=start)
+    until = time.monotonic() + _ON_THE_WAY
+    while time.monotonic() < until:
+        terminal.read(0.05)
+    return _press_ctrl_c(terminal)
+
+
+def _press_ctrl_c(terminal: PseudoTerminal) -> float:
+    """Return seconds from Ctrl-C to the next prompt."""
+    start, pressed = len(terminal.written), time.monotonic()
+    terminal.type(CTRL_C)
+    ended = terminal.wait_for(PROMPT, start=start) - pressed
+    terminal.read(0.2)
+    if b"interrupted" not in terminal.written[start:]:
+        raise AssertionError(f"the turn had ended before: {terminal.written[start - 500 :]!r}")
+    return ended
+
+
+class _StreamingServer(OpenAIServer):
+    """A server that streams, and notes in `said` when a reply of slow words begins.
+
+    A question decides what comes: one with `quiet` no reply at all, one with `slow words` a reply of one piece after
+    the other for a minute, one with `slow query` at once a query that runs for minutes.
+    """
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.said: queue.Queue[float] = queue.Queue()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        async def send(text: str, reason: str | None = None) -> None:
+            choice = {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": reason}
+            event = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
+            end = "data: [DONE]\n\n" if reason else ""
+            writer.write(f"data: {json.dumps(event)}\n\n{end}".encode())
+            await writer.drain()
+
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = int(head.split("content-length:")[1].split("\r\n")[0])
+        question = (await reader.readexactly(length)).decode().rsplit("<question>", 1)[-1]
+        if "quiet" in question:
+            await reader.readexactly(1)  # nothing comes: the client leaves
+        slow = "slow words" in question
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
+        await writer.drain()
+        if slow:
+            await asyncio.sleep(2 * _PAUSE_SECONDS)
+            self.said.put(time.monotonic())
+        await send(f"```sql\n{_BEGIN if slow else _SLOW}")
+        for number in range(_PIECES if slow else 0):
+            await asyncio.sleep(_PAUSE_SECONDS)
+            if reader.at_eof():
+                raise ConnectionError
+            await send(f", {number}")
+        await send("\n```", "stop")
+        return False

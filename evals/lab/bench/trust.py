@@ -9,6 +9,7 @@ from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics import roc_auc_score
 
 from ....agent.attempts.confidence import Weights, logit, share_of
 from ....agent.model.record import Recorded, Standing
@@ -124,12 +125,7 @@ def error(sure: Numbers, right: Numbers) -> float:
 
 def area(sure: Numbers, right: Numbers) -> float:
     """Return the share of pairs of a right and a wrong answer in which the right one is surer; ties count half."""
-    n, wrong = right.sum(), len(right) - right.sum()
-    if not n or not wrong:
-        return float("nan")
-    _, place, times = np.unique(sure, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(times) - (times - 1) / 2)[place]
-    return float((ranks[right == 1].sum() - n * (n + 1) / 2) / (n * wrong))
+    return float(roc_auc_score(right, sure)) if 0 < right.sum() < len(right) else float("nan")
 
 
 def measure_trust(options: BenchOptions) -> Figures:

@@ -1,6 +1,7 @@
 """Building a suite: mutants of the gold queries, random databases, and as few of these as kill as many mutants.
 
-The folder of a suite is never one that holds what this tool did not write.
+Random databases are of the schema of the original and hold what queries compare columns with. The folder of a suite is
+never one that holds what this tool did not write.
 """
 
 from __future__ import annotations
@@ -12,20 +13,28 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from sqlglot import exp
+
 from ....tools.database import Database
-from ....tools.errors import SettingsError
+from ....tools.database.fetch import fetch
+from ....tools.database.quoting import quoted
+from ....tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from ....tools.database.table import Cell, Limits
+from ....tools.errors import DatabaseUnavailable, ResultTooLarge, SettingsError, SQLParseError
 from ....tools.results import same_result
+from ....tools.sql.parse import parse
 from ...metrics.expected import ordering
 from ...official import MANIFEST
-from .generate import column_constants, copy_database, generate, random_shape, run_query, seal
+from ...official.execution import lenient_text, open_read_only
 from .mutants import mutants
 
 _CANDIDATES = 60
@@ -222,3 +231,320 @@ def _write_suite(name: str, databases: Sequence[sqlite3.Connection], out: Path, 
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+_STEPS = 2_000_000
+"""Virtual machine steps that a query on a small database may take; a mutant without its join conditions takes more."""
+
+_CHECKS = 100
+
+_LIMITS = Limits(rows=2_000, result_bytes=50_000_000)
+"""A query with more rows tells nothing here. Steps end a query first, so that the same one ends everywhere."""
+
+_STATEMENT_LIMITS = {
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_LENGTH: _LIMITS.cell_bytes,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1_000,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 500_000,
+}
+
+_READS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
+
+Rows = tuple[tuple[Cell, ...], ...]
+
+_WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath")
+
+
+@dataclass(frozen=True)
+class Original:
+    """A copy of the database that a suite is built for.
+
+    Attributes:
+        copy: The copy, sealed.
+        ddl: CREATE statements of its tables, views and indexes. Triggers would write what nobody chose; the tables in
+            which full-text tables keep their content are made by these.
+    """
+
+    copy: sqlite3.Connection
+    ddl: tuple[str, ...]
+
+
+def _open_blank() -> sqlite3.Connection:
+    """Open a database in memory without anything, which cannot reach any other."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.text_factory = lenient_text
+    for limit, value in _STATEMENT_LIMITS.items():
+        connection.setlimit(limit, value)
+    return connection
+
+
+def copy_database(path: Path, schema: Schema) -> Original:
+    """Copy a database, which is itself opened for reading only.
+
+    Raises:
+        DatabaseUnavailable: It cannot be read.
+    """
+    copy = _open_blank()
+    try:
+        with closing(open_read_only(path)) as source:
+            source.backup(copy)
+        definitions: list[tuple[str, str]] = copy.execute(
+            "SELECT tbl_name, sql FROM sqlite_master WHERE type IN ('table', 'view', 'index') AND sql IS NOT NULL"
+            " ORDER BY type = 'index', rowid"
+        ).fetchall()
+        shown = {table.name.lower() for table in schema.tables}
+        return Original(seal(copy, schema), tuple(sql for table, sql in definitions if table.lower() in shown))
+    except sqlite3.Error as error:
+        copy.close()
+        raise DatabaseUnavailable(f"{path} cannot be used: {error}") from error
+
+
+def seal(connection: sqlite3.Connection, schema: Schema) -> sqlite3.Connection:
+    """Return the connection, from now on for reading only.
+
+    Virtual tables declare themselves when they are first used, with statements that are refused from then on.
+    """
+
+    def allow_reads(action: int, argument: str | None, *_: object) -> int:
+        # Full-text tables ask for this pragma themselves.
+        allowed = action in _READS or (action == sqlite3.SQLITE_PRAGMA and argument == "data_version")
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    virtual = [quoted(table.name) for table in schema.tables if table.kind == "virtual"]
+    for table in ("json_each('[]')", "json_tree('[]')", *virtual):
+        with suppress(sqlite3.Error):
+            connection.execute(f"SELECT 1 FROM {table} LIMIT 0").close()
+    connection.set_authorizer(allow_reads)
+    return connection
+
+
+def run_query(database: sqlite3.Connection, sql: str) -> Rows | None:
+    """Return a query's result; None if it fails, is refused, or costs too much to tell."""
+    budget = iter(range(_CHECKS))
+    database.set_progress_handler(lambda: next(budget, None) is None, _STEPS // _CHECKS)
+    try:
+        with closing(database.execute(sql)) as cursor:
+            result = fetch(cursor, _LIMITS) if cursor.description else None
+    except (sqlite3.Error, sqlite3.Warning, ResultTooLarge, ValueError, MemoryError):
+        return None
+    return None if result is None or result.truncated else result.rows
+
+
+def column_constants(queries: Iterable[str], schema: Schema) -> dict[str, list[Cell]]:
+    """Return by column name in lower case each constant that a query puts beside the column, and values next to it."""
+    found: dict[str, dict[Cell, None]] = defaultdict(dict)
+    known = {column.name.lower() for table in schema.tables for column in table.columns}
+    for sql in queries:
+        try:
+            tree = parse(sql).tree
+        except SQLParseError:
+            continue
+        for node in tree.find_all(exp.Binary, exp.Between, exp.In, exp.Like):
+            parts = [part for part in node.iter_expressions() if not isinstance(part, exp.Query)]
+            columns = {part.name.lower() for part in parts if isinstance(part, exp.Column)} & known
+            for part in parts:
+                # SQLite takes a double-quoted word that is no column for a string.
+                is_word = isinstance(part, exp.Column) and part.this.quoted and part.name.lower() not in known
+                if not is_word and not isinstance(part, exp.Literal):
+                    continue
+                texts, text = list[Cell](), part.name
+                if is_word or part.is_string:
+                    # What a slightly different pattern or case would match, and the number that it may spell.
+                    text = text.replace("%", "").replace("_", " ")
+                    texts = [text, f"{text}x", f"x{text}", text.swapcase()]
+                if not texts or text.lstrip("-").isdigit():
+                    number = float(text) if not texts and not part.is_int else int(text)
+                    texts += [number, number + 1, number - 1]
+                for name in columns:
+                    found[name].update(dict.fromkeys(texts))
+    return {name: list(values) for name, values in found.items()}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a random database is like.
+
+    Attributes:
+        rows: Rows a table at most.
+        nulls: Share of NULL in columns that allow it.
+        constants: Share of values taken from the queries' constants, where a column has any.
+        variety: How many other values a column chooses from: few make ties and repeated rows.
+    """
+
+    rows: int
+    nulls: float
+    constants: float
+    variety: int
+
+
+def random_shape(generator: random.Random) -> Shape:
+    """Draw a shape between tiny and small."""
+    return Shape(
+        rows=generator.choice((2, 5, 12, 30, 60)),
+        nulls=generator.choice((0.0, 0.0, 0.15)),
+        constants=generator.choice((0.3, 0.6, 0.9)),
+        variety=generator.choice((2, 5, 20)),
+    )
+
+
+def generate(
+    ddl: Sequence[str],
+    schema: Schema,
+    constants: Mapping[str, Sequence[Cell]],
+    shape: Shape,
+    generator: random.Random,
+) -> sqlite3.Connection:
+    """Make a database in memory.
+
+    Args:
+        ddl: CREATE statements of the original; one that this SQLite cannot run is passed over.
+        schema: The original's, with sample values.
+        constants: Values by column name in lower case (`column_constants`).
+        shape: What it is like.
+        generator: Decides everything else: the same one gives the same database.
+    """
+    connection = _open_blank()
+    for statement in ddl:
+        with suppress(sqlite3.Error, sqlite3.Warning):
+            connection.execute(statement)
+    connection.execute("BEGIN")
+    filling = _Filling(connection, schema, constants, shape, generator)
+    # Tables that are referred to come first, as far as references make no cycle.
+    left = [table for table in schema.tables if table.kind == "table"]
+    references = {(key.table.lower(), key.ref_table.lower()) for key in schema.foreign_keys}
+    while left:
+        waiting = {table.name.lower() for table in left}
+        held = {child for child, parent in references if parent in waiting - {child}}
+        ready = [table for table in left if table.name.lower() not in held] or left[:1]
+        for table in ready:
+            filling.fill(table)
+        left = [table for table in left if table not in ready]
+    _respect_keys(connection, schema, generator)
+    for table in schema.tables:
+        if table.kind == "virtual":
+            filling.fill(table)
+            # A full-text table of another one's content holds that and nothing else.
+            with suppress(sqlite3.Error):
+                connection.execute(f"INSERT INTO {quoted(table.name)} ({quoted(table.name)}) VALUES ('rebuild')")
+    connection.execute("COMMIT")
+    return connection
+
+
+@dataclass
+class _Filling:
+    """Fills the tables of one database."""
+
+    connection: sqlite3.Connection
+    schema: Schema
+    constants: Mapping[str, Sequence[Cell]]
+    shape: Shape
+    chance: random.Random
+    values: dict[tuple[str, str], list[Cell]] = field(default_factory=dict[tuple[str, str], list[Cell]])
+
+    def fill(self, table: TableSchema) -> None:
+        """Insert random rows, at least one."""
+        columns = [column for column in table.columns if not column.generated]
+        pools = [self._pool(table, column) for column in columns]
+        name, names = quoted(table.name), [quoted(column.name) for column in columns]
+        insert = f"INSERT OR IGNORE INTO {name} ({', '.join(names)}) VALUES ({', '.join('?' * len(columns))})"
+        for _ in range(self.chance.randint(max(self.shape.rows // 2, 1), self.shape.rows)):
+            row: list[Cell] = []
+            for column, pool in zip(columns, pools, strict=True):
+                may_be_null = not column.not_null and not column.primary_key
+                is_null = may_be_null and self.chance.random() < self.shape.nulls
+                row.append(None if is_null else self.chance.choice(pool))
+            # Text in an integer key is an error, which IGNORE does not cover.
+            with suppress(sqlite3.Error):
+                self.connection.execute(insert, row)
+        for column in names:
+            with suppress(sqlite3.Error):
+                rows = self.connection.execute(f"SELECT DISTINCT {column} FROM {name} WHERE {column} IS NOT NULL")
+                self.values[name.lower(), column.lower()] = [row[0] for row in rows]
+
+    def _pool(self, table: TableSchema, column: ColumnSchema) -> list[Cell]:
+        """Return what a column's values are drawn from; as often from each part as the shape says."""
+        parents = [
+            parent
+            for key in self.schema.foreign_keys
+            for own, other in zip(key.columns, key.ref_columns, strict=True)
+            if key.table.lower() == table.name.lower() and own.lower() == column.name.lower()
+            if (parent := self.values.get((quoted(key.ref_table).lower(), quoted(other).lower())))
+        ]
+        if parents:
+            return [value for value in parents[0] if all(value in parent for parent in parents)] or parents[0]
+        constants = self.constants.get(column.name.lower(), ())
+        # The original's own samples, so that formats are right, and made-up ones.
+        variety = self.shape.variety
+        others = list(self.chance.sample(column.samples, min(len(column.samples), variety)))
+        if column.kind == "number" or (others and all(isinstance(sample, int | float) for sample in others)):
+            others += [self.chance.randint(0, 2 * variety) for _ in range(variety)]
+        else:
+            others += self.chance.sample(_WORDS, min(variety, len(_WORDS)))
+        if column.primary_key:
+            is_text = column.kind == "text"
+            numbers = range(1, self.shape.rows + 1)
+            return [*others, *constants, *(f"{_WORDS[n % len(_WORDS)]}{n}" if is_text else n for n in numbers)]
+        if not constants:
+            return others
+        some = self.chance.sample(list(constants), min(len(constants), max(variety, 3)))
+        share = self.shape.constants / (1 - self.shape.constants)
+        return others + some * max(round(len(others) * share / len(some)), 1)
+
+
+def _respect_keys(connection: sqlite3.Connection, schema: Schema, generator: random.Random) -> None:
+    """Point rows that refer to nothing to some existing row; else the key becomes NULL or the row is deleted.
+
+    Keys that are only inferred are pointed, but no row is deleted for them.
+    """
+    for key in schema.foreign_keys:
+        with suppress(sqlite3.Error):
+            _point(connection, schema, key, generator)
+    declared = [key for key in schema.foreign_keys if not key.inferred]
+    # A deleted row may have been referred to.
+    while any(_drop(connection, schema, key) for key in declared):
+        pass
+
+
+def _orphan_condition(key: ForeignKey) -> str:
+    """Return the condition that a row refers to nothing, compared as SQLite compares keys.
+
+    The parent's collation and affinity count: the parent's column is on the left, and `+` removes the other's affinity.
+    """
+    own = [f"{quoted(key.table)}.{quoted(name)}" for name in key.columns]
+    given = " AND ".join(f"{name} IS NOT NULL" for name in own)
+    same = " AND ".join(f"parent.{quoted(other)} = +{name}" for name, other in zip(own, key.ref_columns, strict=True))
+    return f"{given} AND NOT EXISTS (SELECT 1 FROM {quoted(key.ref_table)} AS parent WHERE {same})"
+
+
+def _point(connection: sqlite3.Connection, schema: Schema, key: ForeignKey, generator: random.Random) -> None:
+    others = [quoted(name) for name in key.ref_columns]
+    held = " AND ".join(f"{name} IS NOT NULL" for name in others)
+    parents: list[tuple[Cell, ...]] = connection.execute(
+        f"SELECT DISTINCT {', '.join(others)} FROM {quoted(key.ref_table)} WHERE {held}"
+    ).fetchall()
+    table, identity = quoted(key.table), ["rowid"]
+    try:
+        connection.execute(f"SELECT rowid FROM {table} LIMIT 0").close()
+    except sqlite3.Error:
+        declared = schema.table(key.table)
+        identity = [quoted(column) for column in declared.primary_key] if declared else []
+    orphans = connection.execute(f"SELECT {', '.join(identity)} FROM {table} WHERE {_orphan_condition(key)}").fetchall()
+    changes = ", ".join(f"{quoted(own)} = ?" for own in key.columns)
+    row = " AND ".join(f"{part} IS ?" for part in identity)
+    for orphan in orphans if parents else ():
+        update = f"UPDATE OR IGNORE {table} SET {changes} WHERE {row}"
+        connection.execute(update, (*generator.choice(parents), *orphan))
+
+
+def _drop(connection: sqlite3.Connection, schema: Schema, key: ForeignKey) -> bool:
+    """Set to NULL, or delete, what refers to nothing; return whether there was any."""
+    table = quoted(key.table)
+    before = connection.total_changes
+    columns = [column for name in key.columns if (column := schema.column(key.table, name))]
+    free = next((column.name for column in columns if not (column.not_null or column.primary_key)), None)
+    with suppress(sqlite3.Error):
+        if free is not None:
+            connection.execute(f"UPDATE OR IGNORE {table} SET {quoted(free)} = NULL WHERE {_orphan_condition(key)}")
+    with suppress(sqlite3.Error):
+        connection.execute(f"DELETE FROM {table} WHERE {_orphan_condition(key)}")
+    return connection.total_changes > before

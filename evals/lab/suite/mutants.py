@@ -34,7 +34,7 @@ _COMPOUNDS: dict[type[exp.SetOperation], tuple[type[exp.SetOperation], ...]] = {
 
 
 def mutants(sql: str, schema: Schema) -> list[str]:
-    """Every query that one small change makes of a query; none where it cannot be parsed.
+    """Return every query that one small change makes of a query; none if it cannot be parsed.
 
     The changes are those that predictions get wrong: comparisons, constants, connectives, conditions left out,
     aggregates, order, limits, DISTINCT, compounds, kinds of join, output columns.
@@ -43,48 +43,52 @@ def mutants(sql: str, schema: Schema) -> list[str]:
         tree = parse(sql).tree
     except SQLParseError:
         return []
-    original = tree.sql("sqlite")
     found: dict[str, None] = {}
     for place, node in enumerate(tree.walk()):
-        for changed in _changes(node, schema):
-            found[_replaced(tree, place, changed)] = None
-    found.pop(original, None)
+        for changed in _change(node, schema):
+            copy = tree.copy()
+            target = next(other for number, other in enumerate(copy.walk()) if number == place)
+            if changed is None:
+                target.pop()
+            elif target is copy:
+                copy = changed
+            else:
+                target.replace(changed)
+            found[copy.sql("sqlite")] = None
+    found.pop(tree.sql("sqlite"), None)
     return list(found)
 
 
-def _replaced(tree: exp.Expr, place: int, changed: exp.Expr | None) -> str:
-    """The query with the node at a place of the walk replaced, or taken out."""
-    copy = tree.copy()
-    target = next(node for number, node in enumerate(copy.walk()) if number == place)
-    if target is copy:
-        return "" if changed is None else changed.sql("sqlite")
-    if changed is None:
-        target.pop()
-    else:
-        target.replace(changed)
-    return copy.sql("sqlite")
-
-
-def _changes(node: exp.Expr, schema: Schema) -> Iterator[exp.Expr | None]:
-    """What may replace a node; None to leave it out."""
+def _change(node: exp.Expr, schema: Schema) -> Iterator[exp.Expr | None]:
+    """Yield what may replace a node; None to leave it out."""
+    parent = node.parent
     if isinstance(node, exp.Binary) and not isinstance(node.find_ancestor(exp.Join, exp.Select), exp.Join):
-        yield from (
-            kind(this=node.this.copy(), expression=node.expression.copy()) for kind in _COMPARISONS.get(type(node), ())
-        )
+        for kind in _COMPARISONS.get(type(node), ()):
+            yield kind(this=node.this.copy(), expression=node.expression.copy())
         if isinstance(node, exp.And):
             yield node.this.copy()
             yield node.expression.copy()
     if isinstance(node, exp.AggFunc) and type(node) in _AGGREGATES:
         yield _AGGREGATES[type(node)](this=node.this.copy())
-    if isinstance(node, exp.Count):
-        yield from _counts(node)
+    if isinstance(node, exp.Count) and isinstance(node.this, exp.Distinct):
+        yield exp.Count(this=node.this.expressions[0].copy())
+    elif isinstance(node, exp.Count) and isinstance(node.this, exp.Column):
+        yield exp.Count(this=exp.Distinct(expressions=[node.this.copy()]))
     if isinstance(node, exp.SetOperation):
-        yield from _compounds(node)
-    if isinstance(node, exp.Where | exp.Having) or _matters(node):
+        for kind in _COMPOUNDS.get(type(node), ()):
+            yield kind(this=node.this.copy(), expression=node.expression.copy(), distinct=True)
+        yield node.this.copy()
+    # If only membership is looked at, repeated rows change nothing.
+    membership = isinstance(parent, exp.Select) and isinstance(parent.parent, exp.SetOperation | exp.In | exp.Subquery)
+    if isinstance(node, exp.Distinct) and not membership:
+        yield None
+    if isinstance(node, exp.Where | exp.Having):
+        yield None
+    if isinstance(node, exp.Order) and parent is not None and parent.args.get("limit"):
         yield None
     if isinstance(node, exp.Not):
         yield node.this.copy()
-    if isinstance(node, exp.In) and not isinstance(node.parent, exp.Not):
+    if isinstance(node, exp.In) and not isinstance(parent, exp.Not):
         yield exp.Not(this=node.copy())
     if isinstance(node, exp.Ordered):
         yield exp.Ordered(this=node.this.copy(), desc=not node.args.get("desc"))
@@ -93,73 +97,43 @@ def _changes(node: exp.Expr, schema: Schema) -> Iterator[exp.Expr | None]:
         left.set("side", "LEFT")
         yield left
     if isinstance(node, exp.Literal):
-        yield from _constants(node)
-    if isinstance(node, exp.Column) and isinstance(node.parent, exp.Select):
-        yield from _columns(node, schema)
-
-
-def _matters(node: exp.Expr) -> bool:
-    """Whether taking out a DISTINCT or an ORDER BY can change the result: not where only membership is looked at."""
-    if isinstance(node, exp.Distinct):
-        select = node.parent
-        return not (
-            isinstance(select, exp.Select) and isinstance(select.parent, exp.SetOperation | exp.In | exp.Subquery)
-        )
-    return isinstance(node, exp.Order) and node.parent is not None and bool(node.parent.args.get("limit"))
+        yield from _change_constant(node)
+    if isinstance(node, exp.Column) and isinstance(parent, exp.Select):
+        yield from _change_column(node, schema)
 
 
 def _may_lose_rows(join: exp.Join, schema: Schema) -> bool:
     """Whether a join drops rows that an outer one would keep.
 
-    Only a last join to the referring side of a foreign key does, where no WHERE drops them in any case.
+    Only a last join to the referring side of a foreign key does, if no WHERE drops them in any case.
     """
     select = join.parent
-    if (
-        join.side
-        or not isinstance(select, exp.Select)
-        or select.args.get("where")
-        or select.args["joins"][-1] is not join
-    ):
+    if join.side or not isinstance(select, exp.Select) or select.args.get("where"):
         return False
-    return any(key.table.lower() == join.this.name.lower() for key in schema.foreign_keys)
+    is_last = select.args["joins"][-1] is join
+    return is_last and any(key.table.lower() == join.this.name.lower() for key in schema.foreign_keys)
 
 
-def _counts(node: exp.Count) -> Iterator[exp.Expr]:
-    inner = node.this
-    if isinstance(inner, exp.Distinct):
-        yield exp.Count(this=inner.expressions[0].copy())
-    elif isinstance(inner, exp.Column):
-        yield exp.Count(this=exp.Distinct(expressions=[inner.copy()]))
-
-
-def _compounds(node: exp.SetOperation) -> Iterator[exp.Expr]:
-    for kind in _COMPOUNDS.get(type(node), ()):
-        yield kind(this=node.this.copy(), expression=node.expression.copy(), distinct=True)
-    yield node.this.copy()
-
-
-def _constants(node: exp.Literal) -> Iterator[exp.Expr]:
-    if node.is_string:
-        text = node.name
-        if isinstance(node.parent, exp.Like):
-            if text.startswith("%"):
-                yield exp.Literal.string(text.removeprefix("%"))
-            if text.endswith("%"):
-                yield exp.Literal.string(text.removesuffix("%"))
-        else:
-            yield exp.Literal.string(text + "x")
+def _change_constant(node: exp.Literal) -> Iterator[exp.Expr]:
+    text = node.name
+    if node.is_string and isinstance(node.parent, exp.Like):
+        if text.startswith("%"):
+            yield exp.Literal.string(text.removeprefix("%"))
+        if text.endswith("%"):
+            yield exp.Literal.string(text.removesuffix("%"))
+    elif node.is_string:
+        yield exp.Literal.string(text + "x")
     elif node.is_int:
-        yield exp.Literal.number(int(node.name) + 1)
+        yield exp.Literal.number(int(text) + 1)
         if not isinstance(node.parent, exp.Limit):
-            yield exp.Literal.number(int(node.name) - 1)
+            yield exp.Literal.number(int(text) - 1)
 
 
-def _columns(node: exp.Column, schema: Schema) -> Iterator[exp.Expr]:
-    """Another column of the same kind, of the same table."""
+def _change_column(node: exp.Column, schema: Schema) -> Iterator[exp.Expr]:
+    """Yield other columns of the same kind, of the same table."""
     select = node.find_ancestor(exp.Select)
     names = {table.alias_or_name.lower(): table.name for table in select.find_all(exp.Table)} if select else {}
-    tables = [names[node.table.lower()]] if node.table.lower() in names else list(names.values())
-    for name in tables:
+    for name in [names[node.table.lower()]] if node.table.lower() in names else names.values():
         table = schema.table(name)
         column = table.column(node.name) if table else None
         if table is None or column is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +28,7 @@ _INVERSE_PENALTY = 0.3
 
 
 def fit(pairs: Sequence[tuple[frozenset[str], Traits]]) -> dict[str, object]:
-    """The stored form of the regressions of every trait.
+    """Return the stored form of the regressions of every trait.
 
     Args:
         pairs: The question's grams with what came before it, and the traits of its query.
@@ -39,39 +39,27 @@ def fit(pairs: Sequence[tuple[frozenset[str], Traits]]) -> dict[str, object]:
     cells = [(row, number[gram]) for row, (words, _) in enumerate(pairs) for gram in words if gram in number]
     rows, columns = zip(*cells, strict=True)
     matrix = csr_matrix((np.ones(len(cells)), (rows, columns)), shape=(len(pairs), len(vocabulary)))
-    models = {
-        trait: _regression(matrix, len(vocabulary), [found[trait] for _, found in pairs]) for trait in pairs[0][1]
-    }
+    models: dict[str, object] = {}
+    for trait in pairs[0][1]:
+        values = [found[trait] for _, found in pairs]
+        known = sorted(set(values))
+        if len(known) == 1:
+            weights, bias = np.zeros((1, len(vocabulary))), np.array([math.log(len(values))])
+        else:
+            model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=200).fit(matrix, values)
+            weights, bias = np.asarray(model.coef_), np.asarray(model.intercept_)
+        if len(known) == 2:
+            weights, bias = np.vstack([np.zeros_like(weights), weights]), np.concatenate([[0.0], bias])
+        models[trait] = {
+            "values": known,
+            "weights": np.rint(SCALE * weights).astype(int).tolist(),
+            "bias": np.rint(SCALE * bias).astype(int).tolist(),
+        }
     return {"grams": vocabulary, "traits": models}
 
 
-def _regression(matrix: csr_matrix, words: int, values: Sequence[str]) -> dict[str, object]:
-    known = sorted(set(values))
-    if len(known) == 1:
-        return {"values": known, "weights": [[0] * words], "bias": [round(SCALE * math.log(len(values)))]}
-    model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=200).fit(matrix, values)
-    weights, bias = np.asarray(model.coef_), np.asarray(model.intercept_)
-    if len(known) == 2:
-        weights, bias = np.vstack([np.zeros_like(weights), weights]), np.concatenate([[0.0], bias])
-    return {
-        "values": known,
-        "weights": np.rint(SCALE * weights).astype(int).tolist(),
-        "bias": np.rint(SCALE * bias).astype(int).tolist(),
-    }
-
-
-def _pairs(name: str, data: Path | None) -> Iterator[tuple[frozenset[str], Traits]]:
-    for turns in load_dataset(name, "train", data).interactions:
-        before: str | None = None
-        for turn in turns:
-            found = traits(turn.golds[0])
-            if found is not None:
-                yield grams(turn.text) | followed(before), found
-            before = turn.golds[0]
-
-
 def train(out: Path, data: Path | None = None) -> int:
-    """Fits on both benchmarks' training questions and writes the weights.
+    """Fit on both benchmarks' training questions and write the weights.
 
     Args:
         out: The JSON file to write.
@@ -80,6 +68,14 @@ def train(out: Path, data: Path | None = None) -> int:
     Returns:
         How many questions were learned from.
     """
-    pairs = [*_pairs("spider", data), *_pairs("cosql", data)]
+    pairs: list[tuple[frozenset[str], Traits]] = []
+    for name in ("spider", "cosql"):
+        for turns in load_dataset(name, "train", data).interactions:
+            before: str | None = None
+            for turn in turns:
+                found = traits(turn.golds[0])
+                if found is not None:
+                    pairs.append((grams(turn.text) | followed(before), found))
+                before = turn.golds[0]
     write_whole(out, json.dumps(fit(pairs), separators=(",", ":"), ensure_ascii=False) + "\n")
     return len(pairs)

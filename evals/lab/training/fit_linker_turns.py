@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -75,7 +75,7 @@ class Dialogue:
     found: tuple[Found, ...] = ()
 
     def past(self, number: int) -> list[PastTurn]:
-        """The turns before the one of that number, as far as the window reaches."""
+        """Return the turns before the one of that number, as far as the window reaches."""
         found = self.found or [()] * len(self.questions)
         seen = list(zip(self.questions, self.answers, found, strict=True))[max(0, number - WINDOW) : number]
         return [PastTurn(asked.text, sql=answer, items=items) for asked, answer, items in seen]
@@ -98,38 +98,33 @@ Score = Callable[[LinkedTurn], tuple[Shares, Shares]]
 
 
 def read_dialogues(dataset: Dataset, cache: Path) -> list[Dialogue]:
-    """The interactions of a dataset whose database is there, with gold SQL as their answers."""
+    """Return the interactions of a dataset whose database is there, with gold SQL as their answers."""
     databases: dict[str, tuple[LinkedDatabase, ValueIndex] | None] = {}
     dialogues: list[Dialogue] = []
     for turns in dataset.interactions:
         name = turns[0].database
         if name not in databases:
-            databases[name] = _opened(dataset, name, cache)
-        found = databases[name]
-        if found is not None:
-            database, index = found
-            questions = tuple(Asked(turn.text, turn.golds[0], index.find(turn.text)) for turn in turns)
-            dialogues.append(Dialogue(database, questions, tuple(asked.gold for asked in questions)))
+            try:
+                database = Database.open(dataset.database(name))
+                names = Names(database.schema())
+                linked = LinkedDatabase(names, Shape.of(names.schema, names))
+                databases[name] = linked, ValueIndex.open(database, cache=cache)
+            except DatabaseUnavailable:
+                databases[name] = None
+        if (found := databases[name]) is not None:
+            questions = tuple(Asked(turn.text, turn.golds[0], found[1].find(turn.text)) for turn in turns)
+            dialogues.append(Dialogue(found[0], questions, tuple(asked.gold for asked in questions)))
     return dialogues
 
 
-def _opened(dataset: Dataset, name: str, cache: Path) -> tuple[LinkedDatabase, ValueIndex] | None:
-    try:
-        database = Database.open(dataset.database(name))
-    except DatabaseUnavailable:
-        return None
-    names = Names(database.schema())
-    return LinkedDatabase(names, Shape.of(names.schema, names)), ValueIndex.open(database, cache=cache)
-
-
 def linked_turns(dialogue: Dialogue, associations: Associations) -> list[LinkedTurn]:
-    """The turns of a dialogue whose gold SQL can be read."""
+    """Return the turns of a dialogue whose gold SQL can be read."""
     turns = [linked_turn(dialogue, number, associations) for number in range(len(dialogue.questions))]
     return [turn for turn in turns if turn.tables.any()]
 
 
 def linked_turn(dialogue: Dialogue, number: int, associations: Associations) -> LinkedTurn:
-    """One turn of a dialogue."""
+    """Return one turn of a dialogue."""
     asked, names = dialogue.questions[number], dialogue.database.names
     evidence = gather(asked.text, dialogue.past(number), asked.values, names, associations)
     used = names.past_use(asked.gold)
@@ -144,57 +139,37 @@ def linked_turn(dialogue: Dialogue, number: int, associations: Associations) -> 
 
 
 def gold_answers(dialogue: Dialogue, score: Score, associations: Associations) -> Dialogue:
-    """The dialogue with gold SQL and the items that a linker found in its turns, one after another."""
-    return _scored(dialogue, score, associations, lambda number, tables, columns: dialogue.questions[number].gold)
+    """Return the dialogue with gold SQL and the items that a linker found in its turns, one after another."""
+    return _score_turns(dialogue, score, associations, own=False)
 
 
 def own_answers(dialogue: Dialogue, score: Score, associations: Associations) -> Dialogue:
-    """The dialogue with what a linker itself found in its turns, one after another, in the place of gold SQL."""
-    names = dialogue.database.names
-    return _scored(
-        dialogue,
-        score,
-        associations,
-        lambda _, tables, columns: stand_in(names.table_number, names.columns, tables, columns),
-    )
+    """Return the dialogue with what a linker found in its turns, one after another, in the place of gold SQL too."""
+    return _score_turns(dialogue, score, associations, own=True)
 
 
-def _scored(
-    dialogue: Dialogue, score: Score, associations: Associations, answer: Callable[[int, Shares, Shares], str]
-) -> Dialogue:
-    count = len(dialogue.questions)
+def _score_turns(dialogue: Dialogue, score: Score, associations: Associations, *, own: bool) -> Dialogue:
+    names, count = dialogue.database.names, len(dialogue.questions)
     answers, found = [""] * count, [Found()] * count
-    for number in range(count):
+    for number, asked in enumerate(dialogue.questions):
         seen = replace(dialogue, answers=tuple(answers), found=tuple(found))
         tables, columns = score(linked_turn(seen, number, associations))
-        answers[number] = answer(number, tables, columns)
-        found[number] = _items(dialogue.database, tables, columns)
+        answers[number] = stand_in(names.table_number, names.columns, tables, columns) if own else asked.gold
+        found[number] = keep_probable(names, tables, columns)
     return replace(dialogue, answers=tuple(answers), found=tuple(found))
 
 
-def with_found(dialogue: Dialogue, found: Mapping[int, tuple[Shares, Shares]]) -> Dialogue:
-    """The dialogue with probabilities of turns' items, by the turns' numbers."""
-    numbers = range(len(dialogue.questions))
-    return replace(
-        dialogue,
-        found=tuple(_items(dialogue.database, *found[number]) if number in found else () for number in numbers),
-    )
-
-
-def _items(database: LinkedDatabase, tables: Shares, columns: Shares) -> Found:
-    """The items that are probable enough to be kept."""
-    names = list(database.names.table_number)
+def keep_probable(names: Names, tables: Shares, columns: Shares) -> Found:
+    """Return the items that are probable enough for later turns to know of."""
+    probable = zip(names.table_number, tables.tolist(), strict=True)
     return (
-        *((names[number], None, float(tables[number])) for number in np.flatnonzero(tables >= _LEAST_KEPT)),
-        *(
-            (*database.names.columns[number], float(columns[number]))
-            for number in np.flatnonzero(columns >= _LEAST_KEPT)
-        ),
+        *((name, None, p) for name, p in probable if p >= _LEAST_KEPT),
+        *((*column, p) for column, p in zip(names.columns, columns.tolist(), strict=True) if p >= _LEAST_KEPT),
     )
 
 
 def stand_in(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p: Shares, columns_p: Shares) -> str:
-    """A query that uses the items of probability 0.5 and over; none where no table has that."""
+    """Return a query that uses the items of probability 0.5 and over; empty if no table has that."""
     found = [name for name, p in zip(tables, tables_p.tolist(), strict=True) if p >= 0.5]
     if not found:
         return ""
@@ -219,22 +194,20 @@ def changed_subjects(interactions: Sequence[Dialogue], single: Sequence[Dialogue
     asked: dict[str, list[Asked]] = defaultdict(list)
     for dialogue in single:
         asked[dialogue.database.names.schema.name] += dialogue.questions
-    return [
-        _followed(dialogue, asked[name][number * len(asked[name]) // len(some)], 1 + number % _MOST_BEFORE)
-        for name, some in theirs.items()
-        if asked[name]
-        for number, dialogue in enumerate(some)
-    ]
-
-
-def _followed(dialogue: Dialogue, asked: Asked, turns: int) -> Dialogue:
-    """The first turns of a dialogue, at most so many, and what was found in them; then a question."""
-    return replace(
-        dialogue,
-        questions=(*dialogue.questions[:turns], asked),
-        answers=(*dialogue.answers[:turns], asked.gold),
-        found=(*dialogue.found[:turns], ()) if dialogue.found else (),
-    )
+    changed: list[Dialogue] = []
+    for name, some in theirs.items():
+        for number, dialogue in enumerate(some if asked[name] else ()):
+            question = asked[name][number * len(asked[name]) // len(some)]
+            turns = 1 + number % _MOST_BEFORE
+            changed.append(
+                replace(
+                    dialogue,
+                    questions=(*dialogue.questions[:turns], question),
+                    answers=(*dialogue.answers[:turns], question.gold),
+                    found=(*dialogue.found[:turns], ()) if dialogue.found else (),
+                )
+            )
+    return changed
 
 
 def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequence[Shares]) -> dict[str, float]:
@@ -271,11 +244,9 @@ def column_redundancy(turns: Sequence[LinkedTurn], columns: Sequence[Shares], co
     """Return CRS (equation 12), from 0 to 1."""
     scores: list[float] = []
     for turn, q in zip(turns, columns, strict=True):
-        of = turn.database.shape.table_of
-        for table in np.flatnonzero(turn.tables).tolist():
-            scores.append(
-                redundancy(_numbers((turn.columns > 0) & (of == table)), _numbers((q >= counted) & (of == table)))
-            )
+        for table in np.flatnonzero(turn.tables):
+            here = turn.database.shape.table_of == table
+            scores.append(redundancy(_numbers((turn.columns > 0) & here), _numbers((q >= counted) & here)))
     return fmean(scores)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.bench import verdicts
+from tableturn.evals.lab.bench import stored
 from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
 from tableturn.tools.errors import ModelError, SettingsError
 from tableturn.tools.record_files import read_lines
@@ -24,8 +24,8 @@ REPEATED = "SELECT town FROM club"
 @pytest.fixture
 def root(spider_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.setattr(verdicts, "SPLITS", {"spider": "dev"})
-    monkeypatch.setattr(verdicts, "MUTATED", (("spider", "train"),))
+    monkeypatch.setattr(stored, "SPLITS", {"spider": "dev"})
+    monkeypatch.setattr(stored, "MUTATED", (("spider", "train"),))
     folder = spider_root / "spider"
     (folder / "train_spider.json").write_text((folder / "dev.json").read_text())
     (spider_root / "strong_model").mkdir()
@@ -67,14 +67,14 @@ def test_a_verdict_on_no_question_is_an_error(root: Path) -> None:
     path = root / "strong_model" / "verdicts.jsonl"
     path.write_text(json.dumps({"dataset": "spider", "question": "Why?", "sql": "SELECT 1", "verdict": "right"}))
     with pytest.raises(SettingsError, match="no question of spider dev is 'Why\\?'"):
-        list(verdicts.verdict_cases(root))
+        list(stored.verdict_cases(root))
 
 
 def test_mutants_say_something_else_than_their_gold(root: Path) -> None:
-    found = list(verdicts.mutant_cases(root))
+    found = list(stored.mutant_cases(root))
     assert found
     assert all(entry.verdict == "wrong" and entry.case.sql != entry.case.gold for entry in found)
-    assert [entry.case for entry in found] == [entry.case for entry in verdicts.mutant_cases(root)]
+    assert [entry.case for entry in found] == [entry.case for entry in stored.mutant_cases(root)]
 
 
 def test_disputes_count_what_is_listed_and_reviewed(root: Path) -> None:
@@ -86,8 +86,8 @@ def test_disputes_count_what_is_listed_and_reviewed(root: Path) -> None:
 
 
 def test_the_reviewed_sample_is_of_questions_that_there_are(data_dir: Path) -> None:
-    reviewed: list[Any] = read_lines(verdicts.REVIEWED.read_text(encoding="utf-8"))
+    reviewed: list[Any] = read_lines(stored.REVIEWED.read_text(encoding="utf-8"))
     assert len(reviewed) == 50
-    for name, split in verdicts.SPLITS.items():
+    for name, split in stored.SPLITS.items():
         known = {question.id for question in load_dataset(name, split, data_dir).questions}
         assert {one["id"] for one in reviewed if (one["dataset"], one["split"]) == (name, split)} <= known

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.lab.suite import build_suite, check_folder
-from tableturn.evals.lab.suite.generate import column_constants, generate, random_shape
+from tableturn.evals.lab.suite.build import column_constants, generate, random_shape
 from tableturn.evals.lab.suite.mutants import mutants
 from tableturn.evals.metrics import OfficialJudge, StrictJudge
 from tableturn.tools.database import Database

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.bench.values import count_found, read_questions, text_literals
+from tableturn.evals.lab.bench.retrieval import count_found, read_questions, text_literals
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 
 SHOP = Schema("shop", (TableSchema("t", (ColumnSchema("a"), ColumnSchema("b"))),))
