@@ -200,12 +200,21 @@ class Leaving:
         own = any(self.unread(key.table, column) for column in key.columns)
         return own or any(self.unread(key.ref_table, column) for column in key.ref_columns)
 
+    @cached_property
+    def _views_of_restricted(self) -> set[str]:
+        """The tables and views that hold, or may name, something whose values may not leave."""
+        from .secret_views import views_that_name
+
+        restricted = {table for table, _ in self.levels}
+        return restricted | views_that_name(self.schema, restricted)
+
     def _table(self, table: TableSchema) -> TableSchema:
         columns = tuple(self._column(table, column) for column in table.columns)
         # How many rows a view has can follow from cells of which nothing may leave.
         silent = table.kind != "table" and any(self.unread(table.name, column.name) for column in table.columns)
         # A view's query may name values that were taken from what may not leave.
-        definition = "" if self.egress.restricts else table.definition
+        silenced = self.egress.restricts or table.name in self._views_of_restricted
+        definition = "" if silenced else table.definition
         return replace(table, columns=columns, row_count=None if silent else table.row_count, definition=definition)
 
     def _column(self, table: TableSchema, column: ColumnSchema) -> ColumnSchema:

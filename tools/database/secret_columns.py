@@ -9,7 +9,6 @@ from collections import Counter
 
 from .column_kinds import is_time_like
 from .schema import ColumnSchema, Schema
-from .secret_views import columns_from_secrets
 
 _FORMS = re.compile(
     r"""\$(?:2[abxy]?|1|5|6|7|y|apr1|argon2(?:id|i|d)|scrypt|pbkdf2(?:-\w+)?|bcrypt-sha256)\$\S{10,}
@@ -53,6 +52,8 @@ _PASSWORD_WORDS = frozenset((*_PASSWORDS, "pw", "pwhash", "pwdhash", "passhash",
 _SURE = frozenset((*_PASSWORD_WORDS, "secret", "apikey", "api key", "secret key", "private key", "credential", "iban"))
 _GENERIC = frozenset(("key", "key material", "session", "sid", "tok", "seed"))
 """What names much else, too."""
+_IDENTIFIERS = _GENERIC | {"session id", "sessionid"}
+"""What a UUID may be, which is no secret."""
 _NAMES = _SURE | frozenset(
     (
         *(
@@ -123,9 +124,11 @@ _ENTROPY = 2.5
 def secret_columns(schema: Schema) -> set[tuple[str, str]]:
     """Return the columns of a schema that hold secrets, as pairs of table and column."""
     columns = [(table, column) for table in schema.tables for column in table.columns]
-    found = {(table.name, column.name) for table, column in columns if _is_secret(column)}
+    found = {(table.name, column.name) for table, column in columns if _is_secret(column, table.name)}
     if not found:
         return found
+    from .secret_views import TEXT_KINDS, columns_from_secrets
+
     secrets = {text for table, column in columns if (table.name, column.name) in found for text in _texts(column)}
     own = {column.name.lower() for table, column in columns if table.kind == "table"}
     for table, column in columns:
@@ -134,6 +137,13 @@ def secret_columns(schema: Schema) -> set[tuple[str, str]]:
         copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in _texts(column))
         if copied or (is_view and column.name.lower() not in own and _is_unnamed_secret(column)):
             found.add((table.name, column.name))
+    holders = {table for table, _ in found}
+    # No engine says for certain from which columns one is generated.
+    found |= {
+        (table.name, column.name)
+        for table, column in columns
+        if column.generated and column.kind in TEXT_KINDS and table.name in holders
+    }
     return found | columns_from_secrets(schema, found)
 
 
@@ -142,13 +152,13 @@ def is_iban(text: str) -> bool:
     return bool(_IBAN.fullmatch(text)) and int("".join(str(int(sign, 36)) for sign in text[4:] + text[:4])) % 97 == 1
 
 
-def _is_secret(column: ColumnSchema) -> bool:
+def _is_secret(column: ColumnSchema, table: str) -> bool:
     texts = _texts(column)
     if any(_FORMS.search(text) for text in texts):
         return True
     if texts and 2 * sum(is_iban(_SPACED.sub("", text).upper().removeprefix("IBAN")) for text in texts) > len(texts):
         return True
-    name = _secret_name(column.name)
+    name = _secret_name(column.name, table)
     return bool(name) and _holds_secrets(column, name)
 
 
@@ -167,7 +177,7 @@ def _holds_secrets(column: ColumnSchema, name: str) -> bool:
     if name == "pass":
         # Tickets are passes, too.
         return any(_is_random(text, _PASSWORD) for text in texts)
-    if name in _GENERIC:
+    if name in _IDENTIFIERS:
         texts = [text for text in texts if not _UUID.fullmatch(text) and _RUN.fullmatch(text)]
     texts = [max(_LISTED.split(text), key=len) if text[0] in "[{" or name.endswith(" code") else text for text in texts]
     if name in _SURE and any(_is_random(text, _CERTAIN) for text in texts):
@@ -185,11 +195,9 @@ def _text(sample: bytes) -> str:
     return sample.decode() if sample.isascii() else sample.hex()
 
 
-def _secret_name(name: str) -> str:
+def _secret_name(name: str, table: str) -> str:
     """Return which secret a column's name says that it holds; empty if it names none, or something about one."""
-    words = [word.casefold() for word in _WORD.findall(_plain(name))]
-    words = [word if word in _NAMES or word in _AFTER else word.rstrip("0123456789") for word in words]
-    words = [word if word in _AFTER or word.endswith("ss") else word.removesuffix("s") for word in words if word]
+    words = _words(name)
     has_password = any(word.endswith(_PASSWORDS) or word in _PASSWORD_WORDS for word in words)
     while len(words) > 1 and (words[-1] in _AFTER or (has_password and words[-1] in _SUBJECTS)):
         words.pop()
@@ -201,7 +209,9 @@ def _secret_name(name: str) -> str:
         if ending in _NAMES or ending.endswith(_RUN_TOGETHER):
             if has_password or ending in _PASSWORD_WORDS:
                 return _PASSWORDS[0]
-            if ending.split()[-1] in _HASHES and not _PUBLIC.isdisjoint(words):
+            # A hash without a word of its own is one of what the table holds.
+            subjects = words if len(words) > 1 else _words(table)[-1:]
+            if ending.split()[-1] in _HASHES and not _PUBLIC.isdisjoint(subjects):
                 return ""
             if ending == "key" and len(words) > 1:
                 return ""
@@ -209,6 +219,12 @@ def _secret_name(name: str) -> str:
                 return ""
             return next((each for each in _SURE if ending.endswith(each)), ending)
     return ""
+
+
+def _words(name: str) -> list[str]:
+    words = [word.casefold() for word in _WORD.findall(_plain(name))]
+    words = [word if word in _NAMES or word in _AFTER else word.rstrip("0123456789") for word in words]
+    return [word if word in _AFTER or word.endswith("ss") else word.removesuffix("s") for word in words if word]
 
 
 def _plain(name: str) -> str:

@@ -1,8 +1,10 @@
-"""Columns of views that are written from secret columns, by the views' definitions."""
+"""Columns of views that show something of secret columns, by the views' definitions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -10,95 +12,259 @@ from sqlglot.errors import SqlglotError
 from .dialects import parse_statement
 from .schema import Schema, TableSchema
 
+TEXT_KINDS = ("text", "binary", "other")
+"""Kinds of columns that may hold a secret, or something written from one."""
 _LONGEST = 50_000
 """Characters of a definition that is read."""
+_WORD = re.compile(r"\w+")
+_SOURCE_PARTS = frozenset(("this", "db", "catalog", "alias", "joins", "only", "hints", "indexed", "sample"))
+"""Parts of an item of a FROM clause that leave its columns as they are."""
+_UNTRACED_PARTS = ("kind", "exclude", "match", "connect", "laterals", "pivots", "by_name")
+"""Parts of a query that change its columns in ways that are not traced."""
+_MEASURES = (exp.Predicate, exp.Count, exp.Length)
+"""Expressions that tell of a value only whether it is equal, how often it stands, or how long it is."""
+_VALUES = (exp.All, exp.Any)
+"""Predicates, to sqlglot, whose result may be a value."""
+_UNTRACED = (exp.Table, exp.Columns)
+"""Values that stand for columns by other means than their names."""
+
+_Columns = list[tuple[str, bool]]
+"""The columns of a result in their order: the name in lower case, and whether it shows something of a secret."""
 
 
 def columns_from_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return the columns of views whose texts are computed from secret columns, other views' included.
+    """Return the columns of views that show something of secret columns, other views' included.
 
-    A secret that is only compared, or counted, does not show in the result.
+    A text column is left out only if it can be traced to columns that are not secrets. A secret that is only compared,
+    counted or measured does not show.
 
     Args:
-        schema: With the views' definitions; a view without one is passed over.
+        schema: With the views' definitions.
         secrets: The secret columns that are known, as pairs of table and column.
     """
-    views = [table for table in schema.tables if table.definition]
-    lowered = {view.name: view.definition.casefold() for view in views}
-    found: set[tuple[str, str]] = set()
-    fresh = set(secrets)
+    found = set(secrets) | _without_definition(schema, secrets)
+    tables: dict[str, TableSchema] = {}
+    for table in schema.tables:
+        name = table.name.casefold()
+        # A definition does not tell which of two tables it means if their names differ in case alone.
+        tables[name] = replace(table, columns=()) if name in tables else table
+    views = [(view, _text_columns(view), _words(view.definition)) for view in schema.tables if view.definition]
+    fresh = {table for table, _ in found}
     while fresh:
-        made: set[tuple[str, str]] = set()
-        for view in views:
-            text = lowered[view.name]
-            names = {
-                column.casefold() for table, column in fresh if table.casefold() in text and column.casefold() in text
-            }
-            if names:
-                made |= {(view.name, name) for name in _written_from(view, names, schema.dialect)}
-        fresh = made - found - set(secrets)
-        found |= fresh
-    return found
+        before = frozenset(found)
+        names = [_words(_last_part(table)) for table in fresh]
+        for view, texts, words in views:
+            if not texts <= found and any(name <= words for name in names):
+                found |= texts & _secrets_of(view, schema.dialect, tables, found)
+        fresh = {table for table, _ in found - before}
+    return found - set(secrets)
 
 
-def _written_from(view: TableSchema, names: set[str], dialect: str) -> Iterator[str]:
-    """Yield the columns of a view that hold text computed from columns of some names."""
-    texts = [column.name for column in view.columns if column.kind in ("text", "binary", "other")]
+def views_that_name(schema: Schema, tables: Iterable[str]) -> set[str]:
+    """Return the views whose definitions may name one of some tables."""
+    names = [_words(_last_part(table)) for table in tables]
+    words = {view.name: _words(view.definition) for view in schema.tables if view.definition}
+    return {view for view in words if any(name <= words[view] for name in names)}
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def _last_part(table: str) -> str:
+    return table.rpartition(".")[2]
+
+
+def _text_columns(table: TableSchema) -> set[tuple[str, str]]:
+    return {(table.name, column.name) for column in table.columns if column.kind in TEXT_KINDS}
+
+
+def _without_definition(schema: Schema, secrets: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return what may show a secret of a table in views without a definition: text columns with names of their own."""
+    tables = [table for table in schema.tables if table.kind == "table"]
+    columns = {(table.name, column.name) for table in tables for column in table.columns}
+    if columns.isdisjoint(secrets):
+        return set()
+    plain = {name.casefold() for _, name in columns.difference(secrets)}
+    views = [table for table in schema.tables if table.kind == "view" and not table.definition]
+    return {place for view in views for place in _text_columns(view) if place[1].casefold() not in plain}
+
+
+def _secrets_of(
+    view: TableSchema, dialect: str, tables: Mapping[str, TableSchema], secrets: Collection[tuple[str, str]]
+) -> set[tuple[str, str]]:
+    """Return the columns of a view that show something of secrets: all, if they cannot be traced."""
+    columns = [(view.name, column.name) for column in view.columns]
     try:
         if len(view.definition) > _LONGEST:
-            raise SqlglotError
-        statement = parse_statement(view.definition, dialect)
-        selects = list(_outer_selects(statement))
-        if not selects:
-            raise SqlglotError
-        tainted = _tainted_names(statement, names)
-        tainted |= {
-            column.name.casefold()
-            for select in selects
-            if len(select.selects) == len(view.columns)
-            for output, column in zip(select.selects, view.columns, strict=True)
-            if _shows(output, tainted)
-        }
+            raise SqlglotError("too long")
+        tree = parse_statement(view.definition, dialect)
+        outputs = _outputs(tree.expression if isinstance(tree, exp.Create) else tree, _Place(tables, secrets))
     except (SqlglotError, RecursionError):
-        # What cannot be read is taken for the worst.
-        yield from texts
-        return
-    yield from (name for name in texts if name.casefold() in tainted)
+        return set(columns)
+    if len(outputs) != len(columns):
+        return set(columns)
+    return {column for column, (_, shows) in zip(columns, outputs, strict=True) if shows}
 
 
-def _tainted_names(statement: exp.Expr, names: set[str]) -> set[str]:
-    """Return names and aliases, at any depth, that stand for something computed from columns of some names."""
-    tainted = set(names)
-    aliases = list(statement.find_all(exp.Alias))
-    while more := {each.alias.casefold() for each in aliases if _shows(each.this, tainted)} - tainted:
-        tainted |= more
-    return tainted
+@dataclass(frozen=True)
+class _Place:
+    """What names stand for at a place of a query; a name that may stand for several columns stands for all.
+
+    Attributes:
+        tables: The database's tables and views by their names in lower case.
+        secrets: The secret columns.
+        ctes: Columns of common table expressions by name.
+        sources: Names and columns of what FROM lists.
+        before: The SELECT's columns before this one, to which some dialects may refer.
+        outer: The place around a sub-query.
+    """
+
+    tables: Mapping[str, TableSchema]
+    secrets: Collection[tuple[str, str]]
+    ctes: Mapping[str, _Columns] = field(default_factory=dict[str, _Columns])
+    sources: tuple[tuple[str, _Columns], ...] = ()
+    before: _Columns = field(default_factory=list[tuple[str, bool]])
+    outer: _Place | None = None
+
+    def table(self, node: exp.Table) -> _Columns:
+        """Return the columns of a table, view or common table expression."""
+        parts = [part.name.casefold() for part in node.parts]
+        if len(parts) == 1 and parts[0] in self.ctes:
+            return self.ctes[parts[0]]
+        known = [self.tables[name] for start in range(len(parts)) if (name := ".".join(parts[start:])) in self.tables]
+        known = known[:1] or [table for name, table in self.tables.items() if _last_part(name) == parts[-1]]
+        if len(known) != 1 or known[0].total_columns != len(known[0].columns):
+            raise SqlglotError(f"unknown columns of {node.name}")
+        table = known[0]
+        return [(column.name.casefold(), (table.name, column.name) in self.secrets) for column in table.columns]
+
+    def columns(self, source: str = "") -> _Columns:
+        """Return the columns of the sources of a name; of all sources without one."""
+        return [column for name, columns in self.sources if source in ("", name) for column in columns]
+
+    def shows(self, column: exp.Column) -> bool:
+        """Whether a column, or a whole row, shows something of a secret."""
+        source, name = column.table.casefold(), column.name.casefold()
+        place: _Place | None = self
+        while place is not None:
+            columns = place.columns(source)
+            if not isinstance(column.this, exp.Star):
+                columns = [each for each in columns if each[0] == name] or (not source and place.columns(name)) or []
+            columns = columns or [each for each in place.before if not source and each[0] == name]
+            if columns:
+                return any(shows for _, shows in columns)
+            place = place.outer
+        raise SqlglotError(f"unknown column {name}")
 
 
-def _shows(expression: exp.Expr, names: set[str]) -> bool:
-    """Whether a value shows something of columns of some names."""
-    return any(
-        column.name.casefold() in names and not _is_compared(column, expression)
-        for column in expression.find_all(exp.Column)
-    )
+def _outputs(query: exp.Expr, place: _Place) -> _Columns:
+    """Return the columns of a query.
 
-
-def _is_compared(column: exp.Column, within: exp.Expr) -> bool:
-    node: exp.Expr | None = column
-    while node is not None and node is not within:
-        node = node.parent
-        if isinstance(node, exp.Predicate | exp.Count | exp.Length):
-            return True
-    return False
-
-
-def _outer_selects(statement: exp.Expr) -> Iterator[exp.Select]:
-    """Yield the arms of the query that a view's definition ends in."""
-    query = statement.expression if isinstance(statement, exp.Create) else statement
-    while isinstance(query, exp.Subquery):
-        query = query.this
+    Raises:
+        SqlglotError: They cannot be traced.
+    """
+    if not isinstance(query, exp.Query) or any(query.args.get(part) for part in _UNTRACED_PARTS):
+        raise SqlglotError(f"untraced query: {type(query).__name__}")
+    place = _with_ctes(query, place)
     if isinstance(query, exp.SetOperation):
-        yield from _outer_selects(query.this)
-        yield from _outer_selects(query.expression)
-    elif isinstance(query, exp.Select):
-        yield query
+        return _united(_outputs(query.this, place), _outputs(query.expression, place))
+    if isinstance(query, exp.Subquery) and not query.args.get("joins"):
+        return _outputs(query.this, place)
+    if not isinstance(query, exp.Select):
+        raise SqlglotError(f"untraced query: {type(query).__name__}")
+    place = replace(place, sources=(), before=[], outer=place)
+    start = query.args.get("from_")
+    for node in [*([start] if start else []), *(query.args.get("joins") or ())]:
+        place = _with_source(node.this, place)
+    outputs = place.before
+    for output in query.expressions:
+        star = output.this if isinstance(output, exp.Column) else output
+        if not isinstance(star, exp.Star):
+            outputs.append((output.alias_or_name.casefold(), _shows(output, place)))
+        elif any(star.args.values()) or any(map(_merges, query.find_all(exp.Join))):
+            raise SqlglotError("untraced star")
+        else:
+            outputs += place.columns(output.text("table").casefold())
+    return outputs
+
+
+def _with_ctes(query: exp.Query, place: _Place) -> _Place:
+    clause = query.args.get("with_")
+    if clause is None:
+        return place
+    for cte in clause.expressions:
+        name, arms = cte.alias.casefold(), cte.this
+        if clause.args.get("recursive") and isinstance(arms, exp.SetOperation) and not arms.args.get("with_"):
+            first = _renamed(_outputs(arms.this, place), cte)
+            place = replace(place, ctes={**place.ctes, name: first})
+            columns = _united(first, _outputs(arms.expression, place))
+            # What the second arm reads of itself may pass from column to column.
+            columns = [(column, any(shows for _, shows in columns)) for column, _ in columns]
+        else:
+            columns = _renamed(_outputs(cte.this, place), cte)
+        place = replace(place, ctes={**place.ctes, name: columns})
+    return place
+
+
+def _united(first: _Columns, second: _Columns) -> _Columns:
+    if len(first) != len(second):
+        raise SqlglotError("arms of different widths")
+    return [(name, one or other) for (name, one), (_, other) in zip(first, second, strict=True)]
+
+
+def _merges(join: exp.Join) -> bool:
+    """Whether a join makes one column of two."""
+    return bool(join.args.get("using")) or join.method.upper() == "NATURAL"
+
+
+def _with_source(node: exp.Expr, place: _Place) -> _Place:
+    """Return a place after an item of its FROM clause."""
+    inner = node.this
+    if any(value for part, value in node.args.items() if part not in _SOURCE_PARTS):
+        raise SqlglotError(f"untraced source: {type(node).__name__}")
+    if isinstance(node, exp.Subquery) and isinstance(inner, exp.Table | exp.Subquery) and not node.alias:
+        place = _with_source(inner, place)
+    else:
+        if isinstance(node, exp.Table) and isinstance(inner, exp.Identifier):
+            columns = place.table(node)
+        elif isinstance(node, exp.Subquery | exp.Lateral) and isinstance(inner, exp.Query):
+            columns = _outputs(inner, place if isinstance(node, exp.Lateral) else place.outer or place)
+        else:
+            raise SqlglotError(f"untraced source: {type(node).__name__}")
+        source = node.alias_or_name.casefold(), _renamed(columns, node)
+        place = replace(place, sources=(*place.sources, source))
+    for join in node.args.get("joins") or ():
+        place = _with_source(join.this, place)
+    return place
+
+
+def _renamed(columns: _Columns, node: exp.Expr) -> _Columns:
+    """Return columns by the names that an alias lists."""
+    names = [name.casefold() for name in node.alias_column_names]
+    if len(names) > len(columns):
+        raise SqlglotError("more names than columns")
+    names += [name for name, _ in columns[len(names) :]]
+    return [(name, shows) for name, (_, shows) in zip(names, columns, strict=True)]
+
+
+def _shows(value: exp.Expr, place: _Place) -> bool:
+    """Whether a value shows something of a secret."""
+    if isinstance(value, exp.Column):
+        return place.shows(value)
+    if isinstance(value, _MEASURES) and not isinstance(value, _VALUES):
+        return False
+    if isinstance(value, _UNTRACED):
+        raise SqlglotError(f"untraced value: {type(value).__name__}")
+    if isinstance(value, exp.Query):
+        return any(shows for _, shows in _outputs(value, place))
+    if isinstance(value, exp.Star):
+        return any(shows for _, shows in place.columns())
+    parts = value.iter_expressions()
+    if isinstance(value, exp.Window):
+        parts = [value.this]
+    elif isinstance(value, exp.Case):
+        parts = [*value.args["ifs"], *filter(None, [value.args.get("default")])]
+    elif isinstance(value, exp.If):
+        parts = filter(None, [value.args.get("true"), value.args.get("false")])
+    return any(_shows(part, place) for part in parts)

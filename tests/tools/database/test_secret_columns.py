@@ -10,7 +10,10 @@ import uuid
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
 
+import duckdb
 import pytest
 from tableturn.agent import SQLAgent
 from tableturn.tools.database import ColumnSchema, Database, Schema, TableSchema
@@ -18,6 +21,8 @@ from tableturn.tools.database.secret_columns import is_iban, secret_columns
 from tableturn.tools.values import ValueIndex
 
 from tests.support.scripted import writes
+
+from .servers import MARIADB, POSTGRES
 
 chance = random.Random(7)
 BASE64 = string.ascii_letters + string.digits + "+/"
@@ -148,7 +153,7 @@ OTHERS: dict[str, Callable[[], str | int]] = {
         ),
         lambda: hexadecimal(64),
     ),
-    "session": lambda: str(uuid.UUID(int=chance.getrandbits(128))),
+    **dict.fromkeys(("session", "session_id"), lambda: str(uuid.UUID(int=chance.getrandbits(128)))),
     "sid": lambda: f"S-{chance.randrange(9_999)}",
     "seed": lambda: chance.randrange(9_999),
     "pw": lambda: chance.randrange(400),
@@ -219,30 +224,130 @@ def test_a_secret_that_few_rows_have_is_found() -> None:
     assert secret_columns(Schema("x", (TableSchema("t", (column,)),))) == {("t", "api_key")}
 
 
-@pytest.mark.parametrize(
-    ("definition", "secret"),
-    [
-        ("CREATE VIEW v AS SELECT id, name || ':' || password AS lg FROM users", {"lg"}),
-        ("CREATE VIEW v (id, lg) AS SELECT id, printf('%s/%s', name, u.password) FROM users AS u", {"lg"}),
-        ("CREATE VIEW v AS WITH x AS (SELECT id, upper(password) p FROM users) SELECT id, p || '!' lg FROM x", {"lg"}),
-        ("CREATE VIEW v AS SELECT id, name AS lg FROM users UNION SELECT 1, substr(password, 2) FROM users", {"lg"}),
-        ("CREATE VIEW v AS SELECT id, CASE WHEN password IS NULL THEN 'none' ELSE 'some' END AS lg FROM users", set()),
-        ("CREATE VIEW v AS SELECT id, name AS lg FROM users WHERE password <> ''", set()),
-        ("CREATE VIEW v AS SELECT id, name AS lg FROM users AS this cannot be (((read, password", {"lg"}),
+VIEWS = {
+    "sqlite": [
+        ("id *lg", "SELECT id, name || ':' || password AS lg FROM users"),
+        ("id *lg", "SELECT id, printf('%s/%s', name, u.password) FROM users AS u"),
+        ("id *lg", "WITH x AS (SELECT id, upper(password) p FROM users) SELECT id, p || '!' lg FROM x"),
+        ("id *lg", "SELECT id, name AS lg FROM users UNION SELECT 1, substr(password, 2) FROM users"),
+        ("id name *password *lg", "SELECT *, name || ':' || password FROM users"),
+        ("id *b ip", "SELECT u.*, s.ip FROM (SELECT id, name || password FROM users) u, sessions s"),
+        ("id *lg", "WITH c(i, p) AS (SELECT id, password FROM users) SELECT i, 'x-' || p AS lg FROM c"),
+        ("*lg", "SELECT 'x' || w AS lg FROM (SELECT name AS w FROM users UNION ALL SELECT password FROM users)"),
+        (
+            "id *lg",
+            "WITH RECURSIVE c(i, a, b) AS (SELECT 0, 'x', 'y' UNION ALL SELECT u.id, c.b, u.password"
+            " FROM c JOIN users u ON u.id = c.i + 1) SELECT i, a FROM c",
+        ),
+        ("*lg name", "SELECT (SELECT 'p' || max(x.password) FROM users x), name FROM users"),
+        ("*lg name", "SELECT iif(password = 'a', 'b', password || '!') AS lg, name FROM users"),
+        ("*lg", "SELECT 'x' || first_value(password) OVER (ORDER BY id) AS lg FROM users"),
+        ("*lg", "SELECT column2 AS lg FROM (VALUES (1, (SELECT 'z' || password FROM users)))"),
+        ("*lg", "SELECT 'x' || j.value AS lg FROM users, json_each(json_array(password)) AS j"),
+        ("id *name *password", "SELECT * FROM users NATURAL JOIN vectors"),
+        ("id *name", "SELECT id, name FROM users WHERE this cannot be (((read"),
+        ("id *name", f"SELECT id, name FROM users WHERE name <> '{'x' * 50_000}'"),
+        ("id *name *lg", "SELECT id, name FROM users"),
+        ("lg", "SELECT CASE WHEN password IS NULL THEN 'none' ELSE name END AS lg FROM users"),
+        ("lg", "SELECT CASE password WHEN '' THEN 'none' ELSE 'some' END AS lg FROM users"),
+        ("lg", "SELECT name AS lg FROM users WHERE password <> ''"),
+        ("token ip", "SELECT v.token, s.ip FROM vectors v CROSS JOIN sessions s"),
+        ("lg", "SELECT first_value(name) OVER (PARTITION BY password ORDER BY password) AS lg FROM users"),
+        ("lg ip", "SELECT count(s.token) || '/' || length(s.token) AS lg, max(s.ip) AS ip FROM sessions s"),
+        ("lg", "SELECT (SELECT x.name FROM users x WHERE x.password = u.password) AS lg FROM users u"),
+        ("name ip", "SELECT name, s.ip FROM users u JOIN (SELECT id, ip, token FROM sessions) s ON s.id = u.id"),
+        ("id name", "SELECT * FROM (SELECT id, name FROM users) UNION ALL SELECT id, token FROM vectors"),
+        ("lg", "SELECT a.column1 AS lg FROM (VALUES ('words')) a, vectors"),
     ],
-)  # fmt: skip
-def test_a_view_that_writes_a_secret_beside_something_else_is_one(definition: str, secret: set[str]) -> None:
+    "postgres": [
+        ("*lg", "SELECT ('x-'::text || d.b) AS lg FROM ( SELECT users.id, users.password FROM users) d(a, b)"),
+        ("name *lg", "SELECT u.name, (u.*)::text AS lg FROM users u"),
+        ("name *lg", "SELECT u.name, u::text AS lg FROM users u"),
+        ("*lg", "SELECT t.v AS lg FROM (users u CROSS JOIN LATERAL ( VALUES (u.password)) t(v))"),
+        ("*lg", "SELECT t.v AS lg FROM users u, LATERAL unnest(ARRAY[u.password]) t(v)"),
+        ("*lg ip", "SELECT t.v, s.ip FROM (sessions s CROSS JOIN LATERAL ( SELECT s.token AS v) t)"),
+        ("*lg", "SELECT mode() WITHIN GROUP (ORDER BY users.password) AS lg FROM users"),
+        ("ip token", "SELECT s.ip, v.token FROM (sessions s JOIN vectors v ON ((s.token = v.token)))"),
+        ("lg", 'SELECT ("substring"((u.name)::text, 2) COLLATE "C") AS lg FROM public.users u'),
+    ],
+    "mysql": [
+        ("name *lg", "select `s`.`u`.`name` AS `name`,concat(`s`.`u`.`password`,'!') AS `lg` from `s`.`users` `u`"),
+        (
+            "name",
+            "select `s`.`users`.`name` AS `name` from (`s`.`users` join `s`.`sessions` on(`s`.`sessions`.`id` = 1))",
+        ),
+    ],
+    "duckdb": [
+        (
+            "*password *name",
+            "SELECT * FROM (SELECT password, name FROM users) UNPIVOT (name FOR password IN (password))",
+        ),
+        ("*lg", "SELECT concat_ws(':', UNPACK(COLUMNS(*))) AS lg FROM users"),
+        ("id name *password", "FROM users"),
+    ],
+}
+"""Views' columns, those that hold secrets marked, with their queries, by dialect."""
+
+
+def accounts_with(*others: TableSchema, dialect: str = "sqlite") -> Schema:
     number = ColumnSchema("id", kind="number")
+    token = ColumnSchema("token", samples=tuple(hexadecimal(40) for _ in range(4)))
     users = TableSchema("users", (number, ColumnSchema("name"), ColumnSchema("password", samples=("hunter22x",))))
-    view = TableSchema("v", (number, ColumnSchema("lg", samples=("a:b",))), kind="view", definition=definition)
-    above = TableSchema(
-        "w",
-        (ColumnSchema("x", samples=("a",)),),
-        kind="view",
-        definition="CREATE VIEW w AS SELECT trim(lg) AS x FROM v",
-    )
-    found = {column for table, column in secret_columns(Schema("s", (above, users, view), dialect="sqlite"))}
-    assert found == {"password"} | secret | ({"x"} if secret else set())
+    sessions = TableSchema("sessions", (number, ColumnSchema("ip"), token))
+    vectors = TableSchema("vectors", (number, ColumnSchema("token", samples=("river", "of"))))
+    return Schema("s", (*others, users, sessions, vectors), dialect=dialect)
+
+
+def view_of(name: str, columns: str, definition: str) -> TableSchema:
+    made = (ColumnSchema(each, kind="number" if each == "id" else "text", samples=("a",)) for each in columns.split())
+    return TableSchema(name, tuple(made), kind="view", definition=definition)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "columns", "query"),
+    [(dialect, columns, query) for dialect, views in VIEWS.items() for columns, query in views],
+)
+@pytest.mark.parametrize("created", [True, False])
+def test_a_view_shows_what_is_traced_to_no_secret(dialect: str, columns: str, query: str, created: bool) -> None:
+    definition = f"CREATE VIEW v AS {query}" if created else query
+    view = view_of("v", columns.replace("*", ""), definition)
+    secrets = secret_columns(accounts_with(view, dialect=dialect))
+    marked = {column.removeprefix("*") for column in columns.split() if column.startswith("*")}
+    assert {column for table, column in secrets if table == "v"} == marked
+
+
+def test_a_view_of_a_view_shows_its_secrets() -> None:
+    top = view_of("w", "a b c", "CREATE VIEW w (a, b, c) AS SELECT v.lg, v.name, u.name FROM v, users AS u")
+    middle = view_of("v", "name lg", "CREATE VIEW v AS SELECT * FROM x")
+    bottom = view_of("x", "name lg", "CREATE VIEW x AS SELECT name, name || password AS lg FROM users")
+    secrets = secret_columns(accounts_with(top, middle, bottom))
+    assert {place for place in secrets if place[0] in "vwx"} == {("w", "a"), ("v", "lg"), ("x", "lg")}
+
+
+def test_a_view_without_a_definition_shows_what_tables_have() -> None:
+    view = view_of("v", "id name label", "")
+    assert ("v", "label") in secret_columns(accounts_with(view))
+    assert not {("v", "id"), ("v", "name")} & secret_columns(accounts_with(view))
+    plain = TableSchema("t", (ColumnSchema("name"),))
+    assert not secret_columns(Schema("s", (view, plain)))
+
+
+def test_a_generated_text_beside_a_secret_is_one() -> None:
+    columns = (ColumnSchema("a", generated=True), ColumnSchema("n", kind="number", generated=True), ColumnSchema("b"))
+    password = ColumnSchema("password", samples=("hunter22x",))
+    assert secret_columns(Schema("s", (TableSchema("t", (*columns, password)), TableSchema("u", columns)))) == {
+        ("t", "password"),
+        ("t", "a"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "secret"),
+    [("commits", "hash", False), ("documents", "sha256", False), ("logins", "hash", True), ("commits", "salt", True)],
+)
+def test_hashes_of_what_is_public_are_no_secrets(table: str, column: str, secret: bool) -> None:
+    made = ColumnSchema(column, samples=tuple(hexadecimal(40) for _ in range(4)))
+    assert bool(secret_columns(Schema("s", (TableSchema(table, (made,)),)))) == secret
 
 
 def test_ibans_are_told_by_their_check_digits() -> None:
@@ -325,3 +430,71 @@ def test_a_view_that_cuts_a_secret_holds_one(accounts: Path) -> None:
     with Database.open(accounts) as database:
         assert ("cut", "rest") in database.leaving().levels
         assert not {("cut", "name"), ("cut", "number")} & database.leaving().levels.keys()
+
+
+WRITTEN = {
+    "sqlite": "name || ':' || password",
+    "duckdb": "name || ':' || password",
+    "postgres": "name || ':' || password",
+    "mariadb": "concat(name, ':', password)",
+}
+
+
+@pytest.fixture(params=WRITTEN)
+def written(request: pytest.FixtureRequest, tmp_path: Path) -> str | Path:
+    """A database of an engine in which a view and a generated column are written from passwords."""
+    written = WRITTEN[request.param]
+    statements = (
+        "CREATE TABLE users (id INTEGER PRIMARY KEY, name VARCHAR(20), password VARCHAR(20),"
+        f" label VARCHAR(50) GENERATED ALWAYS AS ({written}) {'STORED' if request.param == 'postgres' else 'VIRTUAL'})",
+        "INSERT INTO users (id, name, password) VALUES (1, 'Ada', 'Canary1horse'), (2, 'Bo', 'Canary2horse')",
+        f"CREATE VIEW logins AS WITH c(i, w) AS (SELECT id, {written} FROM users) SELECT i, name, w FROM c"
+        " JOIN users ON id = i WHERE password <> 'Canary3horse'",
+        "CREATE VIEW others AS SELECT 1 AS n",
+    )
+    if request.param in ("sqlite", "duckdb"):
+        path = tmp_path / f"written.{'db' if request.param == 'sqlite' else 'duckdb'}"
+        with closing((sqlite3 if request.param == "sqlite" else duckdb).connect(path)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+            connection.commit()
+        return path
+    server = POSTGRES if request.param == "postgres" else MARIADB
+    if server.unavailable():
+        pytest.skip(server.unavailable())
+    url = server.make_database(f"tt_{uuid4().hex[:12]}")
+    for statement in statements:
+        server.run(url, statement)
+    return url
+
+
+def test_what_an_engine_writes_from_secrets_is_not_sent(written: str | Path) -> None:
+    with Database.open(written) as database:
+        assert {*database.leaving().levels} == {("users", "password"), ("users", "label"), ("logins", "w")}
+        shown = database.schema()
+        assert "Canary" not in str(shown)
+        assert "Ada" in str(shown)
+        definitions = {table.name: table.definition for table in shown.tables}
+        assert not definitions["logins"], "it names a value"
+        assert definitions["others"]
+
+
+def test_mariadb_without_the_right_to_see_definitions_shows_no_secret() -> None:
+    if MARIADB.unavailable():
+        pytest.skip(MARIADB.unavailable())
+    url, login = MARIADB.make_database(f"tt_{uuid4().hex[:12]}"), f"tt_{uuid4().hex[:8]}"
+    parts = urlsplit(url)
+    for statement in (
+        "CREATE TABLE users (id INTEGER PRIMARY KEY, name VARCHAR(20), password VARCHAR(20))",
+        "INSERT INTO users VALUES (1, 'Ada', 'Canary1horse'), (2, 'Bo', 'Canary2horse')",
+        "CREATE VIEW logins AS SELECT id, name, concat(name, ':', password) AS login FROM users",
+        f"CREATE USER {login} IDENTIFIED BY 'x'",
+        f"GRANT SELECT ON {parts.path[1:]}.* TO {login}",
+    ):
+        MARIADB.run(url, statement)
+    try:
+        reader = urlunsplit(parts._replace(netloc=f"{login}:x@{parts.hostname}:{parts.port}"))
+        with Database.open(reader) as database:
+            assert {*database.leaving().levels} == {("users", "password"), ("logins", "login")}
+    finally:
+        MARIADB.run(url, f"DROP USER {login}")

@@ -74,6 +74,8 @@ def attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tupl
     entries: list[Entry] = []
     for schema, table, kind, comment, estimate, sql in rows(_TABLES):
         keyed = primary.get((schema, table), [])
+        listed = columns.get((schema, table), [])
+        computed = _computed(sql or "", [name for name, *_ in listed]) if kind == "table" else {}
         held = [
             (
                 name,
@@ -83,13 +85,13 @@ def attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tupl
                     not_null=not nullable,
                     comment=told or "",
                     primary_key=keyed.index(name) + 1 if name in keyed else 0,
+                    generated=name.lower() in computed,
                 ),
             )
-            for name, declared, nullable, told in columns.get((schema, table), [])
+            for name, declared, nullable, told in listed
         ]
         scan = f"{quoted(private)}.{quoted(schema)}.{quoted(table)}"
         reads = _reads(sql or "", schema, macros) if kind == "view" else frozenset[str]()
-        computed = _computed(sql or "", [name for name, _ in held]) if kind == "table" else {}
         anew = _anew(sql, [name for name, _ in held]) if kind == "view" and schema == "main" and reads else ""
         entries.append(
             Entry(
