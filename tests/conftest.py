@@ -17,6 +17,20 @@ settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("busy")
 
 
+LONG = frozenset(
+    line
+    for line in Path(__file__).with_name("long.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.partition("::")[0] in LONG:
+            item.add_marker(pytest.mark.whole)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
     """Tests leave nothing in the folders of whoever runs them, and find nothing there."""
