@@ -25,8 +25,8 @@ _MEASURES = (exp.Predicate, exp.Count, exp.Length)
 """Expressions that tell of a value only whether it is equal, how often it stands, or how long it is."""
 _VALUES = (exp.All, exp.Any)
 """Predicates, to sqlglot, whose result may be a value."""
-_UNTRACED = (exp.Table, exp.Columns)
-"""Values that stand for columns by other means than their names."""
+_UNTRACED = (exp.Table, exp.Columns, exp.Anonymous)
+"""Values that stand for columns by other means than their names, and functions that may read what they like."""
 
 _Columns = list[tuple[str, bool]]
 """The columns of a result in their order: the name in lower case, and whether it shows something of a secret."""

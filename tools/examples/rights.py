@@ -42,15 +42,20 @@ def readable(example: Example, database: Database) -> Example | None:
     of the schema that is shown beside it written anew. Where there is no record, it counts as approved under all
     rights.
     """
-    if not _is_own(example, database):
-        return example
-    made, now = _made(example, database), database.rights
-    if now.cover(made):
-        return example
-    schema = database.schema()
-    if made.person != now.person or not _shows(schema, read_approval(example.rights).columns):
+    if not is_readable(example, database):
         return None
-    return replace(example, schema=_part(example.sql, schema))
+    if not _is_own(example, database) or database.rights.cover(_made(example, database)):
+        return example
+    return replace(example, schema=_part(example.sql, database.schema()))
+
+
+def is_readable(example: Example, database: Database) -> bool:
+    """Whether an example may be shown to whoever asks a database, as `readable` says it."""
+    if not _is_own(example, database):
+        return True
+    made, now = _made(example, database), database.rights
+    same_person = made.person == now.person
+    return now.cover(made) or (same_person and _shows(database.schema(), read_approval(example.rights).columns))
 
 
 def foremost(examples: Iterable[Example], database: Database) -> list[Example]:

@@ -20,7 +20,7 @@ from .embedding import Embedding, HashedEmbedding
 from .entry import SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
 from .example import Added, Example, Found, Index, Near, Refusal, Stats
 from .payload import from_json
-from .rights import Standing, readable, standing_of
+from .rights import Standing, is_readable, standing_of
 from .rooms import BATCH, PAIRS, TABLES, Room, rebuild, write
 from .seen import seen_keys, seen_pairs
 
@@ -347,7 +347,7 @@ class ExampleStore:
 
     def _may_see(self, reader: Database, example: Example) -> bool:
         right = self._standing is None or standing_of(example, reader) == self._standing
-        return right and readable(example, reader) is not None
+        return right and is_readable(example, reader)
 
     def _scan(self, room: str) -> Iterator[Found]:
         pairs = self._visible_table(room, PAIRS)
