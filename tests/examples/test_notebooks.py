@@ -18,6 +18,8 @@ RECIPES = EXAMPLES.parent / "docs" / "embed.md"
 _PICTURE = re.compile(r'src=\\?"data:image[^"]*"')
 """A chart's letters are as wide as the machine's fonts."""
 
+_SECONDS = re.compile(r"(?<=seconds a turn, p\d\d: )[\d.]+")
+
 
 def said(notebook: Any) -> list[tuple[str, list[object]]]:
     """The code of each cell with its outputs."""
@@ -26,7 +28,9 @@ def said(notebook: Any) -> list[tuple[str, list[object]]]:
         (
             cell.source,
             [
-                output.text if output.output_type == "stream" else _PICTURE.sub("", str(sorted(output.data.items())))
+                _SECONDS.sub("", output.text)
+                if output.output_type == "stream"
+                else _PICTURE.sub("", str(sorted(output.data.items())))
                 for output in cell.outputs
             ],
         )
