@@ -29,7 +29,9 @@ def night(database: str, model: str | None = None) -> int:
     if results["not_asked"]:
         print(f"{len(results['not_asked'])} questions could not be asked: is the model's server up?")
         return 1
-    print(f"{100 * results['pass_rate']:.0f} % of {results['questions']} questions pass: {out / 'report.html'}")
+    print(
+        f"{100 * results['pass_rate']:.0f} % of {results['trial']['questions']} questions pass: {out / 'report.html'}"
+    )
     for failure in results["failed"]:
         print(f"  fails: {failure['question']}: {failure['why']}")
     good = results["gate"]["met"]

@@ -24,7 +24,7 @@ from ..closing import Closing, OneOpen
 from ..datasets import Dataset, Question, load_dataset
 from ..metrics import Verdict
 from ..official.execution import whole_operators
-from ..runner.results import evaluation_of, read_results, write_results
+from ..runner.results import read_results, write_results
 from ..runner.run import GIVE_UP_AFTER, completed
 from ..runner.spec import RunSpec
 from ..trial import read_trial
@@ -294,7 +294,7 @@ class FinishedRun:
         """
         kept = read_results(folder)
         try:
-            spec = RunSpec(**evaluation_of(kept)["run"])
+            spec = RunSpec(**kept["run"])
         except (KeyError, TypeError) as error:
             raise SettingsError(f"the results in {folder} are damaged ({error}): finish the run again") from error
         if "trial" in kept:
@@ -311,7 +311,7 @@ class FinishedRun:
 
     def verdicts(self) -> list[Verdict]:
         """Return how gold judged the answers; what is to be declined has none, and is scored by its outcome."""
-        found = recorded_verdicts(evaluation_of(self.kept), self.dataset)
+        found = recorded_verdicts(self.kept, self.dataset)
         return [verdict for verdict in found if verdict.question.golds]
 
     def disagreements(self) -> dict[Case, Outcome]:
@@ -329,7 +329,7 @@ class FinishedRun:
 
     def judged_again(self) -> str:
         """Put what the verdict file comes to now into the run's results, and tell it in one line."""
-        results = evaluation_of(self.kept)
+        results = self.kept
         with_verdicts(results, self.dataset, self.verdicts(), self.rulings)
         write_results(self.kept, self.folder)
         return tell_scores(results["by_verdict"], results["strict"]["ex"])

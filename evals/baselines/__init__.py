@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ...tools.errors import SettingsError
@@ -19,30 +18,20 @@ _ONE_REQUEST: Mapping[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """One baseline.
-
-    Attributes:
-        settings: The agent's settings that make the baseline; the run's own settings override them.
-        module: A module of this package whose `make(dataset, model, settings, history)` returns who answers; empty if
-            the agent does. Listing baselines imports none.
-    """
-
-    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    module: str = ""
-
-
-BASELINES: Mapping[str, Baseline] = {
-    "zero-shot": Baseline({**_ONE_REQUEST, "examples": "none"}),
-    "random-examples": Baseline({**_ONE_REQUEST, "examples": "random"}),
-    "random-dialogues": Baseline(module="random_dialogues"),
-    "langchain": Baseline(module="langchain_agent"),
+BASELINES: Mapping[str, Mapping[str, Any]] = {
+    "zero-shot": {**_ONE_REQUEST, "examples": "none"},
+    "random-examples": {**_ONE_REQUEST, "examples": "random"},
+    "random-dialogues": {},
+    "langchain": {},
 }
+"""The agent's settings that make each baseline; the run's own settings override them.
+
+Of one without any, a module of this package answers instead, by its `make(dataset, model, settings, history)`.
+"""
 
 
-def find_baseline(name: str) -> Baseline:
-    """Return a baseline by name.
+def baseline_settings(name: str) -> Mapping[str, Any]:
+    """Return the settings of a baseline.
 
     Raises:
         SettingsError: There is none of that name.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ...agent.effects import Tally, arun, ask
 from ...agent.model.budget import left_of
@@ -16,9 +15,6 @@ from ...tools.errors import DatabaseUnavailable
 from ...tools.linking import PastTurn
 from ..datasets import Question, load_dataset
 from ..runner.agents import TurnByTurn, TurnReply
-
-if TYPE_CHECKING:
-    pass
 
 DIALOGUES = 5
 """The number of dialogues shown; the paper says `multiple`, and its sample prompt has two."""
@@ -64,4 +60,4 @@ class RandomDialogues(TurnByTurn):
 
 
 make = RandomDialogues
-"""The factory that `Baseline.module` names."""
+"""What `BASELINES` asks of this module."""

@@ -10,7 +10,7 @@ import typer
 from . import evaluate, judge, trial
 from .experiment import experiment
 from .impact import impact
-from .moved import MOVED, add_moved
+from .options import MOVED, add_moved
 
 EVALUATE = "Evaluate"
 """Heading of `tableturn --help`."""

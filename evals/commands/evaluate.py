@@ -15,7 +15,6 @@ import typer
 from ...agent.cli.options import AnnotatorOption, BaseUrlOption, EmbeddingOption, PresetOption, SettingsOption
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
-from .moved import add_moved
 from .options import (
     DataOption,
     DatasetOption,
@@ -28,6 +27,7 @@ from .options import (
     SplitOption,
     VerdictsOption,
     WithoutOption,
+    add_moved,
     print_doubts,
     print_sections,
     read_fields,
@@ -91,7 +91,7 @@ def evaluate(
     from ...agent.model.record import check_record_file, record_file
     from ..adjudication.ruling import rulings_beside, tell_scores
     from ..datasets import load_dataset
-    from ..report.figures import run_sections
+    from ..report.page import run_sections
     from ..runner import RunSpec, run_evaluation
     from ..runner.model import is_replay
     from ..runner.progress import RunProgress
@@ -187,7 +187,7 @@ def score(
     from ..datasets.check import empty_databases
     from ..metrics import StrictJudge, official_judge, read_predictions, summarize
     from ..metrics import as_json as summary_as_json
-    from ..report.figures import run_sections
+    from ..report.page import run_sections
 
     rulings = read_rulings(verdicts) if verdicts is not None else None
     whole = load_dataset(dataset, split, data)

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...agent.cli.options import BaseUrlOption, EmbeddingOption, PresetOption, SettingsOption
+from ...agent.cli.options import EmbeddingOption
 from ...tools.terminal import say, warn
-from .options import DataOption, ExamplesOption, JsonOption, read_fields
+from .options import DataOption, ExamplesOption, JsonOption
 
 if TYPE_CHECKING:
-    from ..impact import Ask, Change
+    from ..impact import Change
 
 _ROWS = 3
 """The number of rows of each side that the terminal shows."""
+
+_Removed = Annotated[str | None, typer.Option(hidden=True)]
+"""An option of 0.2 by which a model was asked."""
 
 
 def impact(
@@ -30,15 +33,11 @@ def impact(
     embedding: EmbeddingOption = "hashed",
     knowledge_before: Annotated[Path | None, typer.Option(help="The old state's knowledge file.")] = None,
     knowledge_after: Annotated[Path | None, typer.Option(help="The new state's knowledge file.")] = None,
-    model: Annotated[
-        str | None, typer.Option(help="The model to ask about what nothing else settles; without it, that is listed.")
-    ] = None,
-    base_url: BaseUrlOption = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Ask --model every question again: another model, version or settings.")
-    ] = False,
-    preset: PresetOption = None,
-    settings: SettingsOption = None,
+    model: _Removed = None,
+    base_url: _Removed = None,
+    again: Annotated[bool, typer.Option("--again", hidden=True)] = False,
+    preset: _Removed = None,
+    settings: _Removed = None,
     gate: Annotated[
         float | None, typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of past answers stays the same.")
     ] = None,
@@ -51,14 +50,13 @@ def impact(
     """
     from contextlib import ExitStack
 
-    from ...agent import SQLAgent
     from ...tools.database import Database
     from ...tools.errors import SettingsError
-    from ..impact import asking, read_examples_of, read_history, read_side
     from ..impact import impact as replayed
+    from ..impact import read_examples_of, read_history, read_side
 
-    if again and model is None:
-        raise typer.BadParameter("say which model to ask: --model", param_hint="--again")
+    if again or model or base_url or preset or settings:
+        raise SettingsError("`impact` no longer asks a model: hold the trial or run with it, and give both folders")
     old, new = read_side(before, knowledge_before, data), read_side(after, knowledge_after, data)
     for place, side in ((before, old), (after, new)):
         if side.answers is None and Path(place).is_dir():
@@ -73,12 +71,7 @@ def impact(
                 "there are no past answers to replay: name some with --history or --examples, "
                 "or give the folder of a trial or of a run as --before"
             )
-        ask: Ask | None = None
-        if model is not None and new.answers is None:
-            fields = {"clarify": False, **read_fields(settings)}
-            agent = SQLAgent(new.database, model=model, base_url=base_url, preset=preset, settings=fields)
-            ask = asking(stack.enter_context(agent), [*(old.answers or ()), *past])
-        found = replayed(old, new, past, ask, again=again)
+        found = replayed(old, new, past)
     shown = found.as_json()
     met = gate is None or (found.kept is not None and found.kept >= gate)
     if as_json:

@@ -1,19 +1,20 @@
-"""What several commands of evaluations share: options, and how scores are printed."""
+"""What several commands of evaluations share: options, how scores are printed, and commands that are gone."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 
 if TYPE_CHECKING:
     from ..metrics import Verdict
-    from ..report.figures import Section
+    from ..report.page import Section
 
 DataOption = Annotated[
     Path | None, typer.Option(envvar="TABLETURN_DATA", help="Folder of benchmark data.", show_envvar=True)
@@ -80,3 +81,21 @@ def stopping() -> Generator[None]:
     except RunStopped as error:
         warn(str(error))
         raise typer.Exit(1) from error
+
+
+MOVED = {"bench": "bench NAME", "train": "train", "suite": "suite build"}
+"""A command of 0.2 under `tableturn`, and the new one under `python -m tableturn.evals.lab`."""
+
+_ANY_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+def add_moved(app: typer.Typer, old: str, new: str) -> None:
+    """Add a hidden command that says, for one release, where an old one went, whatever its arguments."""
+
+    def moved(context: typer.Context) -> NoReturn:
+        if old == "train" and context.args[:1] == ["confidence"]:
+            raise SettingsError("`tableturn train confidence` is gone: the confidence that it fitted is frozen")
+        where = f"run `python -m tableturn.evals.lab {new}` in a clone"
+        raise SettingsError(f"`tableturn {old}` is no longer installed: {where}")
+
+    app.command(old.split()[-1], hidden=True, context_settings=_ANY_ARGUMENTS)(moved)

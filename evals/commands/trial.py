@@ -67,11 +67,11 @@ def trial(
             f"a trial needs {missing}; `tableturn trial init` drafts questions", param_hint=missing
         )
     from ...agent.model.record import Record, add_record, check_record_file, record_file
-    from ..report.figures import trial_sections
+    from ..report.page import trial_sections
     from ..runner.progress import RunProgress
     from ..runner.results import short_name
     from ..trial import TrialOptions, read_trial
-    from ..trial.run import ask_questions
+    from ..trial.run import FOUND, ask_questions
 
     options = TrialOptions(
         db, questions, model, base_url, preset, read_fields(settings), examples, tries, jobs, price, gate
@@ -84,13 +84,13 @@ def trial(
         results = ask_questions(asked, options, out, progress)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
         about, cost = results["trial"], results["cost"]
-        right = sum(question["share"] == 1 for question in results["by_question"])
-        name, n, calls = short_name(about["database"]), results["questions"], cost["calls"]
+        name, n, calls = short_name(about["database"]), about["questions"], cost["calls"]
+        right = n - len(results["failed"])
         add_record(Record(about["model"], name, n, right, None, calls, cost["prompt_tokens"], about["time"]), file)
     missed = bool(results["gate"] and not results["gate"]["met"])
     if as_json:
-        shown = {key: value for key, value in results.items() if key not in ("by_question", "evaluation")}
-        say(json.dumps({**shown, "out": str(out)}))
+        shown = {key: results[key] for key in FOUND}
+        say(json.dumps({**shown, "questions": results["trial"]["questions"], "out": str(out)}))
     else:
         print_sections(trial_sections(results))
         for failure in results["failed"][:NAMED]:
@@ -114,7 +114,7 @@ def init(
     knowledge: Annotated[Path | None, typer.Option(help="A YAML file with terms and metrics.")] = None,
     out: Annotated[Path, typer.Option(help="The question file to write.")] = Path("own.yaml"),
 ) -> None:
-    """Draft a question file from the schema, the knowledge file and a log of queries."""
+    """Draft a question file from a log of queries, a knowledge file, or both."""
     from ...tools.database import Database
     from ..trial.draft import draft, write_draft
 
@@ -197,7 +197,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show which bounds are set, the labels behind them, and whether they still apply."""
-    from ...agent.answers.trust import fault
+    from ...agent.evidence.trust import fault
     from ...agent.model.trust import find_bound, read_bounds
     from ..trial import TrialOptions
     from ..trial.trusting import state_of

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .load import LAYOUTS, load_dataset
 from .plain import read_plain
-from .question import Dataset, Question, schema_name
+from .question import Dataset, Question
 
-__all__ = ["LAYOUTS", "Dataset", "Question", "load_dataset", "read_plain", "schema_name"]
+__all__ = ["LAYOUTS", "Dataset", "Question", "load_dataset", "read_plain"]

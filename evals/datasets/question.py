@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Literal
-from urllib.parse import quote
 
 from ...tools.database.server.address import without_password
 from ...tools.errors import DatabaseUnavailable, SettingsError
@@ -54,7 +53,6 @@ class Dataset:
     databases: tuple[Path, ...]  # folders in which `NAME/NAME.sqlite` is looked for, in this order
     tables: tuple[Path, ...] = ()  # Spider's tables.json files, from which EM takes foreign keys
     root: Path | None = None  # the folder that it was loaded from; None for a file of one's own
-    moved: bool = False  # whether `databases` are others than the questions name (`on`)
 
     def database(self, name: str) -> Path:
         """Return the file of a database.
@@ -62,18 +60,13 @@ class Dataset:
         Raises:
             DatabaseUnavailable: None of the folders has it.
         """
-        if name.startswith("sqlite:///") and not self.moved:
+        if name.startswith("sqlite:///"):
             return Path(name.removeprefix("sqlite:///").partition("?")[0])
         here = f"{self.name} {self.split}"
         if "://" in name:
             raise DatabaseUnavailable(f"{here}: {without_password(name)} is not an SQLite file")
         # A name with a suffix is a file of one's own; benchmarks give each database a folder.
-        folder = schema_name(name) if self.moved else name
-        places = [f"{folder}/{folder}.sqlite"]
-        # The file that the questions name would otherwise be used in place of the one that should replace it.
-        if not self.moved or not (Path(name).is_absolute() or ".." in Path(name).parts):
-            places.append(name)
-        for path in (root / place for root in self.databases for place in places):
+        for path in (root / place for root in self.databases for place in (f"{name}/{name}.sqlite", name)):
             if path.is_file():
                 return path
         looked = ", ".join(map(str, self.databases)) or "no folder at all"
@@ -85,7 +78,7 @@ class Dataset:
         Raises:
             DatabaseUnavailable: None of the folders has it.
         """
-        return name if "://" in name and not self.moved else self.database(name)
+        return name if "://" in name else self.database(name)
 
     @property
     def conversational(self) -> bool:
@@ -115,14 +108,13 @@ class Dataset:
         return replace(self, questions=tuple(q for q in self.questions if q.database not in databases))
 
     def on(self, databases: Path | None) -> Dataset:
-        """Return the questions on other databases of their schemas, such as a test suite's; None changes nothing."""
-        return self if databases is None else replace(self, databases=(databases,), moved=True)
+        """Return a benchmark's questions on other databases of their schemas, such as a test suite's, if any are given.
 
-
-def schema_name(database: str) -> str:
-    """Return a database's own name in a folder of suites, which never leads out of the folder.
-
-    >>> schema_name("concert_singer"), schema_name("clinic.sqlite"), schema_name("old/clinic.db")
-    ('concert_singer', 'clinic', 'old%2Fclinic.db')
-    """
-    return quote(database.removesuffix(".sqlite"), safe=" ")
+        Raises:
+            SettingsError: They are one's own, which name their databases.
+        """
+        if databases is None:
+            return self
+        if self.root is None:
+            raise SettingsError(f"{self.name} names its databases: give a file that names those in {databases} instead")
+        return replace(self, databases=(databases,))

@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...agent import Settings
 from ...agent.nodes.reason import runs_code
 from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
 from ...tools.examples import open_existing
@@ -177,10 +176,8 @@ def voted_by_em(runs: Sequence[RowRun]) -> RowRun:
             groups: list[list[Answered]] = []
             for record, verdict in turns:
                 for group in groups:
-                    leader = group[0][0].sql
-                    if record.sql == leader or judge.exact_match(
-                        replace(verdict.question, golds=(leader,)), record.sql
-                    ):
+                    like = replace(verdict.question, golds=(group[0][0].sql,))
+                    if record.sql == like.golds[0] or judge.exact_match(like, record.sql):
                         group.append((record, verdict))
                         break
                 else:
@@ -392,8 +389,13 @@ def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: 
         limit=None if experiment.levels else options.limit,
         baseline=row.baseline,
     )
-    if reason := _lacking_sandbox(run_settings(spec, dataset)):
-        raise NotRun(reason)
+    if runs_code(run_settings(spec, dataset)):
+        try:
+            reason = sandbox_available(default_limits().boundary)
+        except SettingsError as error:
+            reason = str(error)
+        if reason:
+            raise NotRun(reason)
     folder = out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
     repeats: list[list[RowRun]] = []
     for repeat in range(setup.repeats):
@@ -415,16 +417,6 @@ def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: 
 
 
 _NO_ROOM = re.compile(r"The prompt has no room for .*\bexample")
-
-
-def _lacking_sandbox(settings: Settings) -> str:
-    """Return why code cannot be run that a row's settings have run; empty if it can, or none is."""
-    if not runs_code(settings):
-        return ""
-    try:
-        return sandbox_available(default_limits().boundary) or ""
-    except SettingsError as error:
-        return str(error)
 
 
 def _measure_row(row: Row, done: Mapping[str, list[list[RowRun]]], experiment: Experiment, setup: Setup) -> Measured:

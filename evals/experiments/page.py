@@ -7,8 +7,10 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
+from ...agent import make_settings
 from ..report import page as report
-from ..report.figures import Row, Section, draw_boxes, draw_lines
+from ..report.page import Row, Section, draw_boxes, draw_lines
+from ..runner.model import is_replay
 from .experiment import Experiment
 from .measure import Measured, Setup
 
@@ -22,8 +24,13 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
     paper = f"The paper ran {experiment.model}; here" if experiment.model else "Here"
     told = [f"{paper}: {options.model or 'the model of the environment'}."]
     told += [f"{row}: {model}." for row, model in setup.models.items()]
+    describers = [
+        setup.model_of(row) for row in experiment.rows if make_settings(row.settings, preset=row.preset).annotate
+    ]
     if options.annotator:
         told.append(f"Schemas described by {options.annotator}.")
+    elif any(model == "offline" or is_replay(model) for model in describers):
+        told.append("Schemas are not described: --annotator names a model for it.")
     if experiment.levels:
         told.append("Questions are drawn with the paper's shares of the levels of difficulty.")
     if experiment.needs != "nothing" and options.examples is not None and not all(row.replayed for row in ran):
@@ -44,7 +51,7 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
                 by_dataset.setdefault(row.dataset, []).append(row.predictions)
         several = [found for found in by_dataset.values() if len(found) > 1]
         if several and all(one == found[0] for found in several for one in found):
-            told.append("All rows share their predictions: this shows the plumbing only, and compares nothing.")
+            told.append("All rows share their predictions: of EX, EM and TS this shows the plumbing only.")
     parts = [row for row in ran if row.parts]
     if experiment.chart == "box" and len(parts) > 1:
         # SQL-CRAFT A.2, between the first two rows.

@@ -130,7 +130,7 @@ FileArgument = Annotated[Path, Argument(help="The JSON file to write.")]
 
 @train.command()
 def evidence(out: FileArgument, data: DataOption = None, limit: LimitOption = None) -> None:
-    """Fit the weights of evidence on published drafts; in the repository: agent/attempts/data/evidence.json."""
+    """Fit the weights of evidence on published drafts; in the repository: agent/evidence/data/evidence.json."""
     from .training.fit_evidence import train
 
     if data is None:
@@ -175,18 +175,19 @@ def build_suites(
     as_json: JsonOption = False,
 ) -> None:
     """Build test suites from a dataset's gold queries; judge on them with `score --databases`."""
-    from ..datasets import load_dataset, schema_name
+    from ..datasets import load_dataset
     from .suite import build_suite, check_folder
 
     questions = load_dataset(dataset, split, data).without(without or ())
+    questions.on(out)  # not for questions of one's own
     golds: dict[str, list[str]] = {}
     for question in questions.questions:
         golds.setdefault(question.database, []).extend(question.golds[:1])
     for name in golds:
-        check_folder(schema_name(name), out, questions.database(name))
+        check_folder(name, out)
     reports = []
     for name, queries in golds.items():
-        found = build_suite(questions.database(name), queries, out, name=schema_name(name))
+        found = build_suite(questions.database(name), queries, out)
         reports.append(asdict(found))
         line = f"{name}: {found.killed} of {found.mutants} mutants told apart by {found.databases} databases"
         (warn if as_json else say)(f"{line}, {found.seconds} s")

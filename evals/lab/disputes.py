@@ -14,22 +14,19 @@ from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
-from ...tools.database import Cell, Limits, Schema, Table
+from ...tools.database import Cell, Schema
 from ...tools.database.quoting import quoted
-from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
-from ...tools.sql import check, regularize
+from ...tools.errors import QueryError, SettingsError, SQLParseError
+from ...tools.sql import regularize
 from ...tools.sql.parse import parse
 from ..adjudication.ruling import Adjudicator, Ruling
-from ..closing import Closing
 from ..datasets import Dataset, Question
 from ..metrics import StrictJudge, read_predictions
-from .bench.gold import Databases
+from .bench.gold import Databases, Rows
 
 DisputeKind = Literal["fails", "value", "text", "join", "twin", "systems", "verdict"]
 """What speaks against a gold: it does not run; it looks for a value that is not written so; it compares text where
 numbers or dates are meant; the same question has another gold; systems agree on something else; a reader says so."""
-
-_LIMITS = Limits(seconds=30.0, rows=20_000, result_bytes=100_000_000)
 
 _MOST_VALUES = 1_000
 """Distinct values of a column that are read; one with more is passed over."""
@@ -53,35 +50,24 @@ class Dispute:
     evidence: str
 
 
-class Golds(Closing):
+class Golds(Databases):
     """A dataset's gold queries with their databases."""
 
     def __init__(self, dataset: Dataset) -> None:
-        self.dataset = dataset
-        self.judge = StrictJudge(dataset)
-        self._databases = Databases(dataset)
+        super().__init__(dataset)
+        self.judge = self._stack.enter_context(StrictJudge(dataset))
 
-    def close(self) -> None:
-        self.judge.close()
-        self._databases.close()
-
-    def schema(self, question: Question) -> Schema | None:
-        """Return the schema of a question's database; None if that is missing."""
-        return self._databases.schema(question.database)
-
-    def run(self, question: Question, sql: str) -> Table | None:
-        """Return a query's result; None if it fails or the database is missing."""
-        try:
-            return self._databases.open(question.database).execute(sql, _LIMITS)
-        except (DatabaseUnavailable, QueryError):
-            return None
+    def result(self, question: Question, sql: str) -> Rows | None:
+        """Return a query's rows; None if it fails or the database is missing."""
+        found = self.run(question.database, sql) if self.get(question.database) is not None else None
+        return None if isinstance(found, QueryError) else found
 
     @cached_property
     def trees(self) -> Sequence[tuple[Question, exp.Expr, Schema]]:
         """Golds that can be parsed, in their regular form: columns are qualified, and strings are told from names."""
         found: list[tuple[Question, exp.Expr, Schema]] = []
         for question in self.dataset.questions:
-            if (schema := self.schema(question)) is None:
+            if (schema := self.schema(question.database)) is None:
                 continue
             try:
                 found.append((question, parse(regularize(question.golds[0], schema)).tree, schema))
@@ -98,10 +84,10 @@ class Golds(Closing):
         """Whether a query says something else than the gold: not only more or fewer columns, or rows repeated."""
         if not self.differs(question, sql):
             return False
-        ours, theirs = self.run(question, question.golds[0]), self.run(question, sql)
-        if ours is None or theirs is None or set(ours.rows) == set(theirs.rows):
+        ours, theirs = self.result(question, question.golds[0]), self.result(question, sql)
+        if ours is None or theirs is None or set(ours) == set(theirs):
             return False
-        one, other = (set(map(frozenset, zip(*table.rows, strict=True))) for table in (ours, theirs))
+        one, other = (set(map(frozenset, zip(*rows, strict=True))) for rows in (ours, theirs))
         return not (one <= other or other <= one)
 
 
@@ -172,16 +158,18 @@ def find_disputes(
 def _find_failures(golds: Golds) -> Iterator[Dispute]:
     """Yield golds that do not run, or cannot be judged by."""
     for question in golds.dataset.questions:
-        if golds.schema(question) is not None and (why := golds.judge.unfit(question)):
+        if golds.schema(question.database) is not None and (why := golds.judge.unfit(question)):
             yield Dispute(question, "fails", why)
 
 
 def _find_products(golds: Golds) -> Iterator[Dispute]:
-    """Yield golds in which static analysis finds a product of tables."""
-    for question, _, schema in golds.trees:
-        found = [finding for finding in check(question.golds[0], schema) if finding.kind == "cartesian_product"]
-        if found:
-            yield Dispute(question, "join", found[0].message)
+    """Yield golds with fewer comparisons between tables than joins."""
+    for question, tree, _ in golds.trees:
+        for select in tree.find_all(exp.Select):
+            joins = [join.this for join in select.args.get("joins") or ()]
+            sides = ({column.table for column in node.find_all(exp.Column)} for node in select.find_all(exp.Binary))
+            if sum(len(on) > 1 for on in sides) < len(joins) and all(isinstance(each, exp.Table) for each in joins):
+                yield Dispute(question, "join", f"Nothing joins {joins[-1].sql()}.")
 
 
 def _find_twins(golds: Golds) -> Iterator[Dispute]:
@@ -238,8 +226,8 @@ def _find_misspelt_values(golds: Golds) -> Iterator[Dispute]:
                 for side in (node.this, *others):
                     side.replace(exp.func("LOWER", exp.func("TRIM", side.copy())))
         loose = copy.sql("sqlite")
-        found = golds.run(question, question.golds[0]) if changed else None
-        other = golds.run(question, loose) if found is not None else None
+        found = golds.result(question, question.golds[0]) if changed else None
+        other = golds.result(question, loose) if found is not None else None
         if found is None or other is None:
             continue
         if _is_nothing(found):
@@ -260,8 +248,8 @@ def _find_misspelt(golds: Golds, question: Question, tree: exp.Expr, schema: Sch
         table, column = map(quoted, place)
         constant = node.expression.sql("sqlite")
         written = f"SELECT DISTINCT {column} FROM {table} WHERE lower(trim({column})) = lower(trim({constant}))"
-        found = golds.run(question, written)
-        texts = [str(row[0]) for row in found.rows] if found is not None else []
+        found = golds.result(question, written)
+        texts = [str(row[0]) for row in found or ()]
         if texts and node.expression.name not in texts:
             return f"{constant} is written {texts[0]!r} in {'.'.join(place)}"
     return ""
@@ -276,15 +264,15 @@ def _resolve(column: exp.Column, schema: Schema) -> tuple[str, str] | None:
     return (table.name, found.name) if table is not None and found is not None else None
 
 
-def _is_nothing(table: Table) -> bool:
+def _is_nothing(rows: Rows) -> bool:
     """Whether there are no rows, or one that says that nothing was counted or found."""
-    return not table.rows or (len(table.rows) == 1 and all(cell in (None, 0) for cell in table.rows[0]))
+    return not rows or (len(rows) == 1 and all(cell in (None, 0) for cell in rows[0]))
 
 
-def _show_rows(table: Table) -> str:
-    cells = ["NULL" if cell is None else str(cell)[:40] for cell in (table.rows[0] if table.rows else ("nothing",))]
+def _show_rows(rows: Rows) -> str:
+    cells = ["NULL" if cell is None else str(cell)[:40] for cell in (rows[0] if rows else ("nothing",))]
     first = ", ".join(cells[:4])
-    return first if len(table.rows) < 2 else f"{len(table.rows)} rows, such as {first}"
+    return first if len(rows) < 2 else f"{len(rows)} rows, such as {first}"
 
 
 def _find_compared_texts(golds: Golds) -> Iterator[Dispute]:
@@ -306,10 +294,10 @@ def _find_compared_texts(golds: Golds) -> Iterator[Dispute]:
                 names[".".join(place)] = None
                 _replace_texts(column, readings[key])
         sql = reread.sql("sqlite")
-        before, after = (golds.run(question, each) if names else None for each in (question.golds[0], sql))
+        before, after = (golds.result(question, each) if names else None for each in (question.golds[0], sql))
         if before is None or after is None:
             continue
-        one, other = (Counter(tuple(map(_read_cell, row)) for row in table.rows) for table in (before, after))
+        one, other = (Counter(tuple(map(_read_cell, row)) for row in rows) for rows in (before, after))
         # Of a greatest or least number, one of the two writes the number as text.
         if one == other and (reread.find(exp.Max, exp.Min) or not golds.differs(question, sql)):
             continue
@@ -346,8 +334,8 @@ def _read_texts(golds: Golds, question: Question, table: str, column: str) -> di
     """Return what each text of a column says; empty if it holds no text, something else, or text that sorts rightly."""
     name = quoted(column)
     sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE typeof({name}) = 'text' AND trim({name}) != ''"
-    found = golds.run(question, f"{sql} LIMIT {_MOST_VALUES + 1}")
-    texts = [str(row[0]) for row in found.rows] if found is not None else []
+    found = golds.result(question, f"{sql} LIMIT {_MOST_VALUES + 1}")
+    texts = [str(row[0]) for row in found or ()]
     if len(texts) < 2 or len(texts) > _MOST_VALUES:
         return {}
     for read in (number, date):

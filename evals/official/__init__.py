@@ -7,6 +7,6 @@ docstring there says so.
 
 from __future__ import annotations
 
-from .execution import MANIFEST, OfficialDatabases
+from .execution import OfficialDatabases
 
-__all__ = ["MANIFEST", "OfficialDatabases"]
+__all__ = ["OfficialDatabases"]

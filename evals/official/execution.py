@@ -23,9 +23,6 @@ from ...tools.results.columns import Work, columns_match
 from ..closing import Closing
 from .exact_match import Names, declared_keys
 
-MANIFEST = "suite.json"
-"""What `suite build` leaves in the folder of a suite: which files there are its own."""
-
 Rows: TypeAlias = "list[tuple[int | float | str | bytes | None, ...]]"
 
 # A name or string in quotes is one lexeme, so that the word within it stays, as it does in sqlparse.
@@ -138,10 +135,10 @@ def suite_files(main: Path, name: str) -> list[Path]:
 
     Args:
         main: The schema's first database.
-        name: The schema's name; for a file of one's own, whose folder may hold others, only a manifest tells.
+        name: The schema's name.
     """
     folder = main.parent
-    if folder.name != name and not (folder.name == main.stem and (folder / MANIFEST).is_file()):
+    if folder.name != name:
         return [main]
     return sorted(path for path in folder.iterdir() if ".sqlite" in path.name and path.is_file())
 

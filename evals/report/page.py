@@ -1,19 +1,322 @@
-"""Writing the one page of runs, trials and experiments."""
+"""The one page of runs, trials and experiments: tables, pictures drawn by Vega-Lite, and every question.
+
+The terminal shows the same tables.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from statistics import fmean
+from typing import Any, TypeAlias, get_args
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from ...prompts.judge import Kind
+from ...tools.charts.render import can_render, picture
+from ...tools.charts.spec import Spec
 from ...tools.errors import SettingsError
 from ...tools.whole_files import write_whole
+from ..adjudication.ruling import show_ex
 from ..datasets.plain import SUFFIXES
-from ..runner.results import evaluation_of, hide_passwords, read_results
-from .figures import Section, compare_runs, run_sections, trial_sections
+from ..metrics.statistics import Comparison, Judged, compare, interval
+from ..metrics.summary import percent
+from ..runner.results import hide_passwords, read_results
+
+Results: TypeAlias = Mapping[str, Any]
+"""A run's results.json."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table.
+
+    Attributes:
+        name: What it shows.
+        cells: The text of each run's cell.
+        bars: How long the bar behind each cell is, from 0 to 1; None for none.
+    """
+
+    name: str
+    cells: tuple[str, ...]
+    bars: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table of a page, and its picture.
+
+    Attributes:
+        title: The heading of both.
+        columns: Names of all columns but the first.
+        rows: The table's lines; without any, the section is left out.
+        picture: An SVG element; empty for none.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Row] = ()
+    picture: str = ""
+
+
+def run_sections(runs: Mapping[str, Results]) -> list[Section]:
+    """Set runs side by side: scores, where accuracy was lost, and cost.
+
+    Of predictions that were only judged, a run may have the scores of one mode alone.
+    """
+    names, found = list(runs), list(runs.values())
+    scores = [run.get("strict") or run["official"] for run in found]
+    counts = [(one["n"], one["judged"]) for one in scores]
+    questions = [run.get("questions", ()) for run in found]
+    strict = _shares("EX, strict", found, "strict", "ex")
+    verdicts = [given if given.get("ruled") else {} for given in (run.get("by_verdict") or {} for run in found)]
+    rows = [
+        Row("questions", tuple(f"{n}, {judged} judged" if judged < n else str(n) for n, judged in counts)),
+        Row(strict.name, tuple(map(_with_interval, strict.cells, questions)), strict.bars),
+        Row("EX, by verdict", tuple(map(show_ex, verdicts)), tuple(given.get("low") for given in verdicts)),
+        _shares("EX, official", found, "official", "ex"),
+        _shares("EM", scores, "em"),
+        _shares("runs", scores, "valid"),
+        _shares("TRS@0.5", found, "linking", "trs"),
+        _shares("CRS@0.5", found, "linking", "crs"),
+    ]
+    if any(verdicts):
+        unclear = [f"{given['unclear']}, {given['unjudged']}" if given else "-" for given in verdicts]
+        rows.insert(3, Row("unclear, unjudged", tuple(unclear)))
+    if any(one["interactions"]["n"] < one["n"] for one in scores):
+        rows.append(_shares("interactions right", scores, "interactions", "ex"))
+    groups = {"EX by difficulty": "by_hardness", "EX by turn": "by_turn", "EX by database": "by_database"}
+    return [
+        Section("Scores", names, [row for row in rows if not row.bars or any(bar is not None for bar in row.bars)]),
+        *(Section(title, names, _group_rows([one[group] for one in scores])) for title, group in groups.items()),
+        _attempt_section(names, questions),
+        Section("Declining and asking back", names, _outcome_rows(found)),
+        Section("Where accuracy was lost", names, _error_rows(questions)),
+        Section("Cost", names, _cost_rows(found) if all(questions) else ()),
+    ]
+
+
+def _with_interval(share: str, questions: Sequence[Mapping[str, Any]]) -> str:
+    found = interval(list(_judged(questions).values()))
+    return share if found is None else f"{share} ({100 * found.low:.1f} to {100 * found.high:.1f})"
+
+
+def _shares(name: str, runs: Sequence[Results], *keys: str) -> Row:
+    """Return the share that each run has under nested keys."""
+    shares: list[Any] = list(runs)
+    for key in keys:
+        shares = [(found or {}).get(key) for found in shares]
+    return Row(name, tuple(map(percent, shares)), tuple(shares))
+
+
+def _group_rows(runs: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """Return EX by group; nothing for a single group, which the scores show."""
+    names = list(dict.fromkeys(name for run in runs for name in run))
+    rows: list[Row] = []
+    for name in names if len(names) > 1 else ():
+        found = [run.get(name) for run in runs]
+        cells = tuple(f"{percent(one['ex'])} of {one['judged']}" if one else "" for one in found)
+        rows.append(Row(name, cells, tuple(one["ex"] if one else None for one in found)))
+    return rows
+
+
+def _outcome_rows(runs: Sequence[Results]) -> list[Row]:
+    """Return what became of questions if declining or asking back may be right for some."""
+    counts = [(run.get("outcomes") or {}).get("counts", {}) for run in runs]
+    kinds = dict.fromkeys(kind for found in counts for kind, n in found.items() if n)
+    if not kinds:
+        return []
+    return [
+        *(Row(kind.replace("_", " "), tuple(str(found.get(kind, "-")) for found in counts)) for kind in kinds),
+        _shares("declined, of those to be", runs, "outcomes", "declined", "recall"),
+        _shares("rightly, of those declined", runs, "outcomes", "declined", "precision"),
+        _shares("asked back, of those to be", runs, "outcomes", "asked", "recall"),
+        _shares("rightly, of those asked back", runs, "outcomes", "asked", "precision"),
+        _shares("asked back, then right", runs, "outcomes", "useful"),
+    ]
+
+
+def _error_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Row]:
+    """Return wrong answers by category, then by the clause that differs (CREDIT-SQL figure 7)."""
+    classes = [Counter(question["error_class"] for question in run if question["error_class"]) for run in runs]
+    clauses = [Counter(f"differs in {name}" for question in run for name in question["clauses"]) for run in runs]
+    counts = {name: [run[name] for run in kind] for kind in (classes, clauses) for run in kind for name in run}
+    most = max((max(found) for found in counts.values()), default=1)
+    return [Row(name, tuple(map(str, found)), tuple(count / most for count in found)) for name, found in counts.items()]
+
+
+def _cost_rows(runs: Sequence[Results]) -> list[Row]:
+    keys = {"model calls": "llm_calls", "prompt tokens": "prompt_tokens", "completion tokens": "completion_tokens"}
+    rows = [Row(name, tuple(f"{run['cost'][key]:,}" for run in runs)) for name, key in keys.items()]
+    seconds = [[question["seconds"] for question in run["questions"]] for run in runs]
+    return rows + [
+        Row(f"seconds a turn, p{part}", tuple(f"{np.percentile(times, part):.2f}" for times in seconds))
+        for part in (50, 95)
+    ]
+
+
+def _attempt_section(names: Sequence[str], runs: Sequence[Sequence[Mapping[str, Any]]]) -> Section:
+    """Show convergence: EX if every turn had stopped at its nth attempt (revision chain, figure 3)."""
+    judged = [[q["attempts_right"] for q in run if q["ex"] is not None and q["golds"]] for run in runs]
+    most = max((len(attempts) for run in judged for attempts in run), default=0)
+    rows: list[Row] = []
+    points: list[dict[str, Any]] = []
+    for n in range(1, most + 1):
+        shares = [
+            fmean(bool(attempts) and attempts[min(n, len(attempts)) - 1] is True for attempts in run) if run else None
+            for run in judged
+        ]
+        rows.append(Row(f"after attempt {n}", tuple(map(percent, shares)), tuple(shares)))
+        points += [
+            {"curve": name, "x": n, "y": 100 * (share or 0.0)} for name, share in zip(names, shares, strict=True)
+        ]
+    title = "EX by attempt"
+    return Section(title, names, rows, draw_lines(title, "attempt", points) if most > 1 else "")
+
+
+def trial_sections(trial: Results) -> list[Section]:
+    """Show what a trial found, and what changed since the last one."""
+    cost, gate, low_high = trial["cost"], trial["gate"], trial["interval"]
+    rate = _percent(trial["pass_rate"])
+    rate += f" ({_percent(low_high[0])} to {_percent(low_high[1])})" if low_high else ""
+    questions = trial["trial"]["questions"]
+    tries = f"{questions} questions, {trial['tries']} {'try' if trial['tries'] == 1 else 'tries'} each"
+    dollars = "" if cost["dollars"] is None else f", ${cost['dollars']:.4f}"
+    seconds = cost["turn_seconds"] / (questions * trial["tries"])
+    rows = {
+        "passed": rate,
+        "wanted": f"at least {_percent(gate['least'])}" if gate else "",
+        "in every try": f"{_percent(trial['stable_rate'])} of {tries}",
+        "unstable": str(len(trial["unstable"])),
+        "calls": f"{cost['calls']} ({cost['new_replies']} new), "
+        f"{cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}",
+        "seconds": f"{trial['seconds']:.1f}, {seconds:.2f} a question",
+    }
+    sections = [Section("Trial", ("",), [Row(name, (text,)) for name, text in rows.items() if text])]
+    if since := trial["compared"]:
+        elsewhere = f"; that was on {since['database']}" if since["database"] != trial["trial"]["database"] else ""
+        told = [
+            ("passed", f"{_percent(since['pass_rate'])} before ({since['model']}{elsewhere})"),
+            ("as before", f"{since['same']} questions"),
+            ("new", "; ".join(since["added_questions"])),
+            ("gone", "; ".join(since["removed_questions"])),
+        ]
+        for name in ("worse", "better"):
+            for change in since[name]:
+                shares = f"{_percent(change['before'])} before, {_percent(change['now'])} now"
+                shares += "; what is accepted was changed" if change["expects_otherwise"] else ""
+                why = f": {change['why']}" if change["why"] else ""
+                told.append((name, f"{change['id']}: {change['question']}{why} ({shares})"))
+        sections.append(Section(f"Since {since['with']}", ("",), [Row(name, (text,)) for name, text in told if text]))
+    return sections
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{percent(share).removesuffix('.0')} %"
+
+
+def compare_runs(first: Results, second: Results) -> Comparison:
+    """Compare two runs by the questions that both judged: the same in words, database and gold, not in ids alone."""
+
+    def identities(run: Results) -> set[tuple[object, ...]]:
+        return {(q["id"], q["question"], q["database"], *q["golds"]) for q in run["questions"]}
+
+    same = {identity[0] for identity in identities(first) & identities(second)}
+    ours, theirs = (
+        {key: one for key, one in _judged(run["questions"]).items() if key in same} for run in (first, second)
+    )
+    return compare(ours, theirs)
+
+
+def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[str, Judged]:
+    """Return outcomes by question; they depend on their interaction, or on their database if none has two turns."""
+    key = "interaction" if any(question["turn"] > 1 for question in questions) else "database"
+    return {q["id"]: Judged(q[key], q["ex"], q["interaction"]) for q in questions if q["ex"] is not None}
+
+
+_NAMESPACES = re.compile(r'\sxmlns(:xlink)?="[^"]*"')
+"""What an SVG element within a page does not need."""
+
+Values = Sequence[Mapping[str, Any]]
+
+_INK: Spec = {"color": "currentColor"}
+_PAPER: Spec = {"color": "#d85a3b", "filled": True, "size": 60, "opacity": 1}
+_OURS: Spec = {"color": "#3b7dd8"}
+_AXIS = {f"{part}Color": "currentColor" for part in ("domain", "label", "tick", "title")}
+_LEGEND: Spec = {"labelColor": "currentColor", "orient": "top", "labelLimit": 320, "columns": 1, "symbolOpacity": 1}
+_STYLE: Spec = {
+    "background": None,
+    "font": "system-ui, sans-serif",
+    "axis": {**_AXIS, "gridColor": "#8884", "labelLimit": 320, "titleFontWeight": "normal"},
+    "legend": _LEGEND,
+    "view": {"stroke": None},
+    "range": {"category": ["#3b7dd8", "#d98a1f", "#9a5fc9", "#2f9e6e", "#b0517e", "#8a8a8a"]},
+}
+"""In the colour of the page's text, so that one picture stands on a light and on a dark ground."""
+
+
+def draw(spec: Spec, title: str) -> Markup:
+    """Return a chart as an SVG element; empty where the extra `charts` is not installed: tables say the same."""
+    if not can_render():
+        return Markup("")
+    svg = picture({**spec, "config": _STYLE}, "svg").decode()
+    named = Markup('<svg role="img" aria-label="{}"').format(title)
+    return Markup(_NAMESPACES.sub("", svg).replace("<svg", named, 1))  # noqa: S704 - Vega escapes what it draws
+
+
+def draw_lines(title: str, axis: str, values: Values) -> Markup:
+    """Draw curves of percentages, with what is known beside them.
+
+    Args:
+        title: What is measured.
+        axis: What `x` is.
+        values: `curve`, `x`, and `y` (None where the curve is a band alone), `low` and `high` of a band or an error
+            bar, and `paper`, the paper's number; the last three may be left out.
+    """
+    if not values:
+        return Markup("")
+    across = _scale("x", axis) | {
+        "axis": {"values": sorted({value["x"] for value in values}), "labelExpr": "datum.value"}
+    }
+    curves = list(dict.fromkeys(value["curve"] for value in values))
+    colour = {"field": "curve", "type": "nominal", "title": None, "scale": {"domain": curves}}
+    percent = f"{title}, percent"
+    band = {"y": _scale("low", percent), "y2": {"field": "high"}}
+    layers: list[tuple[str, Spec, Spec]] = [
+        ("datum.y === null", {"type": "area", "opacity": 0.2}, {**band, "color": colour}),
+        ("isValid(datum.y)", {"type": "line", "point": True}, {"y": _scale("y", percent), "color": colour}),
+        ("isValid(datum.y) && datum.low < datum.high", {"type": "rule", **_INK}, band),
+        ("isValid(datum.paper)", {"type": "point", "shape": "diamond", **_PAPER}, {"y": _scale("paper", percent)}),
+    ]
+    layer = [
+        {"transform": [{"filter": wanted}], "mark": mark, "encoding": {**up, "x": across}}
+        for wanted, mark, up in layers
+    ]
+    return draw({"data": {"values": list(values)}, "width": 340, "height": 200, "layer": layer}, title)
+
+
+def draw_boxes(title: str, values: Values) -> Markup:
+    """Draw box plots: each `name` with its `value`s; the whiskers are the whole range."""
+    names: Spec = {"field": "name", "type": "nominal", "title": None, "sort": None}
+    return draw(
+        {
+            "data": {"values": list(values)},
+            "width": 340,
+            "height": {"step": 30},
+            "mark": {"type": "boxplot", "extent": "min-max", "box": _OURS, "median": _INK, "rule": _INK},
+            "encoding": {"y": names, "x": _scale("value", "percent")},
+        },
+        title,
+    )
+
+
+def _scale(field: str, title: str) -> Spec:
+    return {"field": field, "type": "quantitative", "title": title, "scale": {"zero": False}}
 
 
 def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False) -> list[str]:
@@ -35,14 +338,13 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
     names = [folder.resolve().name for folder in folders]
     if len(set(names)) < len(names):
         names = list(map(str, folders))
-    results = {name: read_results(folder) for name, folder in zip(names, folders, strict=True)}
+    runs = {name: read_results(folder) for name, folder in zip(names, folders, strict=True)}
     try:
-        runs = {name: evaluation_of(found) for name, found in results.items()}
         for run in runs.values():
             hide_passwords(run)
         (first, base), *others = runs.items()
         compared = [(name, compare_runs(base, run)) for name, run in others]
-        trials = [section for found in results.values() if "trial" in found for section in trial_sections(found)]
+        trials = [section for run in runs.values() if "trial" in run for section in trial_sections(run)]
         write_page(
             out,
             list(runs),
@@ -54,13 +356,14 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
                 {
                     "name": name,
                     "dataset": _dataset_name(run["run"]["dataset"]),
-                    "questions": _questions(run, results[name]),
+                    # Of a trial, those that fail come first.
+                    "questions": sorted(run["questions"], key=lambda record: "trial" in run and record["ex"] is True),
                 }
                 for name, run in runs.items()
             ],
         )
     except KeyError as error:
-        raise SettingsError(f"the results of a run lack {error}: finish it again with `tableturn eval`") from error
+        raise SettingsError(f"the results of a run lack {error}: start it again") from error
     except (TypeError, AttributeError) as error:
         raise SettingsError(f"the results of a run are damaged ({error}): finish it again") from error
     return [
@@ -99,15 +402,3 @@ def _dataset_name(given: str) -> str:
     """Return what verdict files call a run's dataset: a benchmark's name, or that of a file of one's own questions."""
     path = Path(given)
     return "trial" if given.startswith("trial ") else path.stem if path.suffix in SUFFIXES else given
-
-
-def _questions(run: Mapping[str, Any], found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the records of a run's questions; of a trial, those that fail first, with what each accepts."""
-    if "trial" not in found:
-        return run["questions"]
-    told = {question["id"]: question for question in found["by_question"]}
-    records: list[dict[str, Any]] = []
-    for record in sorted(run["questions"], key=lambda record: record["ex"] is True):
-        about = told[record["interaction"].rpartition("~")[0]]
-        records.append({**record, "accepted": about["accepted"][record["turn"] - 1], "note": about["note"]})
-    return records

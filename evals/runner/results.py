@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, get_args
@@ -21,7 +20,7 @@ from ...tools.database.server.address import without_password
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
 from ...tools.whole_files import write_whole
-from ..adjudication.ruling import Ruling, with_verdicts
+from ..adjudication.ruling import Ruling, now, with_verdicts
 from ..datasets import Dataset
 from ..metrics import StrictJudge, as_json, official_judge, summarize
 from ..metrics.judging import ClauseJudge, Verdict, error_class
@@ -133,7 +132,6 @@ def add_records(spec: RunSpec, answered: Sequence[Answered], results: Mapping[st
     ruled = results["by_verdict"]["ruled"]
     by_verdict = {one["id"]: one["ruling"]["verdict"] for one in results["questions"] if ruled and one["ruling"]}
     model = str(spec.model) if is_replay(spec.model) else used_model(spec.model, spec.base_url)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
     by_database: dict[str, list[Answered]] = {}
     for record, verdict in answered:
         if verdict.ex is not None:
@@ -143,7 +141,7 @@ def add_records(spec: RunSpec, answered: Sequence[Answered], results: Mapping[st
         words = [by_verdict.get(verdict.question.id) for _, verdict in pairs]
         right_verdict = None if None in words else words.count("right")
         calls, tokens = sum(record.calls for record, _ in pairs), sum(record.tokens[0] for record, _ in pairs)
-        add_record(Record(model, database, len(pairs), right, right_verdict, calls, tokens, now), path)
+        add_record(Record(model, database, len(pairs), right, right_verdict, calls, tokens, now()), path)
 
 
 def short_name(database: str) -> str:
@@ -283,17 +281,19 @@ def read_results(out: Path) -> dict[str, Any]:
         raise SettingsError(f"{out} holds no finished run ({error}): finish it with `tableturn eval`") from error
     if not isinstance(found, dict):
         raise SettingsError(f"{path} is not what `tableturn eval` writes: finish the run again")
+    if "by_question" in found:
+        # Version 0.2 kept a trial's turns by question, and nothing else of a run.
+        found["questions"] = [
+            {
+                **turn,
+                "interaction": f"{question['id']}~{number}",
+                "id": f"{question['id']}~{number}.{place}",
+                "ex": turn["passed"],
+                "error": turn["why"],
+                "accepted": accepted,
+            }
+            for question in found.pop("by_question")
+            for number, attempt in enumerate(question["tries"], 1)
+            for place, (turn, accepted) in enumerate(zip(attempt["turns"], question["accepted"], strict=True), 1)
+        ]
     return found
-
-
-def evaluation_of(results: dict[str, Any]) -> dict[str, Any]:
-    """Return the evaluation in what `read_results` gives: all of it, or that of a trial.
-
-    Raises:
-        SettingsError: It is a trial of an earlier version, which kept none.
-    """
-    if "trial" not in results:
-        return results
-    if "evaluation" not in results:
-        raise SettingsError("the trial is of an earlier version: hold it again with `tableturn trial`")
-    return results["evaluation"]

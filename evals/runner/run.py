@@ -17,7 +17,7 @@ from langchain_core.caches import BaseCache
 
 from ...agent import Settings, make_settings
 from ...tools.errors import ModelError, SettingsError, TableturnError
-from ..baselines import find_baseline
+from ..baselines import baseline_settings
 from ..closing import Closing
 from ..datasets import Dataset, Question
 from ..metrics import StrictJudge, Verdict
@@ -135,8 +135,11 @@ def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
     if spec.preset in (None, "full"):
         fields["conventions"] = "benchmark"
     if spec.baseline is not None:
-        fields |= find_baseline(spec.baseline).settings
-    fields |= spec.settings | (REPLAY_SETTINGS if is_replay(spec.model) else {})
+        fields |= baseline_settings(spec.baseline)
+    fields |= spec.settings
+    if is_replay(spec.model):
+        # A model that describes schemas can be asked beside replayed queries.
+        fields |= {name: value for name, value in REPLAY_SETTINGS.items() if name != "annotate" or not spec.annotator}
     return make_settings(fields, preset=spec.preset)
 
 
@@ -155,13 +158,14 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotation
     """
     settings = run_settings(spec, dataset)
     model = run_model(spec, dataset, cache)
-    name = find_baseline(spec.baseline).module if spec.baseline else ""
-    module = import_module(f"..baselines.{name}", __package__) if name else None
-    if spec.baseline and model is None:
-        # The built-in translator reads neither prompts nor examples: baselines would differ in name only.
-        raise ModelError(f"the baseline {spec.baseline} asks a chat model: pass --model")
-    if module is not None:
-        return module.make(dataset, model, settings, spec.history)
+    if spec.baseline:
+        own = not baseline_settings(spec.baseline)
+        module = import_module(f"..baselines.{spec.baseline.replace('-', '_')}", __package__) if own else None
+        if model is None:
+            # The built-in translator reads neither prompts nor examples: baselines would differ in name only.
+            raise ModelError(f"the baseline {spec.baseline} asks a chat model: pass --model")
+        if module is not None:
+            return module.make(dataset, model, settings, spec.history)
     annotator = kept_model(spec.annotator, None, settings, cache) or "offline" if spec.annotator else None
     return AgentAnswering(
         dataset, model or "offline", settings, spec.history, spec.examples, spec.embedding, annotator, annotations

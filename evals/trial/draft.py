@@ -1,22 +1,20 @@
-"""Drafting a question file: from the schema, the knowledge file and a log of queries. A person goes over it."""
+"""Drafting a question file from the knowledge file and a log of queries. A person goes over it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 
 import yaml
 
 from ...agent.audit import BESIDE
-from ...tools.database import Database, Schema, TableSchema
+from ...tools.database import Database, Schema
 from ...tools.database.quoting import naming
 from ...tools.errors import QueryError, SettingsError, SQLParseError
 from ...tools.knowledge import read_knowledge
 from ...tools.knowledge.fragment import outer_columns, parse_fragment
 from ...tools.sql import explain, parse_select, sql_skeleton
-from ..impact.history import read_history
+from ..impact import read_history
 
 HEADER = """\
 # Questions of a trial, drafted by `tableturn trial init`. Go over each: put it as people ask it, check what is
@@ -33,12 +31,12 @@ def draft(database: Database, log: Path | None = None, knowledge: Path | None = 
     """Draft questions; each query runs and gives rows.
 
     Args:
-        database: Whose schema is read.
+        database: What is asked.
         log: SQL statements, or JSON lines with `sql` and, if known, `question` (an audit trail).
         knowledge: A knowledge file.
 
     Raises:
-        SettingsError: The log cannot be read.
+        SettingsError: Neither is given, or the log cannot be read.
         KnowledgeError: The knowledge file is missing or wrong.
     """
 
@@ -48,11 +46,14 @@ def draft(database: Database, log: Path | None = None, knowledge: Path | None = 
         except QueryError:
             return False
 
+    if not log and not knowledge:
+        raise SettingsError(
+            "nothing to draft from: name a log of queries or a knowledge file (--from-log, --knowledge)"
+        )
     schema = database.schema()
     drafts = [*_from_log(log, schema)] if log else []
     drafts += _from_knowledge(knowledge, schema) if knowledge else []
-    drafts = [*filter(gives_rows, drafts), *islice(filter(gives_rows, _from_schema(schema)), 16)]
-    kept = {found["question"]: found for found in drafts}
+    kept = {found["question"]: found for found in filter(gives_rows, drafts)}
     question = "What will the weather be like tomorrow?"
     return [*kept.values(), {"question": question, "must": "decline", "note": "no table says: it must decline"}]
 
@@ -70,62 +71,6 @@ def write_draft(drafts: list[Draft], out: Path) -> None:
         raise SettingsError(f"{out} is there already: name another file with --out") from None
     except OSError as error:
         raise SettingsError(f"{out} cannot be written: {error}") from error
-
-
-def _from_schema(schema: Schema) -> Iterator[Draft]:
-    """Yield questions of several kinds for each table, the tables with the most rows first."""
-    tables = [table for table in schema.tables if table.kind == "table"]
-    for table in sorted(tables, key=lambda table: -(table.row_count or 0)):
-        for question, sql in _from_table(table, schema):
-            yield {"question": question, "sql": sql, "note": "drafted from the schema"}
-
-
-def _from_table(table: TableSchema, schema: Schema) -> Iterator[tuple[str, str]]:
-    name = naming(schema.dialect).written
-    own, things = name(table.name), _words(table.name)
-    yield f"How many {things} are there?", f"SELECT count(*) FROM {own}"
-    keys = [key for key in schema.foreign_keys if key.table == table.name]
-    columns = [column for column in table.columns if not any(column.name in key.columns for key in keys)]
-    for column in columns:
-        # Rows are grouped by a column of few values, which are no text to read.
-        if (
-            column.kind == "text"
-            and 1 < (column.distinct or 0) <= 30
-            and all(len(str(v)) <= 20 for v in column.samples)
-        ):
-            label = name(column.name)
-            sql = f"SELECT {label}, count(*) FROM {own} GROUP BY {label}"
-            yield f"How many {things} are there for each {_words(column.name)}?", sql
-            break
-    for key in keys:
-        parent = schema.table(key.ref_table)
-        if len(key.columns) != 1 or parent is None or parent is table:
-            continue
-        # A text that tells the parent's rows apart, as a name does.
-        texts = [c for c in parent.columns if c.kind == "text" and c.distinct is not None]
-        shown = [c for c in texts if c.distinct == parent.row_count and c.name not in key.ref_columns]
-        if shown:
-            other = name(parent.name)
-            reference, label = (f"{other}.{name(column)}" for column in (key.ref_columns[0], shown[0].name))
-            yield (
-                f"How many {things} are there for each of the {_words(parent.name)}?",
-                f"SELECT {label}, count(*) FROM {other} JOIN {own} "
-                f"ON {own}.{name(key.columns[0])} = {reference} GROUP BY {reference}, {label}",
-            )
-            break
-    for column in columns:
-        code = re.search(r"(^|_)(id|no|nr|number|code|year|zip)$", column.name, re.IGNORECASE)
-        if column.kind == "number" and not column.primary_key and not code:
-            yield (
-                f"What is the average {_words(column.name)} of {things}?",
-                f"SELECT avg({name(column.name)}) FROM {own}",
-            )
-            break
-
-
-def _words(name: str) -> str:
-    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).replace("_", " ")
-    return " ".join(spaced.split()).lower()
 
 
 def _from_knowledge(path: Path, schema: Schema) -> Iterator[Draft]:

@@ -8,6 +8,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeVar
@@ -34,16 +36,16 @@ from .question import TrialQuestion, TrialTurn, count_rows, read_trial
 
 PAGE_FILE, PREVIOUS_FILE = "report.html", "previous.json"
 
+FOUND = (
+    *("trial", "tries", "pass_rate", "interval", "stable_rate", "unstable", "failed", "broken", "not_asked"),
+    *("cost", "gate", "compared", "seconds"),
+)
+"""What the results of a trial have besides those of a run; `cost` has more in it."""
+
 _DATASET = "trial "
 """What a trial's specification calls its dataset; the database follows."""
 
 _DID = {"needs_clarification": "it asked back", "unanswerable": "it declined", "failed": "it failed"}
-
-_SHOWN = (
-    *("sql", "status", "text", "asked_back", "columns", "rows", "row_count"),
-    *("confidence", "calls", "tokens", "seconds"),
-)
-"""What is kept of each answer."""
 
 T = TypeVar("T")
 
@@ -113,19 +115,17 @@ def ask_questions(
     replies = kept_replies(out / CACHE_FILE)
     judge = TrialJudge(dataset.place(dataset.questions[0].database), turns)
     judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judging=judge)
-    seconds = time.perf_counter() - start
-    results = _trial_results(questions, judged, options, location)
-    results["seconds"] = round(seconds, 3)
+    results = run_results(spec, dataset, judged, time.perf_counter() - start, rulings_beside(out, None))
+    results = _trial_results(results, judged, questions, turns, options, location)
     # The replies that the model gave in this start.
     results["cost"]["new_replies"] = kept_replies(out / CACHE_FILE) - replies
     if results["not_asked"]:
         return results
-    results["evaluation"] = run_results(spec, dataset, judged, seconds, rulings_beside(out, None))
     if before is not None:
         results["compared"] = compared(before, results)
         write_whole(out / PREVIOUS_FILE, (out / RESULTS_FILE).read_text(encoding="utf-8"))
     write_results(results, out)
-    shown = {name: results[name] for name in ("questions", "tries", "pass_rate", "seconds")}
+    shown = {name: results[name] for name in ("tries", "pass_rate", "seconds")}
     line = {**results["trial"], **shown, "calls": results["cost"]["calls"]}
     append_lines(out / HISTORY_FILE, json.dumps(line, ensure_ascii=False) + "\n")
     _forget(out)
@@ -226,39 +226,30 @@ class TrialJudge:
 
 
 def _trial_results(
-    questions: Sequence[TrialQuestion],
+    results: dict[str, Any],
     judged: Sequence[tuple[TurnRecord, Verdict]],
+    questions: Sequence[TrialQuestion],
+    turns: Mapping[str, TrialTurn],
     options: TrialOptions,
     location: str,
 ) -> dict[str, Any]:
-    """Return everything that was found; of a trial in which some questions could not be asked, what there is.
+    """Return a run's results with what a trial found besides; of one that could not ask everything, what there is.
 
     A question counts as passed by the share of its tries that pass; the interval is over questions, as tries at
     the same question say little new. Calls and dollars are what the answers take without kept replies.
     """
-    by_id = {record.id: (record, verdict) for record, verdict in judged}
-    asked: list[dict[str, Any]] = []
-    for question in questions:
-        tries = [_try_results(question, number, by_id) for number in range(1, options.tries + 1)]
-        outcomes = [attempt["passed"] for attempt in tries]
-        asked.append(
-            {
-                "id": question.id,
-                "question": question.title,
-                "note": question.note,
-                "accepted": [turn.model_dump(exclude_defaults=True, exclude={"question"}) for turn in question.turns],
-                "share": None if None in outcomes else fmean(outcomes),
-                "broken": any(turn["broken"] for attempt in tries for turn in attempt["turns"]),
-                "tries": tries,
-            }
-        )
+    notes = {question.id: question.note for question in questions}
+    for record, (_, verdict) in zip(results["questions"], judged, strict=True):
+        accepted = turns[record["id"]].model_dump(exclude_defaults=True, exclude={"question"})
+        record |= {"accepted": accepted, "note": notes[_question_id(record)], "broken": verdict.broken}
+    asked = _outcomes(results)
     known = [question for question in asked if question["share"] is not None]
-    passed = sum(question["share"] for question in known)
-    interval = wilson(passed, len(known))
-    rate = passed / len(known) if known else None
-    records, price = [record for record, _ in judged], options.price
-    prompt, completion = (sum(record.tokens[side] for record in records) for side in (0, 1))
-    return {
+    shares = [question["share"] for question in known]
+    interval = wilson(sum(shares), len(shares))
+    rate = fmean(shares) if shares else None
+    cost, price = results["cost"], options.price
+    dollars = price and round((cost["prompt_tokens"] * price[0] + cost["completion_tokens"] * price[1]) / 1e6, 6)
+    return results | {
         "trial": {
             "time": now(),
             "database": location,
@@ -266,53 +257,61 @@ def _trial_results(
             "model": used_model(options.model, options.base_url),
             "preset": options.preset or "full",
             "settings": options.settings,
+            "questions": len(asked),
         },
-        "questions": len(asked),
         "tries": options.tries,
         "pass_rate": rate,
         "interval": [interval.low, interval.high] if interval else None,
-        "stable_rate": fmean(question["share"] == 1 for question in known) if known else None,
+        "stable_rate": fmean(share == 1 for share in shares) if shares else None,
         "unstable": [question["id"] for question in known if 0 < question["share"] < 1],
-        "failed": [_failure(question) | {"share": question["share"]} for question in known if question["share"] < 1],
-        "broken": [question["id"] for question in asked if question["broken"]],
+        "failed": [
+            {name: question[name] for name in ("id", "question", "why", "share")}
+            for question in known
+            if question["share"] < 1
+        ],
+        "broken": list(dict.fromkeys(_question_id(record) for record in results["questions"] if record["broken"])),
         "not_asked": [question["id"] for question in asked if question["share"] is None],
-        "cost": {
-            "calls": sum(record.calls for record in records),
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "dollars": price and round((prompt * price[0] + completion * price[1]) / 1e6, 6),
-            "turn_seconds": round(sum(record.seconds for record in records), 3),
-        },
+        "cost": cost | {"calls": cost["llm_calls"], "dollars": dollars},
         "gate": None
         if options.gate is None
         else {"least": options.gate, "met": rate is not None and rate >= options.gate},
         "compared": None,
-        "by_question": asked,
+        "seconds": cost["wall_seconds"],
     }
 
 
-def _try_results(
-    question: TrialQuestion, number: int, by_id: Mapping[str, tuple[TurnRecord, Verdict]]
-) -> dict[str, Any]:
-    """Return one try: all of its turns must pass; the first that does not says why."""
-    turns: list[dict[str, Any]] = []
-    for place, turn in enumerate(question.turns, 1):
-        record, verdict = by_id[f"{question.id}~{number}.{place}"]
-        kept = {name: getattr(record, name) for name in _SHOWN}
-        judged = {"passed": verdict.ex, "why": verdict.error, "broken": verdict.broken}
-        turns.append({"question": turn.question, **kept, **judged})
-    outcomes = [turn["passed"] for turn in turns]
-    passed = False if False in outcomes else None if None in outcomes else True
-    why = ""
-    if not passed:
-        place = outcomes.index(passed)
-        why = f"turn {place + 1}: {turns[place]['why']}" if len(turns) > 1 else turns[place]["why"]
-    return {"passed": passed, "why": why, "turns": turns}
+def _question_id(record: Mapping[str, Any]) -> str:
+    """Return a question's id in its file."""
+    return record["interaction"].rpartition("~")[0]
 
 
-def _failure(question: Mapping[str, Any]) -> dict[str, Any]:
-    why = next((attempt["why"] for attempt in question["tries"] if attempt["why"]), "")
-    return {"id": question["id"], "question": question["question"], "why": why}
+def _outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return each question with the share of its tries that pass, and why the first that fails does.
+
+    All turns of a try must pass; the share is None if some could not be asked.
+    """
+    found: list[dict[str, Any]] = []
+    for name, records in groupby(results["questions"], _question_id):
+        tries = [list(turns) for _, turns in groupby(records, lambda record: record["interaction"])]
+        passes: list[bool | None] = []
+        why = ""
+        for turns in tries:
+            outcomes = [turn["ex"] for turn in turns]
+            passes.append(False if False in outcomes else None if None in outcomes else True)
+            if not passes[-1] and not why:
+                place = outcomes.index(passes[-1])
+                why = f"turn {place + 1}: {turns[place]['error']}" if len(turns) > 1 else turns[0]["error"]
+        found.append(
+            {
+                "id": name,
+                "question": " / ".join(turn["question"] for turn in tries[0]),
+                "why": why,
+                "share": None if None in passes else fmean(map(bool, passes)),
+                "accepted": [turn["accepted"] for turn in tries[0]],
+                "sql": tries[0][-1]["sql"],
+            }
+        )
+    return found
 
 
 def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
@@ -321,36 +320,25 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
     A question is the same by its id and words, else by its words alone: without ids, numbers move with what is put in
     between. One whose words or turns were changed counts as another question.
     """
-    old, new = before["by_question"], now["by_question"]
-    same = [
-        (a, b)
-        for b, a in paired(new, old, lambda found: (found["id"], found["question"]), lambda found: found["question"])
-    ]
-    both = [(a, b) for a, b in same if a["share"] is not None and b["share"] is not None]
+    old, new = _outcomes(before), _outcomes(now)
+    same = [(a, b) for b, a in paired(new, old, itemgetter("id", "question"), itemgetter("question"))]
     changes = [
         {
-            **_failure(b),
+            **{name: b[name] for name in ("id", "question", "why")},
             "before": a["share"],
             "now": b["share"],
             "expects_otherwise": a["accepted"] != b["accepted"],
-            "sql_before": a["tries"][0]["turns"][-1]["sql"],
-            "sql_now": b["tries"][0]["turns"][-1]["sql"],
+            "sql_before": a["sql"],
+            "sql_now": b["sql"],
         }
-        for a, b in both
+        for a, b in same
+        if a["share"] is not None and b["share"] is not None
     ]
     removed, added = (
         [question for question in questions if not any(question is pair[side] for pair in same)]
         for side, questions in enumerate((old, new))
     )
-    answers = [
-        [
-            (question["id"], turn["sql"], turn["passed"])
-            for question in side
-            for attempt in question["tries"]
-            for turn in attempt["turns"]
-        ]
-        for side in (old, new)
-    ]
+    answers = [[(record["id"], record["sql"], record["ex"]) for record in side["questions"]] for side in (before, now)]
     about = {name: before["trial"][name] for name in ("model", "database")}
     return {
         "with": before["trial"]["time"],

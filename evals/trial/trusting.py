@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from ...agent import SQLAgent
-from ...agent.answers.trust import fingerprints
+from ...agent.evidence.trust import fingerprints
 from ...agent.model.trust import Bound, Fingerprints, keep_bound
 from ...agent.settings import make_settings
 from ...tools.errors import SettingsError
@@ -106,19 +107,18 @@ def judged_answers(results: Mapping[str, Any], inverted: frozenset[str]) -> list
     are independent of each other.
     """
     found: dict[tuple[tuple[str, ...], str], tuple[float, bool]] = {}
-    for question in results["by_question"]:
-        wrong = question["id"] in inverted
-        for attempt in question["tries"]:
-            said: tuple[str, ...] = ()
-            for turn in attempt["turns"]:
-                said = (*said, _same(turn["question"]))
-                if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
-                    continue
-                if wrong and not turn["passed"]:
-                    continue
-                key = (said, " ".join(turn["sql"].casefold().split()))
-                if key not in found or wrong or not turn["passed"]:
-                    found[key] = (turn["confidence"], turn["passed"] and not wrong)
+    for interaction, turns in groupby(results["questions"], lambda turn: turn["interaction"]):
+        wrong = interaction.rpartition("~")[0] in inverted
+        said: tuple[str, ...] = ()
+        for turn in turns:
+            said = (*said, _same(turn["question"]))
+            if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
+                continue
+            if wrong and not turn["ex"]:
+                continue
+            key = (said, " ".join(turn["sql"].casefold().split()))
+            if key not in found or wrong or not turn["ex"]:
+                found[key] = (turn["confidence"], turn["ex"] and not wrong)
     return list(found.values())
 
 

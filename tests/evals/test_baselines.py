@@ -114,7 +114,7 @@ def test_a_missing_extra_is_told_in_one_line(
     spider_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], module: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    for ours in ("tableturn.evals.runner.ray_engine", "tableturn.evals.baselines.langchain_agent"):
+    for ours in ("tableturn.evals.runner.ray_engine", "tableturn.evals.baselines.langchain"):
         monkeypatch.delitem(sys.modules, ours, raising=False)
     options = ["eval", "--dataset", "spider", "--data", str(spider_root), "--model", "offline"]
     result = CliRunner().invoke(app, [*options, "--out", str(tmp_path / "run"), *option])

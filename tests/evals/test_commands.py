@@ -237,58 +237,19 @@ def test_a_gold_that_fails_is_told(tmp_path: Path) -> None:
     assert run.stderr.count("is not judged: ") == 3
 
 
-def test_suites_of_ones_own_databases_are_judged_on(tmp_path: Path) -> None:
-    """Two databases of one file name, one of them outside the questions' folder, and one beside the questions."""
-    asked = {
-        "league.sqlite": "SELECT name FROM player WHERE goals > 3",
-        "a/league.sqlite": "SELECT n FROM other WHERE n > 3",
-        "../b/league.sqlite": "SELECT title FROM club WHERE id > 1",
-    }
-    folder = tmp_path / "questions"
-    make_database(folder / "league.sqlite")
-    make_database(folder / "a" / "league.sqlite", "CREATE TABLE other (n INT); INSERT INTO other VALUES (1), (7);")
-    make_database(tmp_path / "b" / "league.sqlite")
-    questions = folder / "q.json"
-    questions.write_text(json.dumps([{"question": "Q", "sql": sql, "database": name} for name, sql in asked.items()]))
-    dataset = ["--dataset", str(questions)]
-    # Beside b: a name with `..` must not lead from the suites to the original.
-    suites = tmp_path / "suites"
-    built = laboratory("suite", "build", *dataset, "--out", str(suites), "--json")
-    assert built.returncode == 0, built.stderr
-    reports = json.loads(built.stdout)
-    assert len(list(suites.iterdir())) == 3
-    assert all(report["golds"] == 1 and report["killed"] >= 3 for report in reports)
-    predictions = tmp_path / "p.json"
-    for offset, expected in ((0, [True, True, True]), (1, [False, False, False])):
-        nearly = [f"{sql[:-1]}{int(sql[-1]) + offset}" for sql in asked.values()]
-        predictions.write_text(json.dumps(nearly))
-        options = ["score", *dataset, "--predictions", str(predictions), "--databases", str(suites), "--json"]
-        for mode in ([], ["--official"]):
-            scored = runner.invoke(app, [*options, *mode])
-            assert scored.exit_code == 0, scored.output
-            assert [question["ex"] for question in json.loads(scored.stdout)["per_question"]] == expected
-    (suites / "a%2Fleague").rename(suites / "gone")
-    missing = json.loads(runner.invoke(app, options).stdout)
-    assert missing["unjudged"] == ["2"]
-
-
-def test_a_suite_beside_the_questions_leaves_their_own_databases_be(tmp_path: Path) -> None:
+def test_ones_own_questions_name_their_databases_and_have_no_others(tmp_path: Path) -> None:
     make_database(tmp_path / "league.sqlite")
     questions = tmp_path / "q.json"
     gold = "SELECT name FROM player WHERE goals > 3"
     questions.write_text(json.dumps([{"question": "Q", "sql": gold, "database": "league.sqlite"}]))
+    (tmp_path / "p.json").write_text(json.dumps([gold]))
     dataset = ["--dataset", str(questions)]
-    assert laboratory("suite", "build", *dataset, "--out", str(tmp_path)).returncode == 0
-    (tmp_path / "p.json").write_text(json.dumps([gold.replace("3", "4")]))
-    scored = runner.invoke(app, ["score", *dataset, "--predictions", str(tmp_path / "p.json"), "--json"])
-    # EM passes over values, and needs no tables.json.
-    assert (json.loads(scored.stdout)["ex"], json.loads(scored.stdout)["em"]) == (1.0, 1.0)
-    other = tmp_path / "db" / "league" / "league.sqlite"
-    make_database(other)
-    refused = laboratory("suite", "build", *dataset, "--out", str(tmp_path / "db"))
-    assert refused.returncode == 2
-    assert "did not write" in refused.stderr
-    assert refused.stderr.strip().count("\n") == 0
+    for ran in (
+        tableturn("score", *dataset, "--predictions", str(tmp_path / "p.json"), "--databases", str(tmp_path / "other")),
+        laboratory("suite", "build", *dataset, "--out", str(tmp_path / "suites")),
+    ):
+        assert ran.returncode == 2
+        assert "q names its databases: give a file that names those in" in ran.stderr
 
 
 def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from tableturn.evals.experiments import NotRun, Setup, experiment_names, measure
 from tableturn.evals.experiments.experiment import Combine, Experiment, Row
 from tableturn.evals.experiments.measure import Measured, drawn_by_level
 from tableturn.evals.experiments.page import remarks, reported, write_page
+from tableturn.evals.lab.bench.stand_in import reply_to
 from tableturn.evals.lab.suite import build_suite
 from tableturn.evals.metrics import Verdict
 from tableturn.evals.metrics.redundancy import classified
@@ -301,6 +302,31 @@ def test_an_experiment_describes_schemas_in_a_cache_of_its_own(
     assert describing == ["describer", "describer"], "columns, then tables, once for all rows"
     assert len(list((tmp_path / "out" / "track-table-3" / "annotations").iterdir())) == 1
     assert not (tmp_path / "cache" / "annotations").exists()
+
+
+def test_the_bench_runs_rows_that_think_in_code_with_code() -> None:
+    rows = [row for row in read_experiment("craft-table-2").rows if row.name in ("PoT", "code blocks")]
+    for one in rows:
+        first = requests_of(one, read_experiment("craft-table-2"))[0][0]
+        assert first.task == "reason"
+        assert "```python" in reply_to(f"{first.system}\n{first.user}")
+
+
+def test_schemas_are_described_beside_replayed_queries(
+    benchmarks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    (tmp_path / "cosql.sql").write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
+    experiment = Experiment(title="t", dataset="cosql", rows=(row("with comments", preset="track"),))
+    setup = Setup(options(f"replay:{tmp_path / 'cosql.sql'}"), benchmarks)
+    rows = measure(experiment, setup, tmp_path / "bare", unheard)
+    assert "Schemas are not described: --annotator names a model for it." in remarks(experiment, setup, rows)
+    with OpenAIServer(lambda body: says('{"1": "a thing"}')) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        setup = replace(setup, options=replace(setup.options, annotator="openai:describer"))
+        rows = measure(experiment, setup, tmp_path / "out", unheard)
+    assert len(list((tmp_path / "out" / "annotations").iterdir())) == 1
+    assert "Schemas described by openai:describer." in remarks(experiment, setup, rows)
 
 
 def test_examples_that_had_no_room_are_told(

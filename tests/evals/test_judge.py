@@ -240,4 +240,4 @@ def test_a_trial_is_judged_and_counts_by_verdict(
     assert "EX by gold 50.0, by verdict 100.0" in accepted.stdout
     # Held again, the trial keeps the decision.
     assert tableturn(*held, "--model", "offline").returncode == 0
-    assert json.loads((out / "results.json").read_text())["evaluation"]["by_verdict"]["right"] == 2
+    assert json.loads((out / "results.json").read_text())["by_verdict"]["right"] == 2

@@ -155,7 +155,7 @@ def test_without_the_renderer_of_charts_tables_say_the_same(
     page = tmp_path / "report.html"
     write_report([folder], page)
     assert "<svg" in page.read_text()
-    monkeypatch.setattr("tableturn.evals.report.figures.can_render", lambda: False)
+    monkeypatch.setattr("tableturn.evals.report.page.can_render", lambda: False)
     write_report([folder], page)
     assert "<svg" not in page.read_text()
     assert re.search(r"after attempt 1</td><td[^>]*>75.0</td>", page.read_text())

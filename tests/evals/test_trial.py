@@ -121,9 +121,7 @@ def test_tries_tell_unstable_questions_and_a_second_trial_asks_nothing_again(lea
         assert len(server.requests) == calls
     assert f"calls: {calls} (0 new), " in told
     assert (first["cost"]["new_replies"], second["cost"]["new_replies"]) == (calls, 0)
-    shares = {question["id"]: question["share"] for question in first["by_question"]}
-    assert shares["players"] == 1
-    assert shares["clubs"] == pytest.approx(2 / 3)
+    assert [(failed["id"], failed["share"]) for failed in first["failed"]] == [("clubs", pytest.approx(2 / 3))]
     assert first["unstable"] == ["clubs"]
     assert first["stable_rate"] == 0.5
     assert first["pass_rate"] == pytest.approx(5 / 6)
@@ -155,7 +153,7 @@ def test_asking_back_is_answered_by_the_person_of_the_file(league_file: Path, tm
     assert [(failure["id"], failure["why"]) for failure in found["failed"]] == [
         ("no-need", "it must ask back, but it answered")
     ]
-    turn = found["by_question"][0]["tries"][0]["turns"][0]
+    turn = found["questions"][0]
     assert turn["asked_back"] == "Best in what?"
     assert turn["rows"] == (("Ann",),)
 
@@ -168,7 +166,7 @@ def test_turns_follow_one_another_and_all_must_be_right(league_file: Path, tmp_p
     records: list[dict[str, Any]] = [{"id": "two", "turns": turns}]
     found = held(league_file, questions(tmp_path, records), tmp_path / "out", model="offline")
     assert found["failed"][0]["why"] == "turn 2: it must be 99, not 3"
-    assert found["by_question"][0]["question"] == "How many players are there? / How many clubs are there?"
+    assert found["failed"][0]["question"] == "How many players are there? / How many clubs are there?"
 
 
 def test_a_question_whose_own_query_fails_is_told_from_a_wrong_answer(league_file: Path, tmp_path: Path) -> None:
@@ -342,12 +340,14 @@ def test_a_draft_can_be_held_as_it_is(league_file: Path, tmp_path: Path) -> None
         write_draft(drafts, out)
     found = held(league_file, out, tmp_path / "out", model="offline")
     assert found["broken"] == []
-    assert found["pass_rate"] > 0.5
+    assert found["pass_rate"] >= 0.5
 
 
 def test_the_schema_takes_what_is_drafted(league_file: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.sql"
+    log.write_text("SELECT name FROM player;\n")
     with Database.open(league_file) as database:
-        write_draft(draft(database), tmp_path / "draft.yaml")
+        write_draft(draft(database, log), tmp_path / "draft.yaml")
     drafted = yaml.safe_load((tmp_path / "draft.yaml").read_text())
     assert any(isinstance(record.get("sql"), str) for record in drafted)
     jsonschema.validate(drafted, trial_schema())  # pyright: ignore[reportUnknownMemberType]
@@ -355,8 +355,12 @@ def test_the_schema_takes_what_is_drafted(league_file: Path, tmp_path: Path) -> 
 
 def test_init_and_schema_are_commands(league_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "own.yaml"
-    ran = tableturn("trial", "init", "--db", str(league_file), "--out", str(out))
-    assert ran.returncode == 0
+    command = ["trial", "init", "--db", str(league_file), "--out", str(out)]
+    ran = tableturn(*command)
+    assert (ran.returncode, "name a log of queries" in ran.stderr) == (2, True)
+    log = tmp_path / "log.sql"
+    log.write_text("SELECT name FROM player;\n")
+    assert tableturn(*command, "--from-log", str(log)).returncode == 0
     assert read_trial(out)
     assert json.loads(tableturn("trial", "schema").stdout)["type"] == "array"
 

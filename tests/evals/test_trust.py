@@ -94,17 +94,15 @@ def test_a_wrong_query_alone_tells_only_of_answers_that_give_the_same() -> None:
     assert asked[0].turns[0].sql == ["SELECT 3"]
     assert inverted == {"2"}
 
-    def turn(passed: bool, status: str = "converged", question: str = "x?") -> dict[str, Any]:
-        said = {"status": status, "sql": f"SELECT {question!r}", "confidence": 0.5, "passed": passed, "broken": False}
-        return {"turns": [said | {"question": question}]}
+    def turn(attempt: str, right: bool, status: str = "converged", question: str = "x?") -> dict[str, Any]:
+        said = {"status": status, "sql": f"SELECT {question!r}", "confidence": 0.5, "ex": right, "broken": False}
+        return said | {"question": question, "interaction": attempt}
 
-    results = {
-        "by_question": [
-            {"id": "1", "tries": [turn(True), turn(False, question="y"), turn(False, "unanswerable")]},
-            {"id": "2", "tries": [turn(True, question="z"), turn(False)]},
-        ]
-    }
-    assert judged_answers(results, inverted) == [(0.5, True), (0.5, False), (0.5, False)]
+    results = [
+        *(turn("1~1", True), turn("1~2", False, question="y"), turn("1~3", False, "unanswerable")),
+        *(turn("2~1", True, question="z"), turn("2~2", False)),
+    ]
+    assert judged_answers({"questions": results}, inverted) == [(0.5, True), (0.5, False), (0.5, False)]
 
 
 def test_damaged_labels_are_named(tmp_path: Path) -> None:
@@ -116,15 +114,15 @@ def test_damaged_labels_are_named(tmp_path: Path) -> None:
 
 def test_the_same_question_and_query_count_once_and_as_wrong_where_any_says_so() -> None:
     def asked(question: str, sql: str, passed: bool) -> dict[str, Any]:
-        said = {"question": question, "sql": sql, "passed": passed, "confidence": 0.9}
-        return {"id": question, "tries": [{"turns": [said | {"status": "converged", "broken": False}]}]}
+        said = {"question": question, "sql": sql, "ex": passed, "confidence": 0.9, "interaction": f"{question}~1"}
+        return said | {"status": "converged", "broken": False}
 
     same = [
         asked(question, PLAYERS, True) for question in ("How many players?", "how many players", "How many  players!")
     ]
-    assert judged_answers({"by_question": same}, frozenset()) == [(0.9, True)]
+    assert judged_answers({"questions": same}, frozenset()) == [(0.9, True)]
     more = [*same, asked("How many players?", f"{PLAYERS} ", False), asked("How many players?", "SELECT 11", True)]
-    assert judged_answers({"by_question": more}, frozenset()) == [(0.9, False), (0.9, True)]
+    assert judged_answers({"questions": more}, frozenset()) == [(0.9, False), (0.9, True)]
     labels = [
         Label(question=question, sql=PLAYERS, right=True) for question in ("How many players?", "how many players")
     ]

@@ -7,9 +7,6 @@ among many is what real databases ask for and benchmarks hardly do.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
-import os
 import random
 import re
 import sqlite3
@@ -22,7 +19,6 @@ from operator import attrgetter
 from pathlib import Path
 
 from langchain_core.messages import AIMessage, ToolMessage
-from pydantic import TypeAdapter
 from sqlalchemy.exc import DBAPIError
 from sqlglot import exp
 
@@ -32,19 +28,18 @@ from ....agent import SQLAgent, make_settings
 from ....tools.database import Database, Schema
 from ....tools.database.quoting import quoted
 from ....tools.database.rendering.text import identifiers
-from ....tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
-from ....tools.folders import cache_folder
+from ....tools.errors import DatabaseUnavailable, QueryError, SQLParseError
 from ....tools.linking import STAR, PastTurn
 from ....tools.sql import used_items
 from ....tools.sql.parse import parse
 from ....tools.sql.resolve import resolve
-from ....tools.whole_files import written_whole
-from ...baselines.langchain_agent import LangChainAgent
+from ...baselines.langchain import LangChainAgent
 from ...datasets import Dataset, Question, load_dataset
 from ...official.execution import holds_rows, open_read_only, sqlite_tables
 from .gold import PARTIAL
 from .registry import BenchOptions, Figures
 from .replays import Drafts, play, read_strong
+from .way import CHARACTERS_A_TOKEN
 
 SETS = {"spider": "spider", "sparc": "sparc", "cosql": "cosql", "kaggle": "kaggle-dbqa"}
 """Each set's name among the drafts."""
@@ -52,17 +47,10 @@ SETS = {"spider": "spider", "sparc": "sparc", "cosql": "cosql", "kaggle": "kaggl
 ARM = "zero-shot"
 """The strong model's drafts that are played: those of one request."""
 
-CHARACTERS_A_TOKEN = 4
-
 LARGE = "large"
 """The set of the large database, of which gold is played: nobody has drafts of it."""
 
 QUESTIONS, SEED = 60, 7
-
-_READER = TypeAdapter(tuple[Question, ...])
-
-_FORM = 2
-"""Changes when the large database would be built in another way."""
 
 
 def measure_turn_cost(options: BenchOptions) -> Figures:
@@ -107,17 +95,15 @@ def measure_turn_cost(options: BenchOptions) -> Figures:
 
 def _read_groups(options: BenchOptions) -> Iterator[tuple[str, Path, Sequence[Question]]]:
     """Yield a set's name, a database, and questions on it in conversations, with what the model replies as gold."""
-    lines = (options.folder / "strong_model" / "drafts.jsonl").read_text(encoding="utf-8").splitlines()
-    drafts = [draft for line in lines if (draft := json.loads(line))["arm"] == ARM]
-    folders = ("spider/database", "spider/test_database", "kaggle-dbqa/database")
+    strong = read_strong(options.folder, None)
     for name, kept in SETS.items():
-        some = [draft for draft in drafts if draft["dataset"] == kept][: options.limit]
-        turns = [Question("", one["database"], one["question"], (one["sql"],), one["interaction"]) for one in some]
+        some = [turn for turn in strong.asked.questions if turn.interaction.startswith(f"{kept}/")][: options.limit]
+        turns = [replace(turn, golds=(strong.drafts[ARM][turn.id],)) for turn in some]
         for database, found in groupby(sorted(turns, key=attrgetter("database")), attrgetter("database")):
-            paths = (options.folder / folder / database / f"{database}.sqlite" for folder in folders)
-            yield name, next(path for path in paths if path.is_file()), list(found)
-    large = combine_databases(load_dataset("spider", "dev", options.folder)).first(options.limit)
-    yield LARGE, large.database(LARGE), large.questions
+            yield name, strong.asked.database(database), list(found)
+    with tempfile.TemporaryDirectory() as folder:
+        large = combine_databases(load_dataset("spider", "dev", options.folder), Path(folder)).first(options.limit)
+        yield LARGE, large.database(LARGE), large.questions
 
 
 def _shows(prompt: str, gold: str, schema: Schema) -> bool:
@@ -199,40 +185,24 @@ def play_turns(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:
     return found
 
 
-def combine_databases(spider: Dataset) -> Dataset:
-    """Return the dataset of the large database, which is built in the cache folder when it is first asked for.
+def combine_databases(spider: Dataset, folder: Path) -> Dataset:
+    """Return the dataset of the large database, which is made in a folder.
 
     Its questions are drawn by a seed from those whose gold gives the same rows there as on its own database.
 
     Args:
         spider: Spider's dev split, as loaded.
-
-    Raises:
-        SettingsError: The data folder holds no databases, or the cache folder cannot be written.
+        folder: Where the database stays as long as it is asked.
     """
-    found = {path.stem: path for folder in reversed(spider.databases) for path in folder.glob("*/*.sqlite")}
+    found = {path.stem: path for databases in reversed(spider.databases) for path in databases.glob("*/*.sqlite")}
     files = [path for name, path in sorted(found.items()) if name == path.parent.name and _is_whole(path)]
-    if not files:
-        raise SettingsError(f"dataset {LARGE!r}: no databases with rows in {', '.join(map(str, spider.databases))}")
-    states = [(path.stem, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    digest = hashlib.sha256(json.dumps([_FORM, QUESTIONS, SEED, states]).encode()).hexdigest()[:16]
-    folder = cache_folder() / LARGE / digest
-    path, kept = folder / LARGE / f"{LARGE}.sqlite", folder / "questions.json"
-    try:
-        if not path.exists():
-            _build_large(files, path)
-        if kept.exists():
-            questions = _READER.validate_json(kept.read_bytes())
-        else:
-            drawn = list(spider.questions)
-            random.Random(SEED).shuffle(drawn)  # noqa: S311 - a draw that can be repeated, not a secret
-            with Database.open(path) as large:
-                carried = (_carry_question(question, spider, large) for question in drawn)
-                questions = tuple(islice((question for question in carried if question is not None), QUESTIONS))
-            with written_whole(kept) as file:
-                file.write(_READER.dump_json(questions))
-    except (OSError, sqlite3.Error) as error:
-        raise SettingsError(f"dataset {LARGE!r} cannot be built in {folder}: {error}") from error
+    path = folder / LARGE / f"{LARGE}.sqlite"
+    _build_large(files, path)
+    drawn = list(spider.questions)
+    random.Random(SEED).shuffle(drawn)  # noqa: S311 - a draw that can be repeated, not a secret
+    with Database.open(path) as large:
+        carried = (_carry_question(question, spider, large) for question in drawn)
+        questions = tuple(islice((question for question in carried if question is not None), QUESTIONS))
     return Dataset(LARGE, spider.split, questions, (folder,), root=spider.root)
 
 
@@ -248,36 +218,33 @@ def _is_whole(path: Path) -> bool:
 
 def _build_large(files: Sequence[Path], path: Path) -> None:
     """Make every table as it is in its own database, keys included, with its rows."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as temporary:
-        made = Path(temporary) / path.name
-        with closing(sqlite3.connect(made, isolation_level=None, uri=True)) as connection:
-            connection.execute("PRAGMA journal_mode = OFF")
-            connection.execute("PRAGMA synchronous = OFF")
-            for file in files:
-                with Database.open(file) as database:
-                    schema = database.schema()
-                connection.execute("ATTACH ? AS one", (f"{file.absolute().as_uri()}?mode=ro&immutable=1",))
-                connection.execute("BEGIN")
-                for table in schema.tables:
-                    if table.kind != "table":
-                        continue
-                    own = quoted(_large_name(schema, table.name))
-                    parts = [f"{quoted(column.name)} {column.type}" for column in table.columns]
-                    if table.primary_key:
-                        parts.append(f"PRIMARY KEY ({_list_names(table.primary_key)})")
-                    parts += [
-                        f"FOREIGN KEY ({_list_names(key.columns)}) REFERENCES "
-                        f"{quoted(_large_name(schema, key.ref_table))} ({_list_names(key.ref_columns)})"
-                        for key in schema.foreign_keys
-                        if key.table == table.name and not key.inferred
-                    ]
-                    names = _list_names([column.name for column in table.columns])
-                    connection.execute(f"CREATE TABLE {own} ({', '.join(parts)})")
-                    connection.execute(f"INSERT INTO {own} ({names}) SELECT {names} FROM one.{quoted(table.name)}")
-                connection.execute("COMMIT")
-                connection.execute("DETACH one")
-        os.replace(made, path)
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path, isolation_level=None, uri=True)) as connection:
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("PRAGMA synchronous = OFF")
+        for file in files:
+            with Database.open(file) as database:
+                schema = database.schema()
+            connection.execute("ATTACH ? AS one", (f"{file.absolute().as_uri()}?mode=ro&immutable=1",))
+            connection.execute("BEGIN")
+            for table in schema.tables:
+                if table.kind != "table":
+                    continue
+                own = quoted(_large_name(schema, table.name))
+                parts = [f"{quoted(column.name)} {column.type}" for column in table.columns]
+                if table.primary_key:
+                    parts.append(f"PRIMARY KEY ({_list_names(table.primary_key)})")
+                parts += [
+                    f"FOREIGN KEY ({_list_names(key.columns)}) REFERENCES "
+                    f"{quoted(_large_name(schema, key.ref_table))} ({_list_names(key.ref_columns)})"
+                    for key in schema.foreign_keys
+                    if key.table == table.name and not key.inferred
+                ]
+                names = _list_names([column.name for column in table.columns])
+                connection.execute(f"CREATE TABLE {own} ({', '.join(parts)})")
+                connection.execute(f"INSERT INTO {own} ({names}) SELECT {names} FROM one.{quoted(table.name)}")
+            connection.execute("COMMIT")
+            connection.execute("DETACH one")
 
 
 def _list_names(names: Sequence[str]) -> str:

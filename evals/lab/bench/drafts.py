@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ....agent.attempts.compare import same_answer
+from ....agent.evidence.compare import same_answer
 from ....agent.records import Attempt, plain_result
 from ....tools.errors import QueryError, SQLParseError
 from ....tools.sql import parse_select
@@ -226,26 +226,6 @@ def _read_alarm_groups(options: BenchOptions) -> Iterator[tuple[str, Replay, Dra
     yield "mutated", Replay(asked, {}), golds
     for found in _mutate_drafts(asked, golds).values():
         yield "mutated", Replay(replace(asked, questions=tuple(_find_changed(asked, golds, found))), {}), found
-
-
-def measure_revisions(options: BenchOptions) -> Figures:
-    """Return by mutation `kept`, EX with gold as the draft and its mutation as the revision, and `mended`.
-
-    The latter is EX the other way round, of those mutations that are wrong.
-    """
-    asked, golds = _read_train_golds(options)
-    figures: Figures = {"n": len(golds)}
-    for name, mutants in _mutate_drafts(asked, golds).items():
-        changed = _find_changed(asked, golds, mutants)
-        right = judge_officially(replace(asked, questions=tuple(changed)), mutants)
-        wrong = [question for question in changed if not right[question.id]]
-        figures[name] = {
-            "changed": len(changed),
-            "wrong": len(wrong),
-            "kept": share(_revise(asked, changed, golds, mutants).values()),
-            "mended": share(_revise(asked, wrong, mutants, golds).values()),
-        }
-    return figures
 
 
 def measure_never_worse(options: BenchOptions) -> Figures:

@@ -25,20 +25,19 @@ from tests.tools.database.conformance.candidates.postgres import Postgres
 from tests.tools.database.conformance.candidates.sqlite import SQLite
 from tests.tools.database.conformance.tables import STATEMENTS
 
-from ....tools.database import Database, Limits, Schema
+from ....tools.database import Database, Schema
 from ....tools.errors import QueryError, SQLParseError
 from ....tools.sql import parse_select
 from ....tools.sql.checks.groups import bare_references
 from ....tools.sql.dialects import rules_of
 from ....tools.sql.resolve import resolve
 from ...official.execution import lenient_text, open_read_only
-from .gold import PARTIAL, golds
+from .gold import LIMITS, PARTIAL, golds
 from .harness import least_seconds
 from .registry import BenchOptions, Figures
 from .scale import build_large
 from .translate import translate
 
-LIMITS = Limits(seconds=60.0, rows=1_000_000, result_bytes=1_000_000_000)
 _PASSES = 5
 _TIMED = 100
 _TABLES = 1_000
@@ -165,11 +164,11 @@ def run(options: BenchOptions) -> Figures:
     the number of gold queries.
     """
     queries: dict[Path, list[str]] = defaultdict(list)
-    found = [gold for gold in golds(options.folder, (("spider", "dev"),)) if gold.database not in PARTIAL]
+    found = [one for one in golds(options.folder, (("spider", "dev"),)) if one.database not in PARTIAL]
     step = max(1, len(found) // options.limit) if options.limit else 1
-    for gold in found[::step][: options.limit]:
-        path = options.folder / "spider" / "database" / gold.database / f"{gold.database}.sqlite"
-        queries[path].append(gold.sql)
+    for question in found[::step][: options.limit]:
+        path = options.folder / "spider" / "database" / question.database / f"{question.database}.sqlite"
+        queries[path].append(question.golds[0])
     expected: dict[Path, list[Expected]] = {}
     for path, texts in queries.items():
         with Database.open(path) as database:

@@ -106,8 +106,8 @@ def measure_trial(options: BenchOptions) -> Figures:
         given = TrialOptions(str(database), questions, model="offline", jobs=1)
         found = run_trial(given, Path(folder) / "trial", lambda record, verdict: None)
     return {
-        "questions": found["questions"],
-        "passed": sum(question["share"] == 1 for question in found["by_question"]),
+        "questions": found["trial"]["questions"],
+        "passed": found["trial"]["questions"] - len(found["failed"]),
         "pass_rate": round(found["pass_rate"], 4),
         "seconds": found["seconds"],
         "calls": found["cost"]["calls"],

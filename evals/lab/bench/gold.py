@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 from ....tools.database import Cell, Database, Limits, Schema
 from ....tools.errors import DatabaseUnavailable, QueryError
 from ...closing import Closing
-from ...datasets import Dataset, load_dataset
+from ...datasets import Dataset, Question, load_dataset
 
 ALL_SPLITS = (
     ("spider", "train"),
@@ -25,23 +24,17 @@ ALL_SPLITS = (
 PARTIAL = ("wta_1",)
 """Databases whose public copies lack rows, so that results on them mean nothing."""
 
-_LIMITS = Limits(seconds=60.0, rows=1_000_000, result_bytes=1_000_000_000, memory_bytes=2_000_000_000)
+LIMITS = Limits(seconds=60.0, rows=1_000_000, result_bytes=1_000_000_000, memory_bytes=2_000_000_000)
+"""So wide that no gold query is cut."""
 
-
-@dataclass(frozen=True)
-class Gold:
-    """One gold query as published, with the first question that has it."""
-
-    database: str
-    question: str
-    sql: str
+Rows = tuple[tuple[Cell, ...], ...]
 
 
 class Databases(Closing):
     """A dataset's databases, each opened once."""
 
     def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
+        self.dataset = dataset
         self._open: dict[str, Database] = {}
         self._stack = ExitStack()
 
@@ -55,7 +48,7 @@ class Databases(Closing):
             DatabaseUnavailable: It is missing, or cannot be used.
         """
         if name not in self._open:
-            self._open[name] = self._stack.enter_context(Database.open(self._dataset.place(name)))
+            self._open[name] = self._stack.enter_context(Database.open(self.dataset.place(name)))
         return self._open[name]
 
     def get(self, name: str) -> Database | None:
@@ -70,30 +63,30 @@ class Databases(Closing):
         database = self.get(name)
         return database.schema() if database is not None else None
 
-    def run(self, name: str, sql: str) -> tuple[tuple[Cell, ...], ...] | QueryError:
+    def run(self, name: str, sql: str) -> Rows | QueryError:
         """Return a query's rows, or why there are none."""
         try:
-            return self.open(name).execute(sql, _LIMITS).rows
+            return self.open(name).execute(sql, LIMITS).rows
         except QueryError as error:
             return error
 
 
-def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True) -> Iterator[Gold]:
-    """Yield gold queries of splits, named by dataset and split; each query of a database only once if `distinct`."""
+def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True) -> Iterator[Question]:
+    """Yield questions of splits, named by dataset and split; each gold query of a database only once if `distinct`."""
     seen: set[tuple[str, str]] = set()
     for name, split in splits:
         for question in load_dataset(name, split, data).questions:
             key = (question.database, question.golds[0])
             if not distinct or key not in seen:
                 seen.add(key)
-                yield Gold(question.database, question.text, question.golds[0])
+                yield question
 
 
 def gold_queries(data: Path) -> dict[Path, list[str]]:
     """Return gold SQL of `ALL_SPLITS` by database file; a query that occurs twice is there twice."""
     spider = load_dataset("spider", "dev", data)
     queries: dict[str, list[str]] = {}
-    for gold in golds(data, ALL_SPLITS, distinct=False):
-        queries.setdefault(gold.database, []).append(gold.sql)
+    for question in golds(data, ALL_SPLITS, distinct=False):
+        queries.setdefault(question.database, []).append(question.golds[0])
     files = {root / name / f"{name}.sqlite": found for root in spider.databases for name, found in queries.items()}
     return {path: found for path, found in files.items() if path.is_file()}

@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 
 from ....tools.database import ColumnSchema, Database, Schema, TableSchema
-from ....tools.database.quoting import naming, quoted
+from ....tools.database.quoting import naming
 from ....tools.sample import build_sample
 from ...impact import PastAnswer, Replay
 from .registry import BenchOptions, Figures, divide
@@ -38,7 +38,7 @@ CHANGES: Mapping[str, tuple[str, ...]] = {
     "drop_column_2": ("column", "ALTER TABLE {t} DROP COLUMN {c}"),
     "rename_column": ("column", "ALTER TABLE {t} RENAME COLUMN {c} TO {v2}"),
     "rename_column_2": ("column", "ALTER TABLE {t} RENAME COLUMN {c} TO {v2}"),
-    "rename_key": ("key", "ALTER TABLE {t} RENAME COLUMN {c} TO {ref}"),
+    "rename_key": ("join", "ALTER TABLE {t} RENAME COLUMN {own} TO {ref}"),
     "rename_table": ("table", "ALTER TABLE {t} RENAME TO {dim}"),
     "drop_table": ("table", "DROP TABLE {t}"),
     # Numbers become texts.
@@ -48,19 +48,19 @@ CHANGES: Mapping[str, tuple[str, ...]] = {
     # A column moves to a table of its own.
     "split_table": (
         "column",
-        "CREATE TABLE {detail} AS SELECT {keys}{c} FROM {t}",
+        "CREATE TABLE {detail} AS SELECT {keys}, {c} FROM {t}",
         "ALTER TABLE {t} DROP COLUMN {c}",
     ),
     "add_column": ("table", "ALTER TABLE {t} ADD COLUMN load_batch INTEGER DEFAULT 1"),
     "add_table": (
-        "nothing",
+        "table",
         "CREATE TABLE load_log (batch INTEGER PRIMARY KEY, started TEXT)",
         "INSERT INTO load_log VALUES (1, '2025-01-01')",
     ),
     # A column that questions asked for in vain.
-    "add_sought": ("largest", "ALTER TABLE {t} ADD COLUMN carbon_footprint REAL DEFAULT 1.5"),
+    "add_sought": ("table", "ALTER TABLE {t} ADD COLUMN carbon_footprint REAL DEFAULT 1.5"),
     "add_index": ("column", "CREATE INDEX made_for_speed ON {t} ({c})"),
-    "delete_rows": ("remainder", "DELETE FROM {t} WHERE rowid % 7 = {remainder}"),
+    "delete_rows": ("table", "DELETE FROM {t} WHERE rowid % 7 = 3"),
     # Rows of before a day are archived.
     "delete_old": ("time", f"DELETE FROM {{t}} WHERE {{c}} < ({_OLDEST})"),
     # A load ran twice, for some rows.
@@ -80,79 +80,86 @@ CHANGES: Mapping[str, tuple[str, ...]] = {
     # A column is no longer filled.
     "blank": ("column", "UPDATE {t} SET {c} = NULL WHERE rowid % 3 = 0"),
     # The file is written anew: nothing changes.
-    "vacuum": ("nothing", "VACUUM"),
+    "vacuum": ("table", "VACUUM"),
 }
 """What is done to each database, by name: the kind of place that is picked, and the statements."""
 
 
 def _make_changes(original: Path, schema: Schema, folder: Path, random: Random) -> Iterator[tuple[str, Path]]:
     """Yield copies of a database with one change each, every kind once."""
+    tables = _list_tables(schema)
     for kind, (pick, *statements) in CHANGES.items():
         path = folder / f"{original.stem}-{kind}.sqlite"
         for _ in range(_TRIES):
             path.write_bytes(original.read_bytes())
             with suppress(sqlite3.Error, IndexError):
+                names = random.choice(list(_find_places(pick, random.choice(tables), schema, random)))
                 with closing(sqlite3.connect(path)) as connection:
                     connection.execute("PRAGMA legacy_alter_table = ON")
-                    place, names = _pick_place(pick, schema, random)
                     for statement in statements:
                         connection.execute(statement.format(**names))
                     connection.commit()
-                yield f"{kind}: {place}", path
+                yield f"{kind}: {names['table']} {names['column']}", path
                 break
         path.unlink()
 
 
-def _pick_place(kind: str, schema: Schema, random: Random) -> tuple[str, dict[str, str]]:
-    """Return the name of a random place of a kind, and the quoted names of what is there and what may come.
+def _list_tables(schema: Schema) -> list[TableSchema]:
+    return [table for table in schema.tables if table.kind == "table" and table.row_count]
 
-    Columns are outside every key, and of a kind of values; of kind `value` it is a text column and a text of it.
 
-    Raises:
-        IndexError: The schema has no such place.
+def _find_places(kind: str, table: TableSchema, schema: Schema, random: Random) -> Iterator[dict[str, str]]:
+    """Yield the names of each place of a kind in a table: as they are, quoted for SQL, and those that may come.
+
+    A kind is `table`, `one key` (a table with a key of one column), `join` (to another table), `column` or a kind of
+    values. Columns are outside every key; of kind `value` they hold a text, which is named too.
     """
-    tables = [table for table in schema.tables if table.kind == "table"]
-    filled = [table for table in tables if table.row_count]
-    column = None
-    if kind == "nothing":
-        return "", {}
-    if kind == "key":
-        key = random.choice(schema.foreign_keys)
-        name = key.columns[0]
-        return f"{key.table}.{name}", {"t": quoted(key.table), "c": quoted(name), "ref": quoted(f"{name}_ref")}
-    if kind == "largest":
-        table = max(tables, key=lambda table: table.row_count or 0)
-    elif kind == "one key":
-        table = random.choice([table for table in tables if len(table.primary_key) == 1])
-    elif kind in ("table", "remainder"):
-        table = random.choice(filled)
-    else:
-        keyed = {(key.table, name) for key in schema.foreign_keys for name in key.columns}
-        wanted = {"column": "", "value": "text"}.get(kind, kind)
-        places = [
-            (table, column)
-            for table in filled
-            for column in table.columns
-            if not column.primary_key and (table.name, column.name) not in keyed and wanted in ("", column.kind)
-        ]
-        table, column = random.choice(places)
-    keys = list(table.primary_key or ())
+    key, write = table.primary_key, naming().written
     names = {
-        "t": quoted(table.name),
-        "dim": quoted(f"dim_{table.name}"),
-        "detail": quoted(f"{table.name}_detail"),
-        "key": quoted(keys[0]) if keys else "",
-        "keys": "".join(f"{quoted(name)}, " for name in keys[:2]),
-        "rest": ", ".join(quoted(other.name) for other in table.columns if other.name not in keys),
+        "table": table.name,
+        "t": write(table.name),
+        "dim": write(f"dim_{table.name}"),
+        "detail": write(f"{table.name}_detail"),
+        "key": write(key[0]) if key else "",
+        "keys": ", ".join(map(write, key)),
+        "rest": ", ".join(write(column.name) for column in table.columns if column.name not in key),
+        "call": random.choice(["sum", "avg", "max", "min"]),
+        "column": "",
     }
-    if kind == "remainder":
-        names["remainder"] = str(random.randrange(7))
-    if column is None:
-        return table.name, names
-    names |= {"c": quoted(column.name), "v2": quoted(f"{column.name}_v2"), "new": quoted(f"{column.name}__new")}
-    if kind == "value":
-        names["value"] = random.choice([text for text in column.samples if isinstance(text, str)]).replace("'", "''")
-    return f"{table.name}.{column.name}", names
+    if kind == "table" or (kind == "one key" and len(key) == 1):
+        yield names
+    keys = [each for each in schema.foreign_keys if each.table == table.name]
+    for each in keys if kind == "join" else ():
+        parent = schema.table(each.ref_table)
+        labels = _find_columns(parent, "text", each.ref_columns) if parent is not None and parent is not table else []
+        if len(each.columns) == 1 and labels:
+            label = random.choice(labels).name
+            yield names | {
+                "column": each.columns[0],
+                "own": write(each.columns[0]),
+                "ref": write(f"{each.columns[0]}_ref"),
+                "parent": each.ref_table,
+                "p": write(each.ref_table),
+                "other": write(each.ref_columns[0]),
+                "label": label,
+                "l": write(label),
+            }
+    for column in _find_columns(
+        table, "text" if kind == "value" else kind, [*key, *(n for k in keys for n in k.columns)]
+    ):
+        texts = [sample for sample in column.samples if isinstance(sample, str) and sample.strip()]
+        if kind != "value" or texts:
+            yield names | {
+                "column": column.name,
+                "c": write(column.name),
+                "v2": write(f"{column.name}_v2"),
+                "new": write(f"{column.name}__new"),
+                "value": random.choice(texts or [""]).replace("'", "''"),
+            }
+
+
+def _find_columns(table: TableSchema, kind: str, without: Sequence[str]) -> list[ColumnSchema]:
+    return [column for column in table.columns if kind in ("column", column.kind) and column.name not in without]
 
 
 _IN_VAIN = (
@@ -192,7 +199,7 @@ _TEMPLATES: Sequence[tuple[str, bool, Sequence[tuple[str, str]]]] = (
             ),
         ],
     ),
-    ("text", False, [("How many {table} with {column} {value}?", "SELECT count(*) FROM {t} WHERE {c} = '{value}'")]),
+    ("value", False, [("How many {table} with {column} {value}?", "SELECT count(*) FROM {t} WHERE {c} = '{value}'")]),
     # The key makes the order certain.
     ("number", True, [("The top {table} by {column}", _TOP)]),
     ("time", True, [("{table} by year of {column}", _YEARS)]),
@@ -205,59 +212,22 @@ SQL with places for names."""
 def _make_turns(database: Database, count: int, random: Random) -> list[MadeTurn]:
     """Return so many turns made of templates, the declined ones first; every query gives rows."""
     schema = database.schema()
-    tables = [table for table in schema.tables if table.kind == "table" and table.row_count]
+    tables = _list_tables(schema)
     random.shuffle(tables)
     made: list[list[MadeTurn]] = []
     for kind, ordered, texts in _TEMPLATES:
-        made.append([])
-        for table in tables:
-            for names in _find_places(kind, texts[0][1], table, schema, random):
-                names |= {"table": table.name, "t": _quote(table.name)}
-                made[-1] += [MadeTurn(text.format(**names), sql.format(**names), ordered) for text, sql in texts]
+        places = [names for table in tables for names in _find_places(kind, table, schema, random)]
+        made.append(
+            [
+                MadeTurn(text.format(**names), sql.format(**names), ordered)
+                for names in places
+                for text, sql in texts
+                if names["keys"] or "{keys}" not in sql
+            ]
+        )
     queries = dict.fromkeys(turn for group in zip_longest(*made) for turn in group if turn is not None)
     running = (turn for turn in queries if database.execute(turn.sql).rows)
     return [*(MadeTurn(question, "") for question in _IN_VAIN), *islice(running, count - len(_IN_VAIN))]
-
-
-def _find_places(kind: str, sql: str, table: TableSchema, schema: Schema, random: Random) -> Iterator[dict[str, str]]:
-    """Yield the names for a template on a table; none if it does not fit the table."""
-    if kind == "table":
-        yield {}
-    for key in schema.foreign_keys if kind == "join" else ():
-        parent = schema.table(key.ref_table)
-        if key.table != table.name or len(key.columns) != 1 or parent is None or parent is table:
-            continue
-        if parent.row_count and (labels := _find_columns(parent, "text")):
-            label = random.choice(labels).name
-            yield {
-                "parent": parent.name,
-                "p": _quote(parent.name),
-                "label": label,
-                "l": _quote(label),
-                "own": _quote(key.columns[0]),
-                "other": _quote(key.ref_columns[0]),
-            }
-    keys = ", ".join(map(_quote, table.primary_key))
-    for column in _find_columns(table, kind):
-        names = {"column": column.name, "c": _quote(column.name), "keys": keys}
-        if ("HAVING" in sql and not 1 < (column.distinct or 0) < 200) or ("{keys}" in sql and not keys):
-            continue
-        if "{call}" in sql:
-            names["call"] = random.choice(["sum", "avg", "max", "min"])
-        if "{value}" in sql:
-            texts = [value for value in column.samples if isinstance(value, str) and value.strip()]
-            if not texts:
-                continue
-            names["value"] = random.choice(texts).replace("'", "''")
-        yield names
-
-
-def _find_columns(table: TableSchema, kind: str) -> list[ColumnSchema]:
-    return [column for column in table.columns if column.kind == kind and not column.primary_key]
-
-
-def _quote(name: str) -> str:
-    return naming().written(name)
 
 
 def run(options: BenchOptions) -> Figures:

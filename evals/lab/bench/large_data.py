@@ -10,9 +10,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import track
-
 from tests.support.spark_cluster import WORKERS, SparkCluster, missing
 from tests.tools.database.conformance.candidates.spark import Spark
 
@@ -88,25 +85,22 @@ def measure_spark(options: BenchOptions) -> Figures:
         return {"not run": f"install {wanted}"}
     rows = options.limit or _ROWS
     with tempfile.TemporaryDirectory(prefix="tableturn-spark-") as folder:
-        console = Console(stderr=True)
         try:
-            with console.status(f"Starting Spark with {WORKERS} workers"):
-                cluster = SparkCluster(Path(folder))
+            cluster = SparkCluster(Path(folder))
         except DatabaseUnavailable as error:
             return {"not run": str(error)}
         with cluster:
             cluster.run(_TABLE)
             step = -(-rows // _PARTS)
-            for begin in track(range(0, rows, step), f"Making {rows:,} rows", console=console):
+            for begin in range(0, rows, step):
                 cluster.run(_SALES.format(start=begin, end=min(begin + step, rows)))
             with own_cache(Path(folder) / "cache"):
                 start = time.perf_counter()
                 with SQLAgent(cluster.url, model="offline", settings={"query_seconds": _QUERY_SECONDS}) as agent:
                     answer = agent.ask(_QUESTION)
                 seconds = round(time.perf_counter() - start, 2) if answer.rows else None
-            with console.status("Attacking"):
-                candidate = Spark()
-                candidate.cluster = cluster
-                attacks = attack(candidate)
+            candidate = Spark()
+            candidate.cluster = cluster
+            attacks = attack(candidate)
     figures: Figures = {"rows": rows, "workers": WORKERS, "first_answer_s": seconds, **attacks}
     return figures | {"sql": answer.sql or "", "answered": len(answer.rows)}

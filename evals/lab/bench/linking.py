@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,39 +15,34 @@ import numpy as np
 
 from ....agent.context.inputs import MOST_COLUMNS
 from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
-from ....tools.linking import STAR, LinkedSchema, PastTurn, SchemaLinker
+from ....tools.linking import STAR, PastTurn, SchemaLinker
 from ....tools.linking.associations import shipped
-from ....tools.linking.evidence import Names
 from ....tools.linking.keep import keep
 from ....tools.linking.scoring import score
 from ....tools.linking.vocabulary import Shares
 from ...datasets import load_dataset
 from ..training.fit_linker_turns import (
     WINDOW,
-    Asked,
     Dialogue,
+    Given,
+    LinkedDatabase,
     LinkedTurn,
-    gold_answers,
-    linked_turn,
     linked_turns,
     measure,
-    own_answers,
     read_dialogues,
+    score_turns,
     stand_in,
+    take_nothing,
 )
 from .gold import Databases
 from .registry import BenchOptions, Figures
 
-Given = Callable[[Asked, list[PastTurn]], tuple[Asked, list[PastTurn]]]
-"""Takes something away from what the linker is given of a turn."""
-
 _TAKEN: Mapping[str, Given] = {
-    "whole": lambda asked, past: (asked, past),
+    "whole": take_nothing,
     "without_values": lambda asked, past: (replace(asked, values=()), past),
     "without_history": lambda asked, past: (asked, []),
     "without_earlier_sql": lambda asked, past: (asked, [replace(turn, sql="") for turn in past]),
     "without_earlier_questions": lambda asked, past: (asked, [replace(turn, question="") for turn in past]),
-    "without_keys": lambda asked, past: (asked, past),
 }
 
 _TABLES = 1_000
@@ -70,58 +65,35 @@ def measure_linking(options: BenchOptions) -> Figures:
     With its own history, the turns before hold not gold SQL but what the linker itself found in them (every item of
     probability 0.5 and over), from the first turn on; no translator takes part.
     """
-
-    def find(turn: LinkedTurn) -> tuple[Shares, Shares]:
-        return score(turn.evidence, turn.database.shape)[:2]
-
-    figures: Figures = {}
-    for name, dialogues in _read_sets(options):
-        for history, answer in (("gold", gold_answers), ("own", own_answers)):
-            answered = [answer(dialogue, find, shipped()) for dialogue in dialogues]
-            turns = [turn for dialogue in answered for turn in linked_turns(dialogue, shipped())]
-            figures[f"{name}_{history}"] = measure(turns, *zip(*map(find, turns), strict=True))
-    return figures
+    return {
+        f"{name}_{history}": _link(dialogues, own=history == "own")
+        for name, dialogues in _read_sets(options)
+        for history in ("gold", "own")
+    }
 
 
 def measure_linking_ablations(options: BenchOptions) -> Figures:
     """Return scores of the shipped linker, nothing fitted anew, with a part taken away from what it is given."""
-    return {
-        dataset: {name: _link(dialogues, given, keys=name != "without_keys") for name, given in _TAKEN.items()}
-        for dataset, dialogues in _read_sets(options)
-    }
+    figures: Figures = {}
+    for name, dialogues in _read_sets(options):
+        without_keys = [
+            replace(each, database=LinkedDatabase.of(replace(each.database.names.schema, foreign_keys=())))
+            for each in dialogues
+        ]
+        taken = {part: _link(dialogues, given=given) for part, given in _TAKEN.items()}
+        figures[name] = {**taken, "without_keys": _link(without_keys)}
+    return figures
 
 
-def _link(dialogues: Sequence[Dialogue], given: Given, *, keys: bool) -> dict[str, float]:
+def _link(dialogues: Sequence[Dialogue], *, own: bool = False, given: Given = take_nothing) -> dict[str, float]:
     """Return the scores of all turns whose gold SQL can be read, linked one after another."""
-    linkers: dict[str, SchemaLinker] = {}
-    turns: list[LinkedTurn] = []
-    found: list[tuple[Shares, Shares]] = []
-    for dialogue in dialogues:
-        schema = dialogue.database.names.schema
-        if schema.name not in linkers:
-            linkers[schema.name] = SchemaLinker(schema if keys else replace(schema, foreign_keys=()))
-        history: list[PastTurn] = []
-        for number, asked in enumerate(dialogue.questions):
-            shown, before = given(asked, history[-WINDOW:])
-            linked = linkers[schema.name].link(shown.text, before, shown.values)
-            items = tuple((item.table, item.column, item.p) for item in linked.items)
-            history.append(PastTurn(asked.text, sql=asked.gold, items=items))
-            turn = linked_turn(dialogue, number, shipped())
-            if turn.tables.any():
-                turns.append(turn)
-                found.append(_read_shares(linked, dialogue.database.names))
-    return measure(turns, *zip(*found, strict=True))
 
+    def find(turn: LinkedTurn) -> tuple[Shares, Shares]:
+        return score(turn.evidence, turn.database.shape)[:2]
 
-def _read_shares(linked: LinkedSchema, names: Names) -> tuple[Shares, Shares]:
-    """Return probabilities of tables and columns, in schema order."""
-    tables, columns = np.zeros(len(names.table_number)), np.zeros(len(names.columns))
-    for item in linked.items:
-        if item.column is None:
-            tables[names.table_number[item.table]] = item.p
-        elif item.column != STAR:
-            columns[names.column_number[item.table, item.column]] = item.p
-    return tables, columns
+    linked = [score_turns(dialogue, find, shipped(), own=own, given=given) for dialogue in dialogues]
+    turns = [turn for dialogue in linked for turn in linked_turns(dialogue, shipped(), given)]
+    return measure(turns, *zip(*map(find, turns), strict=True))
 
 
 def measure_linking_scale(options: BenchOptions) -> Figures:

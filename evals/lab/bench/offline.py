@@ -23,8 +23,8 @@ from ....tools.linking import PastTurn
 from ...datasets import Question, load_dataset
 from ...metrics import OfficialJudge, Verdict, summarize
 from ...official.execution import same_rows
-from .engines import LIMITS, Expected, find_determined
-from .gold import PARTIAL, Databases
+from .engines import Expected, find_determined
+from .gold import LIMITS, PARTIAL, Databases
 from .registry import BenchOptions, Figures, share
 
 _GATE = 0.8

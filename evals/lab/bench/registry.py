@@ -82,7 +82,7 @@ def _without_data(module: str, summary: str) -> Bench:
 BENCHES: Mapping[str, Bench] = {
     "alarms": Bench("drafts", "right and wrong drafts that are sent back for a revision"),
     "basis": Bench("tests.corpus.basis", "what answers say that they rest on, and what of it is false"),
-    "check": Bench("tests.corpus.golds", "errors found in gold SQL, and failing predictions foreseen"),
+    "check": Bench("tests.corpus.golds", "findings on gold SQL, right and wrong drafts, and failing drafts foreseen"),
     "concurrency": _without_data("speed", "turns a second with 200 conversations, as a share of the ideal"),
     "confidence": Bench("trust", "how well confidence tells right from wrong, on drafts it was not calibrated on"),
     "declines": Bench("stored", "questions that cannot be answered, and ones that can, and how many are declined"),
@@ -95,7 +95,6 @@ BENCHES: Mapping[str, Bench] = {
     "files": _without_data("large_data", "a first question asked of a CSV file of a gigabyte: seconds and memory"),
     "fuzz": _without_data("tests.corpus.attacks", "a million generated statements, and whether the file stays"),
     "gate": Bench("drafts", "drafts that end after one call, and their EX against the rest's"),
-    "grain": Bench("tests.corpus.golds", "repeated rows found where a join is planted, and alarms on gold"),
     "hidden": Bench("tests.corpus.attacks", "statements that try to read what is hidden, and gold queries refused"),
     "impact": _without_data("impact", "past answers that change found on changed databases, how many without a model"),
     "install": _without_data("speed", "packages and megabytes of a plain installation"),
@@ -121,7 +120,6 @@ BENCHES: Mapping[str, Bench] = {
     "poisoned": _without_data("tests.corpus.attacks", "cells and names that give orders, and how many left a fence"),
     "readonly-cost": Bench("speed", "gold queries behind the guard: same rows, and time against an open connection"),
     "regularize": Bench("tests.corpus.golds", "gold SQL with the same result once regularised"),
-    "revisions": Bench("drafts", "mutated gold queries of Spider train as drafts and as revisions"),
     "rivals": Bench("retrieval", "other readings shown if a question hangs on them, and if it does not"),
     "sandbox": _without_data("sandbox", "escapes held, cost of a warm run, and what 10,000 runs leave behind"),
     "schema-scale": _without_data("scale", "reading and rendering a schema of a thousand tables"),
@@ -161,8 +159,6 @@ def run_bench(name: str, options: BenchOptions) -> Figures:
         SettingsError: The name is unknown, or the data that it needs is not there.
     """
     bench = BENCHES.get(name)
-    if name == "examples-voting":
-        raise SettingsError("the benchmark 'examples-voting' is gone: run `tableturn experiment credit-table-3`")
     if bench is None:
         raise SettingsError(f"no benchmark is called {name!r}; known: {', '.join(BENCHES)}")
     variable = os.environ.get(DATA_VARIABLE)

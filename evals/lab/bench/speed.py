@@ -30,9 +30,9 @@ from tests.support.scripted import ScriptedModel
 from tests.support.terminal import CTRL_C, PROMPT, PseudoTerminal
 
 from ....agent import SQLAgent
-from ....tools.database import Database, Limits
+from ....tools.database import Database
 from ....tools.errors import QueryError, SettingsError
-from .gold import gold_queries
+from .gold import LIMITS, gold_queries
 from .harness import Serving, client_of, least_seconds, percentile_ms, served
 from .registry import BenchOptions, Figures
 from .scale import build_large
@@ -44,24 +44,19 @@ _MAIN = "from tableturn.agent.cli import main; main()"
 _RUNS = 3
 _PASSES = 5
 
-# Wide enough that no gold query is cut; the time limit stays far above the slowest.
-_LIMITS = Limits(seconds=120.0, rows=10_000_000, result_bytes=2_000_000_000)
-
 
 def measure_install(options: BenchOptions) -> Figures:
     """Return packages and megabytes of the checkout and its constraints, without extras and without compiling.
 
     Raises:
-        SettingsError: It is not run from a checkout, or the packages cannot be had.
+        SettingsError: The packages cannot be had.
     """
-    constraints = ROOT / "constraints.txt"
-    if not constraints.is_file():
-        raise SettingsError("bench install measures a checkout: run it from a clone of the repository")
+    constraints = str(ROOT / "constraints.txt")
     with TemporaryDirectory() as folder:
         python = str(Path(folder, "bin", "python"))
         for command in (
             [sys.executable, "-m", "venv", folder],
-            [python, "-m", "pip", "install", "-q", "--no-compile", "-c", str(constraints), str(ROOT)],
+            [python, "-m", "pip", "install", "-q", "--no-compile", "-c", constraints, str(ROOT)],
             [python, "-m", "pip", "uninstall", "-q", "-y", "setuptools", "pip"],
         ):
             done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - pip, of our own environment
@@ -228,7 +223,7 @@ def _run_both_ways(sql: str, plain: sqlite3.Connection, database: Database) -> t
 
     def run_guarded() -> None:
         try:
-            table = database.execute(next(texts), _LIMITS)
+            table = database.execute(next(texts), LIMITS)
             found[1] = table.columns, list(table.rows)
         except QueryError:
             found[1] = None

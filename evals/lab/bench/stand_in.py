@@ -37,7 +37,7 @@ _TO_PAPERS = {
     "You reword questions": "Count the customers",
     "You check queries by reading them back": '{"meaning": "It counts.", "differences": ""}',
     "You document a database": '{"1": "a thing"}',
-    "by thinking in pandas": "```python\nresult = pd.DataFrame({'n': [1]})\n```\n```sql\nSELECT 1\n```",
+    "with pandas code": "```python\nresult = pd.DataFrame({'n': [1]})\n```\n```sql\nSELECT 1\n```",
 }
 """Replies to what only the papers' presets ask, by what tells their prompts."""
 

@@ -408,7 +408,7 @@ def mutant_cases(data: Path) -> Iterator[LabelledCase]:
 
 def _make_mutant(golds: Golds, question: Question) -> str:
     """Return a mutant that says something else than the gold; empty if there is none."""
-    schema = golds.schema(question)
+    schema = golds.schema(question.database)
     found = mutants(question.golds[0], schema) if schema is not None else []
     random.Random(f"{MUTANT_SEED} {question.id}").shuffle(found)  # noqa: S311
     gold = question.golds[0].upper()

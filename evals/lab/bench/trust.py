@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_auc_score
 
-from ....agent.attempts.confidence import Weights, logit, share_of
+from ....agent.evidence.confidence import Weights, confidence
 from ....agent.model.record import Recorded, Standing
 from ...metrics.statistics import bounded
 from ..training.fit_evidence import fit
 from .registry import BenchOptions, Figures, divide, share
-from .replays import SIX, STRONG, TOGETHER, DraftAnswer, DraftSet, play_draft_sets
+from .replays import SIX, STRONG, TOGETHER, DraftSet, play_draft_sets
 
 BINS = 10
 SMALL = 100
@@ -64,8 +64,8 @@ def measure_confidence(options: BenchOptions) -> Figures:
         elsewhere = {name: _record(each, known, name) for name in {answer.database for answer in each.answers}}
         scored = [
             (
-                _score(answer, Standing(elsewhere=record), weights[each.family]),
-                _score(answer, Standing(elsewhere=elsewhere[answer.database]), weights[each.family]),
+                confidence(answer.signals, Standing(elsewhere=record), weights[each.family]),
+                confidence(answer.signals, Standing(elsewhere=elsewhere[answer.database]), weights[each.family]),
                 answer.right,
             )
             for answer in each.answers
@@ -77,13 +77,6 @@ def measure_confidence(options: BenchOptions) -> Figures:
         else:
             figures[each.name] = {**_describe(scored), "record": record.n}
     return figures | {name: _describe(scored) for name, scored in pooled.items() if scored}
-
-
-def _score(answer: DraftAnswer, standing: Standing, weights: Weights) -> float:
-    """Return the confidence of an answer by some weights."""
-    value = weights.intercept + logit(share_of(standing, weights.prior))
-    value += sum(weights.signals[name] * signal for name, signal in answer.signals.items())
-    return 1 / (1 + float(np.exp(-value)))
 
 
 def _record(own: DraftSet, sets: Sequence[DraftSet], without: str = "") -> Recorded:
@@ -181,7 +174,7 @@ def _score_questions(sets: Sequence[DraftSet], weights: Weights) -> Answers:
     answers: dict[str, list[tuple[float, bool]]] = defaultdict(list)
     for each in sets:
         for answer in each.answers:
-            answers[f"{each.family} {answer.id}"].append((_score(answer, Standing(), weights), answer.right))
+            answers[f"{each.family} {answer.id}"].append((confidence(answer.signals, None, weights), answer.right))
     return answers
 
 

@@ -1,15 +1,13 @@
 """Building a suite: mutants of the gold queries, random databases, and as few of these as kill as many mutants.
 
 Random databases are of the schema of the original and hold what queries compare columns with. The folder of a suite is
-never one that holds what this tool did not write.
+always a new one.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
-import shutil
 import sqlite3
 import tempfile
 import time
@@ -20,23 +18,25 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 from sqlglot import exp
 
-from ....tools.database import Database
+from ....tools.database import Database, Permissions
 from ....tools.database.fetch import fetch
 from ....tools.database.quoting import quoted
 from ....tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from ....tools.database.sqlite.catalogue import FileState, read_catalogue
+from ....tools.database.sqlite.connection import guarded
 from ....tools.database.table import Cell, Limits
 from ....tools.errors import DatabaseUnavailable, ResultTooLarge, SettingsError, SQLParseError
 from ....tools.results import same_result
 from ....tools.sql.parse import parse
 from ...metrics.expected import ordering
-from ...official import MANIFEST
 from ...official.execution import lenient_text, open_read_only
+from ..bench.gold import Rows
 from .mutants import mutants
 
+MANIFEST = "suite.json"  # says which files of a suite's folder are its own
 _CANDIDATES = 60
 """Random databases tried for a schema."""
 
@@ -70,7 +70,7 @@ class SuiteReport:
     survivors: tuple[Pair, ...]
 
 
-def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0, name: str | None = None) -> SuiteReport:
+def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0) -> SuiteReport:
     """Build a suite for one schema in the official layout: `out/NAME/NAME.sqlite` and further files beside it.
 
     Args:
@@ -78,15 +78,14 @@ def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0, 
         golds: Gold queries, run for reading only; those that write or fail are passed over.
         out: Folder of suites.
         seed: The same one builds the same suite.
-        name: The schema's name; the file's if None.
 
     Raises:
         DatabaseUnavailable: The original cannot be used.
-        SettingsError: The suite cannot be written, or its folder holds other files than an earlier suite's.
+        SettingsError: The suite cannot be written, or its folder is there already.
     """
     start = time.perf_counter()
-    name = name or original.stem
-    check_folder(name, out, original)
+    name = original.stem
+    check_folder(name, out)
     with Database.open(original) as database:
         schema = database.schema()
     first = copy_database(original, schema)
@@ -104,7 +103,7 @@ def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0, 
     for _ in range(_CANDIDATES):
         if not survivors or idle >= _IDLE:
             break
-        candidate = seal(generate(first.ddl, schema, constants, random_shape(generator), generator), schema)
+        candidate = seal(generate(first.ddl, schema, constants, random_shape(generator), generator))
         killed = _find_killed(candidate, survivors)
         idle = 0 if killed else idle + 1
         if killed:
@@ -118,7 +117,7 @@ def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0, 
         best = max(range(len(kills)), key=lambda place: len(kills[place] & mortal))
         chosen.append(candidates[best])
         mortal -= kills[best]
-    _write_suite(name, [first.copy, *chosen], out, original)
+    _write_suite(name, [first.copy, *chosen], out)
     return SuiteReport(
         database=name,
         golds=len(runs),
@@ -143,7 +142,7 @@ def build_random_suite(original: Path, golds: Sequence[str], out: Path, count: i
     constants = column_constants(golds, schema)
     generator = random.Random(f"{original.stem}:{seed}")  # noqa: S311
     drawn = (generate(first.ddl, schema, constants, random_shape(generator), generator) for _ in range(count - 1))
-    _write_suite(original.stem, [first.copy, *drawn], out, original)
+    _write_suite(original.stem, [first.copy, *drawn], out)
 
 
 def _find_killed(database: sqlite3.Connection, pairs: Sequence[Pair]) -> set[Pair]:
@@ -161,76 +160,40 @@ def _find_killed(database: sqlite3.Connection, pairs: Sequence[Pair]) -> set[Pai
     return killed
 
 
-def check_folder(name: str, out: Path, original: Path) -> None:
-    """Make sure that a suite may be written, without writing.
-
-    Args:
-        name: The suite's.
-        out: Folder of suites.
-        original: The database that the suite is built from, which stays as it is.
+def check_folder(name: str, out: Path) -> None:
+    """Make sure that there is no folder of a suite's name yet.
 
     Raises:
-        SettingsError: The folder of that name holds the original, or files that are not an earlier suite's, or no
-            longer as that had them.
+        SettingsError: There is.
     """
-    folder = out / name
-    if original.resolve().parent == folder.resolve():
-        raise SettingsError(f"{folder} holds the database that its suite is built from: choose another --out")
-    try:
-        held = sorted(path.name for path in folder.iterdir())
-        try:
-            files: Any = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
-        except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
-            files = None
-        written: dict[str, Any] = files if isinstance(files, dict) else {}
-        # Without a manifest that can be read, nothing is an earlier suite's.
-        strange = [
-            each
-            for each in held
-            if not written or (each != MANIFEST and (each not in written or written[each] != _digest(folder / each)))
-        ]
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise SettingsError(f"{folder} cannot hold a suite: {error}") from error
-    if strange:
-        raise SettingsError(
-            f"{folder} holds {strange[0]}, which `suite build` did not write: choose another --out, or move it away"
-        )
+    if (out / name).exists():
+        raise SettingsError(f"{out / name} is there already: choose another --out, or move it away")
 
 
-def _write_suite(name: str, databases: Sequence[sqlite3.Connection], out: Path, original: Path) -> None:
-    """Write databases as a suite, with a manifest; an earlier suite of that name is replaced as a whole.
+def _write_suite(name: str, databases: Sequence[sqlite3.Connection], out: Path) -> None:
+    """Write databases as a suite, with a manifest.
 
     Raises:
         SettingsError: As `check_folder`; or the folder cannot be written.
     """
-    check_folder(name, out, original)
+    check_folder(name, out)
     folder = out / name
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out, prefix=".suite-") as temporary:
             made = Path(temporary) / "made"
             made.mkdir()
-            digests: dict[str, str] = {}
             for number, database in enumerate(databases):
                 path = made / (f"{name}_{number:03}.sqlite" if number else f"{name}.sqlite")
                 with closing(sqlite3.connect(path)) as target:
                     database.backup(target)
                     # A write-ahead log would have readers leave files beside it.
                     target.execute("PRAGMA journal_mode = DELETE")
-                digests[path.name] = _digest(path)
-            (made / MANIFEST).write_text(json.dumps({"files": digests}, indent=1) + "\n", encoding="utf-8")
-            if folder.exists():
-                folder.rename(Path(temporary) / "old")
+            names = sorted(path.name for path in made.iterdir())
+            (made / MANIFEST).write_text(json.dumps({"files": names}, indent=1) + "\n", encoding="utf-8")
             made.rename(folder)
-    except (OSError, sqlite3.Error, shutil.Error) as error:
+    except (OSError, sqlite3.Error) as error:
         raise SettingsError(f"{folder} cannot hold a suite: {error}") from error
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 _STEPS = 2_000_000
@@ -240,17 +203,6 @@ _CHECKS = 100
 
 _LIMITS = Limits(rows=2_000, result_bytes=50_000_000)
 """A query with more rows tells nothing here. Steps end a query first, so that the same one ends everywhere."""
-
-_STATEMENT_LIMITS = {
-    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
-    sqlite3.SQLITE_LIMIT_LENGTH: _LIMITS.cell_bytes,
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1_000,
-    sqlite3.SQLITE_LIMIT_VDBE_OP: 500_000,
-}
-
-_READS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
-
-Rows = tuple[tuple[Cell, ...], ...]
 
 _WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath")
 
@@ -273,8 +225,7 @@ def _open_blank() -> sqlite3.Connection:
     """Open a database in memory without anything, which cannot reach any other."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.text_factory = lenient_text
-    for limit, value in _STATEMENT_LIMITS.items():
-        connection.setlimit(limit, value)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LIMITS.cell_bytes)
     return connection
 
 
@@ -293,29 +244,15 @@ def copy_database(path: Path, schema: Schema) -> Original:
             " ORDER BY type = 'index', rowid"
         ).fetchall()
         shown = {table.name.lower() for table in schema.tables}
-        return Original(seal(copy, schema), tuple(sql for table, sql in definitions if table.lower() in shown))
+        return Original(seal(copy), tuple(sql for table, sql in definitions if table.lower() in shown))
     except sqlite3.Error as error:
         copy.close()
         raise DatabaseUnavailable(f"{path} cannot be used: {error}") from error
 
 
-def seal(connection: sqlite3.Connection, schema: Schema) -> sqlite3.Connection:
-    """Return the connection, from now on for reading only.
-
-    Virtual tables declare themselves when they are first used, with statements that are refused from then on.
-    """
-
-    def allow_reads(action: int, argument: str | None, *_: object) -> int:
-        # Full-text tables ask for this pragma themselves.
-        allowed = action in _READS or (action == sqlite3.SQLITE_PRAGMA and argument == "data_version")
-        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-
-    virtual = [quoted(table.name) for table in schema.tables if table.kind == "virtual"]
-    for table in ("json_each('[]')", "json_tree('[]')", *virtual):
-        with suppress(sqlite3.Error):
-            connection.execute(f"SELECT 1 FROM {table} LIMIT 0").close()
-    connection.set_authorizer(allow_reads)
-    return connection
+def seal(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Return the connection, from now on guarded as any database is that is asked."""
+    return guarded(connection, read_catalogue(connection, FileState(0, 0, 0, 0), Permissions())).sqlite
 
 
 def run_query(database: sqlite3.Connection, sql: str) -> Rows | None:

@@ -17,19 +17,19 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from ....agent.attempts.confidence import BY_HAND, STRENGTH, Weights
-from ....agent.attempts.evidence import Evidence
+from ....agent.evidence.confidence import BY_HAND, STRENGTH, Evidence, Weights
 from ....tools.whole_files import write_whole
 from ..bench.replays import DraftSet, play_draft_sets
 
 PENALTY = 2.0
 """Of squared weights."""
 
-LEAST: Mapping[str, float] = {"proofs": -2.5, "empty": -0.4}
-"""What these weigh at least: gold queries share some faults, and empty results, and hide what they are worth."""
+LEAST: Mapping[str, float] = {"empty": -0.4}
+"""What this weighs at least: gold queries share empty results, and hide what they are worth."""
 
-_FOR = ("second reading agrees", "drafts agree")
-SIGNALS = tuple(name for name in Evidence().signals() if name not in BY_HAND)
+_FOR = ("drafts agree",)
+SIGNALS = tuple(name for name in Evidence().signals() if name not in {*BY_HAND, "unsure", "said"})
+"""No draft of these says how sure it is: what it says is taken as it is."""
 
 Numbers = npt.NDArray[np.float64]
 

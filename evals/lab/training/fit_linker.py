@@ -49,8 +49,8 @@ from .fit_linker_turns import (
     linked_turn,
     linked_turns,
     measure,
-    own_answers,
     read_dialogues,
+    score_turns,
     table_redundancy,
 )
 
@@ -313,7 +313,7 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
         )
         seen.append(replace(dialogue, found=tuple(items)))
     several, single = ([d for d in seen if (len(d.questions) > 1) == many] for many in (True, False))
-    after_own = [own_answers(d, score, apart[d.database.fold]) for d in dialogues if len(d.questions) > 1]
+    after_own = [score_turns(d, score, apart[d.database.fold], own=True) for d in dialogues if len(d.questions) > 1]
     # Changes of subject come after gold SQL, every third after what the first linker found.
     both = zip(changed_subjects(several, single), changed_subjects(after_own, single), strict=True)
     changes = [pair[number % 3 == 2] for number, pair in enumerate(both)]

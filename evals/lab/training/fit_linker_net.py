@@ -109,15 +109,11 @@ def odds(net: Net, examples: Sequence[Example]) -> list[tuple[Shares, Shares]]:
             Graph.joined([example.graph for example in batch]),
         )
         found += zip(
-            _split(tables, [len(example.used) for example in batch]),
-            _split(columns, [len(example.columns_used) for example in batch]),
+            np.split(tables, np.cumsum([len(example.used) for example in batch])[:-1]),
+            np.split(columns, np.cumsum([len(example.columns_used) for example in batch])[:-1]),
             strict=True,
         )
     return found
-
-
-def _split(rows: Shares, counts: Sequence[int]) -> list[Shares]:
-    return np.split(rows, np.cumsum(counts)[:-1])
 
 
 def _spread(inputs: Sequence[Matrix]) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from statistics import fmean
 import numpy as np
 import numpy.typing as npt
 
-from ....tools.database import Database
+from ....tools.database import Database, Schema
 from ....tools.database.quoting import quoted
 from ....tools.errors import DatabaseUnavailable
 from ....tools.linking import STAR, PastTurn
@@ -49,6 +49,12 @@ class LinkedDatabase:
 
     names: Names
     shape: Shape
+
+    @classmethod
+    def of(cls, schema: Schema) -> LinkedDatabase:
+        """Index a schema's names."""
+        names = Names(schema)
+        return cls(names, Shape.of(schema, names))
 
     @property
     def fold(self) -> int:
@@ -96,6 +102,9 @@ class LinkedTurn:
 Score = Callable[[LinkedTurn], tuple[Shares, Shares]]
 """Probabilities of a turn's tables and columns."""
 
+Given = Callable[[Asked, list[PastTurn]], tuple[Asked, list[PastTurn]]]
+"""Takes something away from what is known of a turn: the question, and the turns before it."""
+
 
 def read_dialogues(dataset: Dataset, cache: Path) -> list[Dialogue]:
     """Return the interactions of a dataset whose database is there, with gold SQL as their answers."""
@@ -106,8 +115,7 @@ def read_dialogues(dataset: Dataset, cache: Path) -> list[Dialogue]:
         if name not in databases:
             try:
                 database = Database.open(dataset.database(name))
-                names = Names(database.schema())
-                linked = LinkedDatabase(names, Shape.of(names.schema, names))
+                linked = LinkedDatabase.of(database.schema())
                 databases[name] = linked, ValueIndex.open(database, cache=cache)
             except DatabaseUnavailable:
                 databases[name] = None
@@ -117,16 +125,22 @@ def read_dialogues(dataset: Dataset, cache: Path) -> list[Dialogue]:
     return dialogues
 
 
-def linked_turns(dialogue: Dialogue, associations: Associations) -> list[LinkedTurn]:
+def take_nothing(asked: Asked, past: list[PastTurn]) -> tuple[Asked, list[PastTurn]]:
+    """Take nothing away."""
+    return asked, past
+
+
+def linked_turns(dialogue: Dialogue, associations: Associations, given: Given = take_nothing) -> list[LinkedTurn]:
     """Return the turns of a dialogue whose gold SQL can be read."""
-    turns = [linked_turn(dialogue, number, associations) for number in range(len(dialogue.questions))]
+    turns = [linked_turn(dialogue, number, associations, given) for number in range(len(dialogue.questions))]
     return [turn for turn in turns if turn.tables.any()]
 
 
-def linked_turn(dialogue: Dialogue, number: int, associations: Associations) -> LinkedTurn:
+def linked_turn(dialogue: Dialogue, number: int, associations: Associations, given: Given = take_nothing) -> LinkedTurn:
     """Return one turn of a dialogue."""
-    asked, names = dialogue.questions[number], dialogue.database.names
-    evidence = gather(asked.text, dialogue.past(number), asked.values, names, associations)
+    names = dialogue.database.names
+    asked, past = given(dialogue.questions[number], dialogue.past(number))
+    evidence = gather(asked.text, past, asked.values, names, associations)
     used = names.past_use(asked.gold)
     return LinkedTurn(
         dialogue.database,
@@ -138,22 +152,18 @@ def linked_turn(dialogue: Dialogue, number: int, associations: Associations) -> 
     )
 
 
-def gold_answers(dialogue: Dialogue, score: Score, associations: Associations) -> Dialogue:
-    """Return the dialogue with gold SQL and the items that a linker found in its turns, one after another."""
-    return _score_turns(dialogue, score, associations, own=False)
+def score_turns(
+    dialogue: Dialogue, score: Score, associations: Associations, *, own: bool, given: Given = take_nothing
+) -> Dialogue:
+    """Return the dialogue with the items that a linker found in its turns, one after another.
 
-
-def own_answers(dialogue: Dialogue, score: Score, associations: Associations) -> Dialogue:
-    """Return the dialogue with what a linker found in its turns, one after another, in the place of gold SQL too."""
-    return _score_turns(dialogue, score, associations, own=True)
-
-
-def _score_turns(dialogue: Dialogue, score: Score, associations: Associations, *, own: bool) -> Dialogue:
+    They stand in the place of gold SQL too if the history is the linker's own.
+    """
     names, count = dialogue.database.names, len(dialogue.questions)
     answers, found = [""] * count, [Found()] * count
     for number, asked in enumerate(dialogue.questions):
         seen = replace(dialogue, answers=tuple(answers), found=tuple(found))
-        tables, columns = score(linked_turn(seen, number, associations))
+        tables, columns = score(linked_turn(seen, number, associations, given))
         answers[number] = stand_in(names.table_number, names.columns, tables, columns) if own else asked.gold
         found[number] = keep_probable(names, tables, columns)
     return replace(dialogue, answers=tuple(answers), found=tuple(found))

@@ -10,6 +10,7 @@ import pytest
 from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
 from tableturn.tools.sandbox import sandbox_available
 
+from tests.corpus import egress
 from tests.corpus.requests import Target, attacks
 from tests.support.command_line import laboratory
 
@@ -22,6 +23,16 @@ def test_nothing_that_may_not_leave_does() -> None:
     found = figures("egress", 1)
     assert found["canaries"] > 0
     assert found["leaked"] == 0
+
+
+def test_what_a_stand_in_says_of_a_schema_stays_out_of_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TABLETURN_CACHE", str(tmp_path))
+    monkeypatch.setattr("tests.corpus.attacks.ENGINES", {"sqlite"})
+    annotating = [bool(settings.get("annotate")) for _, _, settings in egress.turns()].index(True)
+    assert figures("egress", annotating + 1)["leaked"] == 0
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_that_leaves_depends_on_it() -> None:
@@ -72,7 +83,7 @@ def test_gold_queries_are_neither_refused_nor_changed(data_dir: Path) -> None:
     assert figures("hidden", 40, data_dir)["harmless_refused"] == 0
     assert figures("regularize", 40, data_dir)["changed"] == []
     assert figures("readonly-cost", 1, data_dir)["differing"] == []
-    assert figures("check", 40, data_dir)["gold_errors"] == 0
+    assert figures("check", 40, data_dir)["accused_golds"] == []
 
 
 @pytest.mark.parametrize("name", ["fuzz", "sandbox"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tableturn.agent.attempts.evidence import Evidence
+from tableturn.agent.evidence.confidence import Evidence
 from tableturn.evals.lab.bench import trust
 from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.lab.bench.replays import DraftAnswer, DraftSet
@@ -14,13 +14,13 @@ from tableturn.evals.lab.training.fit_evidence import LEAST, fit
 
 
 def made(name: str, family: str, share: float, n: int = 150) -> DraftSet:
-    """Answers that are wrong more often where checks have doubts, and not where the result is empty."""
+    """Answers that are wrong more often where they are nested, and not where the result is empty."""
     random = np.random.default_rng(abs(hash(name)) % 1000)
     answers: list[DraftAnswer] = []
     for number in range(n):
-        doubts, empty = float(random.integers(0, 3)), float(random.integers(0, 2))
-        right = bool(random.random() < share - 0.25 * doubts)
-        signals = {**Evidence().signals(), "doubts": doubts, "empty": empty}
+        nested, empty = float(random.integers(0, 3)), float(random.integers(0, 2))
+        right = bool(random.random() < share - 0.25 * nested)
+        signals = {**Evidence().signals(), "nested": nested, "empty": empty}
         answers.append(DraftAnswer(f"{name} {number}", f"db{number % 3}", name, signals, right))
     return DraftSet(name, family, answers)
 
@@ -39,9 +39,9 @@ def replayed(data: Path, limit: int | None) -> list[DraftSet]:
 
 def test_signals_weigh_as_they_tell_and_never_the_wrong_way() -> None:
     weights = fit(SETS)
-    assert weights.signals["doubts"] < -0.5
-    assert weights.signals["proofs"] <= LEAST["proofs"]
-    assert weights.signals["second reading agrees"] == 0
+    assert weights.signals["nested"] < -0.5
+    assert weights.signals["empty"] <= LEAST["empty"]
+    assert weights.signals["drafts agree"] == 0
     assert 0.5 < weights.prior < 0.9
 
 

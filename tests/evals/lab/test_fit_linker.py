@@ -19,18 +19,15 @@ from tableturn.evals.lab.training.fit_linker_turns import (
     Dialogue,
     LinkedDatabase,
     changed_subjects,
-    gold_answers,
     linked_turns,
     measure,
-    own_answers,
     read_dialogues,
+    score_turns,
 )
 from tableturn.evals.metrics.redundancy import redundancy
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 from tableturn.tools.linking.associations import Associations, shipped
-from tableturn.tools.linking.evidence import Names
 from tableturn.tools.linking.scoring import Model, score
-from tableturn.tools.linking.shape import Shape
 from threadpoolctl import threadpool_limits
 
 
@@ -67,9 +64,8 @@ def test_an_exported_forest_gives_the_classifiers_probabilities() -> None:
 
 def dialogue_about(name: str, *questions: str) -> Dialogue:
     schema = Schema(name, (TableSchema("t", (ColumnSchema("c"),)),))
-    names = Names(schema)
     asked = tuple(Asked(text, f"SELECT '{text}' FROM t", ()) for text in questions)
-    return Dialogue(LinkedDatabase(names, Shape.of(schema, names)), asked, tuple(one.gold for one in asked))
+    return Dialogue(LinkedDatabase.of(schema), asked, tuple(one.gold for one in asked))
 
 
 def test_single_questions_follow_the_first_turns_of_interactions_about_their_database() -> None:
@@ -123,9 +119,9 @@ def test_the_shipped_model_knows_training_databases(dialogues: list[Dialogue]) -
 @pytest.mark.data
 def test_own_answers_take_the_place_of_gold_sql(dialogues: list[Dialogue]) -> None:
     dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
-    nothing = own_answers(dialogue, lambda turn: (0 * turn.tables, 0 * turn.columns), shipped())
+    nothing = score_turns(dialogue, lambda turn: (0 * turn.tables, 0 * turn.columns), shipped(), own=True)
     assert set(nothing.answers) == {""}
-    right = own_answers(dialogue, lambda turn: (turn.tables, turn.columns), shipped())
+    right = score_turns(dialogue, lambda turn: (turn.tables, turn.columns), shipped(), own=True)
     gold = [dialogue.database.names.past_use(asked.gold).tables for asked in dialogue.questions]
     assert [dialogue.database.names.past_use(answer).tables for answer in right.answers] == gold
     assert [turn.sql for turn in right.past(2)] == list(right.answers[:2])
@@ -135,7 +131,7 @@ def test_own_answers_take_the_place_of_gold_sql(dialogues: list[Dialogue]) -> No
 @pytest.mark.data
 def test_gold_answers_keep_what_the_linker_found(dialogues: list[Dialogue]) -> None:
     dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
-    wrong = gold_answers(dialogue, lambda turn: (1 - turn.tables, 1 - turn.columns), shipped())
+    wrong = score_turns(dialogue, lambda turn: (1 - turn.tables, 1 - turn.columns), shipped(), own=False)
     assert wrong.answers == dialogue.answers
     turn = linked_turns(wrong, shipped())[1]
     before = turn.evidence.tables_before

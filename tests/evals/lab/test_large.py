@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from tableturn.evals.datasets import load_dataset
 from tableturn.evals.lab.bench.costs import carry_over, combine_databases
 from tableturn.tools.database import Database
@@ -10,16 +9,13 @@ from tableturn.tools.database import Database
 from ..conftest import make_database
 
 
-def test_the_large_database_holds_every_database_and_its_golds(
-    spider_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TABLETURN_CACHE", str(tmp_path / "cache"))
+def test_the_large_database_holds_every_database_and_its_golds(spider_root: Path, tmp_path: Path) -> None:
     make_database(
         spider_root / "spider" / "database" / "shop" / "shop.sqlite",
         "CREATE TABLE player (model TEXT, price REAL); INSERT INTO player VALUES ('CD', 99.5);",
     )
     make_database(spider_root / "spider" / "database" / "bare" / "bare.sqlite", "CREATE TABLE empty_one (x TEXT);")
-    dataset = combine_databases(load_dataset("spider", "dev", spider_root))
+    dataset = combine_databases(load_dataset("spider", "dev", spider_root), tmp_path)
     assert {question.database for question in dataset.questions} == {"large"}
     assert len(dataset.questions) == 4
     with Database.open(dataset.database("large")) as database:
@@ -30,7 +26,8 @@ def test_the_large_database_holds_every_database_and_its_golds(
     assert [(key.table, key.ref_table) for key in schema.foreign_keys if not key.inferred] == [
         ("league__player", "league__club")
     ]
-    again = combine_databases(load_dataset("spider", "dev", spider_root))
+    (tmp_path / "again").mkdir()
+    again = combine_databases(load_dataset("spider", "dev", spider_root), tmp_path / "again")
     assert again.questions == dataset.questions
 
 

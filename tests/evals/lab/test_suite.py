@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.datasets import Dataset
-from tableturn.evals.lab.suite import build_suite, check_folder
+from tableturn.evals.lab.suite import build_suite
 from tableturn.evals.lab.suite.build import column_constants, generate, random_shape
 from tableturn.evals.lab.suite.mutants import mutants
 from tableturn.evals.metrics import OfficialJudge, StrictJudge
@@ -119,41 +119,17 @@ def test_the_same_seed_builds_the_same_suite(league: Dataset, tmp_path: Path) ->
     assert dumps[0] == dumps[1]
 
 
-def test_a_folder_that_is_not_an_earlier_suite_stays_as_it_is(league: Dataset, tmp_path: Path) -> None:
+def test_a_folder_that_is_there_stays_as_it_is(league: Dataset, tmp_path: Path) -> None:
     original = league.database("league")
     mine = tmp_path / "out" / "league" / "league_backup.sqlite"
     make_database(mine)
     held = {path: path.read_bytes() for path in (original, mine)}
-    with pytest.raises(SettingsError, match=r"league_backup\.sqlite"):
-        build_suite(original, GOLDS, tmp_path / "out")
-    with pytest.raises(SettingsError, match="built from"):
-        build_suite(original, GOLDS, original.parent.parent)
+    for out in (tmp_path / "out", original.parent.parent):
+        with pytest.raises(SettingsError, match="is there already"):
+            build_suite(original, GOLDS, out)
     assert {path: path.read_bytes() for path in held} == held
     assert list(mine.parent.iterdir()) == [mine]
     assert list(original.parent.iterdir()) == [original]
-
-
-@pytest.mark.parametrize("manifest", ["", "[]", '{"files": {}}', "[" * 100_000])
-def test_a_manifest_that_says_nothing_protects(league: Dataset, tmp_path: Path, manifest: str) -> None:
-    (tmp_path / "league").mkdir()
-    (tmp_path / "league" / "suite.json").write_text(manifest)
-    with pytest.raises(SettingsError, match=r"holds suite\.json"):
-        check_folder("league", tmp_path, league.database("league"))
-
-
-def test_an_earlier_suite_is_replaced_unless_it_was_changed(league: Dataset, tmp_path: Path) -> None:
-    original = league.database("league")
-    build_suite(original, GOLDS, tmp_path / "out")
-    build_suite(original, GOLDS[:1], tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["league"]
-    first = tmp_path / "out" / "league" / "league.sqlite"
-    make_database(first, "CREATE TABLE mine (a);")
-    changed = first.read_bytes()
-    with pytest.raises(SettingsError, match=r"holds league\.sqlite"):
-        build_suite(original, GOLDS, tmp_path / "out")
-    with pytest.raises(SettingsError, match="built from"):
-        build_suite(first, ["SELECT a FROM mine"], tmp_path / "out")
-    assert first.read_bytes() == changed
 
 
 def test_golds_that_write_do_nothing(league: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,139 @@
+"""LangChain's own SQL agent: its toolkit, prompt and loop as they come, over our read-only database."""
+
+from __future__ import annotations
+
+import sqlite3
+import warnings
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, LLMResult
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.pool import StaticPool
+
+from ...agent import Settings
+from ...agent.model.reply import reply_usage
+from ...agent.model.resolve import model_label
+from ...agent.records import Usage
+from ...prompts.tokens import estimate_tokens
+from ...tools.database import Database
+from ...tools.errors import ModelError, QueryError, SettingsError
+from ...tools.linking import PastTurn
+from ..datasets import Question
+from ..official.execution import lenient_text, open_read_only
+from ..runner.agents import TurnByTurn, TurnReply
+
+with warnings.catch_warnings():
+    # The package says at import that it is no longer developed; it is here as the peer that many people still run.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    try:
+        create_sql_agent: Any = import_module("langchain_community.agent_toolkits.sql.base").create_sql_agent
+        SQLDatabase: Any = import_module("langchain_community.utilities").SQLDatabase
+    except ImportError as error:
+        raise SettingsError(
+            "the baseline langchain needs langchain-community: pip install 'tableturn[baselines]'"
+        ) from error
+
+
+class LangChainAgent(TurnByTurn):
+    """One agent run per turn; its answer is the last query that it ran.
+
+    Raises:
+        ModelError: The model cannot call tools.
+    """
+
+    def __post_init__(self) -> None:
+        try:
+            self.model.bind_tools([])
+        except NotImplementedError:
+            name = model_label(self.model)
+            raise ModelError(f"the model {name} cannot call tools, as LangChain's SQL agent has it do") from None
+
+    async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
+        """Answer one turn by one run of the agent."""
+        asked = turn.text
+        if past:
+            # The agent has no memory: the earlier turns are put before the question.
+            earlier = "\n".join(f"Question: {before.question}\nSQL: {before.sql or '(none)'}" for before in past)
+            asked = f"Earlier in this conversation:\n{earlier}\n\nThe question now:\n{asked}"
+        reading = create_engine(
+            "sqlite://",
+            creator=lambda: _connect(Path(database.location)),
+            poolclass=StaticPool,
+            isolation_level="AUTOCOMMIT",
+        )
+        try:
+            agent = create_sql_agent(
+                self.model,
+                db=_GuardedDatabase(reading, database, self.settings),
+                agent_type="tool-calling",
+                agent_executor_kwargs={"return_intermediate_steps": True},
+                stream_runnable=False,  # streamed replies pass the reply cache by
+            )
+            counter = _UsageCounter()
+            found = await agent.ainvoke({"input": asked}, {"callbacks": [counter]})
+        finally:
+            reading.dispose()
+        tried: list[str] = []
+        for action, _ in cast("Sequence[tuple[Any, object]]", found["intermediate_steps"]):
+            if action.tool == "sql_db_query":
+                given = action.tool_input
+                tried.append(str(given.get("query", "") if isinstance(given, Mapping) else given))
+        return TurnReply(tried[-1] if tried else "", counter.usage, text=str(found["output"]), tried=tuple(tried))
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = open_read_only(path)
+    connection.text_factory = lenient_text
+    return connection
+
+
+class _GuardedDatabase(SQLDatabase):
+    """The toolkit's database: the schema is read on a connection that only reads, queries run behind the guard."""
+
+    def __init__(self, reading: Engine, database: Database, settings: Settings) -> None:
+        self._guarded = database
+        self._limits = settings.limits
+        super().__init__(reading)
+
+    def _execute(self, command: Any, fetch: Any = "all", **_: Any) -> list[dict[str, Any]]:
+        try:
+            table = self._guarded.execute(str(command), self._limits)
+        except QueryError as error:
+            # What the toolkit shows the model and goes on from.
+            raise DatabaseError(str(command), None, error) from error
+        rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        return rows[:1] if fetch == "one" else rows
+
+
+class _UsageCounter(BaseCallbackHandler):
+    """Counts calls and tokens as the agent's own are counted: every reply of the model, the query checker's too."""
+
+    raise_error = True
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+        self._prompts: dict[UUID, int] = {}
+
+    def on_chat_model_start(
+        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID, **_: Any
+    ) -> None:
+        """Estimate the prompt, for models that don't count."""
+        self._prompts[run_id] = sum(estimate_tokens(str(message.content)) for batch in messages for message in batch)
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
+        """Count a reply."""
+        prompt = self._prompts.pop(run_id, 0)
+        for generation in (one for several in response.generations for one in several):
+            if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
+                self.usage += reply_usage(generation.message, prompt)
+
+
+make = LangChainAgent
+"""What `BASELINES` asks of this module."""

@@ -1,0 +1,529 @@
+"""History as a test: which past answers a change of the schema, the rows or the knowledge would change.
+
+Answers come from trails, trials, runs and examples, and are replayed on two states of a database.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from sqlglot import exp
+
+from ..agent.records import plain_cell
+from ..tools.database import Database, Limits, Schema, Table
+from ..tools.database.quoting import naming
+from ..tools.database.server.address import without_password
+from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
+from ..tools.knowledge import Entry, read_knowledge
+from ..tools.knowledge.suggest import statements
+from ..tools.record_files import read_lines
+from ..tools.results import same_result
+from ..tools.sql import ALL_COLUMNS, used_items
+from ..tools.sql.parse import parse
+from ..tools.sql.resolve import resolve
+from ..tools.values.schema_words import name_stems
+from ..tools.values.text_words import stems
+from .datasets import load_dataset
+from .metrics.expected import Expected, Unfit, expected
+from .runner.record import SHOWN_ROWS
+from .runner.results import RESULTS_FILE, read_results
+from .runner.run import JOURNAL_FILE
+from .runner.spec import SPEC_FILE
+from .trial.run import paired
+
+
+@dataclass(frozen=True)
+class Held:
+    """What an answer showed when it was given: its first rows, and how many there were."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    row_count: int
+
+
+@dataclass(frozen=True)
+class PastAnswer:
+    """One answer that somebody was given; what is unknown is empty."""
+
+    question: str  # as asked; empty if a log holds the SQL alone
+    sql: str  # its query; empty if there was none
+    source: str  # where it is kept: a file's name, with the record's number, or the store's identifier
+    user: str = ""  # who asked
+    time: str = ""
+    thread: str = ""  # in which conversation
+    status: str = ""  # how it ended, in the words of `Answer.status`
+    held: Held | None = None  # what it showed; None if that was not kept
+    database: str = ""  # which was asked: where a trial or run found it, else as the audit trail names it
+    id: str = ""  # its question's in a trial or run, by which it is found in another one
+
+
+def read_history(path: Path, dialect: str = "sqlite") -> list[PastAnswer]:
+    """Return the past answers of a file or a folder.
+
+    Args:
+        path: An audit trail (JSON lines with `question`, `sql`, and, if known, `user`, `time`, `thread`, `status`,
+            `refused`), a file of SQL statements, or the folder of a trial or of a run.
+        dialect: Of the statements.
+
+    Raises:
+        SettingsError: It is none of these.
+    """
+    if path.is_dir():
+        return list(_read_folder(path))
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        records = read_lines(text) if path.suffix == ".jsonl" else None
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+    if records is not None:
+        return list(_read_trail(records, path))
+    queries = list(statements(text, dialect))
+    if len(queries) == 1 and not text.rstrip().endswith(";"):
+        queries = text.splitlines()  # one query per line, without semicolons
+    return [PastAnswer("", sql.strip(), f"{path.name}:{n}") for n, sql in enumerate(filter(str.strip, queries), 1)]
+
+
+def _read_trail(records: Sequence[object], path: Path) -> Iterator[PastAnswer]:
+    names = ("question", "sql", "user", "time", "thread", "status", "database")
+    for number, record in enumerate(records, 1):
+        fields: Mapping[str, Any] = record if isinstance(record, Mapping) else {}
+        told = (str(fields[name]) if fields.get(name) is not None else "" for name in names)
+        question, sql, user, time, thread, status, database = told
+        if not question and not sql:
+            if fields.get("queries"):
+                continue  # an assistant's own query, which failed
+            raise SettingsError(f"{path}, record {number}: expected the fields question and sql, found {record!r:.80}")
+        # A turn in which another query was refused may have an answer all the same.
+        refused = fields.get("refused")
+        if not refused or (sql and isinstance(refused, list) and sql not in refused):
+            yield PastAnswer(question, sql, f"{path.name}:{number}", user, time, thread, status, database=database)
+
+
+def _read_folder(folder: Path) -> Iterator[PastAnswer]:
+    """Yield the answers of a run, or of the first try of each of a trial's questions."""
+    found = read_results(folder)
+    try:
+        about: Mapping[str, Any] = found.get("trial", {})
+        for record in found["questions"]:
+            held, (name, _, number) = None, record["interaction"].rpartition("~")
+            if about and number != "1":
+                continue
+            if record["sql"] and record["status"] in ("converged", "capped"):
+                held = Held(tuple(record["columns"]), tuple(map(tuple, record["rows"])), record["row_count"])
+            yield PastAnswer(
+                record["question"],
+                record["sql"],
+                f"{folder.name}:{name if about else record['id']}",
+                time=about.get("time", ""),
+                thread=record["interaction"],
+                status=record["status"],
+                held=held,
+                database=about.get("database") or record["database"],
+                id=record["id"],
+            )
+    except (KeyError, TypeError, IndexError) as error:
+        raise SettingsError(f"{folder / RESULTS_FILE} is not what a trial or a run writes: {error!r}") from error
+
+
+def read_examples_of(database: Database, location: str, embedding: str = "hashed") -> list[PastAnswer]:
+    """Return a database's verified queries in an example store.
+
+    Raises:
+        ExampleStoreError: The store cannot be read.
+    """
+    from ..tools.examples import ExampleStore, database_identity, make_embedding
+
+    identity = database_identity(database)
+    with ExampleStore.open(location, make_embedding(embedding)) as store:
+        return [
+            PastAnswer(found.example.question, found.example.sql, f"example {found.id[:8]}", status="converged")
+            for found in store.list()
+            if found.example.owner == identity or (not found.example.owner and found.example.database == database.name)
+        ]
+
+
+def answers_about(database: Database, history: Sequence[PastAnswer]) -> list[PastAnswer]:
+    """Return the answers that a database gave: an audit trail may hold several databases' answers.
+
+    They are told by the database's place, else, if it was copied for the comparison, by its name; a history of a
+    single database is taken for this one's, whatever it was called.
+
+    Raises:
+        SettingsError: It is of several databases, none of them this one.
+    """
+    from ..tools.examples import database_identity
+
+    named = {past.database for past in history if past.database}
+    own = {database_identity(database), database.location} & named
+    own = own or {name for name in named if name.partition("@")[0] == database.name}
+    if not own and len(named) > 1:
+        raise SettingsError(f"the history is of {', '.join(sorted(named))}, and none of them is {database.name}")
+    return [past for past in history if not past.database or past.database in (own or named)]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A state."""
+
+    database: str  # a path or URL; empty for a run that asked several databases
+    knowledge: tuple[Entry, ...]  # the entries of its knowledge file; none without one
+    answers: tuple[PastAnswer, ...] | None = None  # what was answered in it; None for a database alone
+
+    @property
+    def only(self) -> str:
+        """The one database of the state.
+
+        Raises:
+            SettingsError: It is a run over several.
+        """
+        if not self.database:
+            raise SettingsError(
+                "a run over several databases is compared with another run over the same questions alone: "
+                "give that one's folder, and neither --history nor --examples"
+            )
+        return self.database
+
+
+def read_side(place: str, knowledge: Path | None = None, data: Path | None = None) -> Side:
+    """Return a state by what a person names it by.
+
+    Args:
+        place: A database's path or URL, or the folder of a trial or of a run.
+        knowledge: Its knowledge file.
+        data: The folder of benchmark data, for a run over a benchmark.
+
+    Raises:
+        SettingsError: The folder's trial or run is not finished, or its dataset cannot be read.
+        KnowledgeError: The knowledge file is missing or wrong.
+        DatabaseUnavailable: A database of the run is gone.
+    """
+    entries = tuple(entry for layer in read_knowledge(knowledge) for entry in layer) if knowledge else ()
+    folder = Path(place)
+    if "://" in place or not (folder / RESULTS_FILE).exists():
+        if any((folder / name).exists() for name in (SPEC_FILE, JOURNAL_FILE)):
+            raise SettingsError(f"the trial or run in {place} is not finished: start it again with the same folder")
+        return Side(place, entries)
+    answers = tuple(read_history(folder))
+    found = read_results(folder)
+    if "trial" in found:
+        return Side(found["trial"]["database"], entries, answers)
+    dataset = load_dataset(found["run"]["dataset"], found["run"]["split"], data)
+    # Results name databases without the passwords of their URLs.
+    names = {without_password(question.database): question.database for question in dataset.questions}
+    answers = tuple(
+        replace(past, database=str(dataset.place(names.get(past.database, past.database)))) for past in answers
+    )
+    places = {past.database for past in answers}
+    return Side(places.pop() if len(places) == 1 else "", entries, answers)
+
+
+ChangeKind = Literal["same", "error", "rows", "renamed", "broken_before", "unsettled"]
+"""What becomes of a past answer.
+
+- `same`: the query gives the same rows. `rows`: it gives others.
+- `error`: it no longer runs. `renamed`: nor does that, but the same rows are there under new names.
+- `broken_before`: it did not run before either: no change.
+- `unsettled`: only a model can tell, such as for a question that was declined and may be answered now.
+"""
+
+_LIMITS = Limits(seconds=30.0, rows=200_000, result_bytes=200_000_000)
+_BY_CLOCK = re.compile(r"\b(now|current_(date|time|timestamp)|random(blob)?|rand|getdate|sysdate)\b", re.IGNORECASE)
+_COMMON = frozenset(stems("the a an of in on for to and or is are was were with by from"))
+
+
+@dataclass(frozen=True)
+class Change:
+    """What becomes of one past answer."""
+
+    past: PastAnswer  # the answer
+    kind: ChangeKind
+    why: str = ""  # in one line; empty if nothing changes
+    before: Held | None = None  # what it showed, or shows on the old state, first rows; None if that is unknown
+    after: Held | None = None  # likewise on the new state; None if it has no rows there
+    carried: str = ""  # for `renamed`, the query with the new names; of two trials or runs, the new one's query
+
+    @property
+    def changes(self) -> bool:
+        """Whether somebody who asks again gets something else, or nothing."""
+        return self.kind in ("error", "rows", "renamed")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the change as `--json` prints it."""
+        found = asdict(self)
+        past = {name: value for name, value in found.pop("past").items() if name != "held"}
+        return {**past, **found, "sql_after": found.pop("carried")}
+
+
+class Replay:
+    """Two states of a database, and of what is known about it.
+
+    Args:
+        before: None if only what its answers showed is left of it.
+        after: The new state.
+        knowledge_before: The entries of its knowledge file.
+        knowledge_after: Likewise.
+    """
+
+    def __init__(
+        self,
+        before: Database | None,
+        after: Database,
+        knowledge_before: Sequence[Entry] = (),
+        knowledge_after: Sequence[Entry] = (),
+    ) -> None:
+        self._before = before
+        self._after = after
+        old, new = ({entry.key: entry for entry in entries} for entries in (knowledge_before, knowledge_after))
+        both = [key for key in old if key in new and old[key].line == new[key].line]
+        self._redefined = [entry for entries in (old, new) for key, entry in entries.items() if key not in both]
+        self._schemas = (before.schema(), after.schema()) if before else None
+        self._new_words = frozenset[str]()
+        if self._schemas:
+            was, now = (
+                {stem for table in schema.tables for part in (table, *table.columns) for stem in name_stems(part.name)}
+                for schema in self._schemas
+            )
+            self._new_words = frozenset(now - was - _COMMON)
+
+    def settle(self, past: PastAnswer) -> Change:
+        """Return what becomes of an answer."""
+        asked = tuple(stems(past.question))
+        for entry in self._redefined:
+            for phrase in map(tuple, entry.phrases):
+                if any(asked[start : start + len(phrase)] == phrase for start in range(len(asked))):
+                    return Change(past, "unsettled", f"what {entry.name!r} means has changed", past.held)
+        if past.sql:
+            return self._settle_query(past)
+        # A question that was declined, asked back or failed: other tables or columns may answer it now.
+        if new := sorted(self._new_words.intersection(asked)):
+            return Change(past, "unsettled", f"it had no query; the new names {', '.join(new)} may answer it now")
+        return Change(past, "same")
+
+    def _settle_query(self, past: PastAnswer) -> Change:
+        try:
+            old = past.held if self._before is None else expected(self._before, past.sql, _LIMITS)
+        except (QueryTimeout, ResultTooLarge, Unfit) as error:
+            return Change(past, "unsettled", f"the old rows cannot be compared: {error}")
+        except QueryError as error:
+            return Change(past, "broken_before", str(error))
+        if old is None:
+            return Change(past, "broken_before", "its rows were not kept, and the old database is not at hand")
+        first = old if isinstance(old, Held) else _hold(old.table)
+        gone, table = self._find_gone(past.sql), None
+        try:
+            table = self._after.execute(past.sql, _LIMITS)
+        except (QueryTimeout, ResultTooLarge) as error:
+            return Change(past, "unsettled", str(error), first)
+        except QueryError as error:
+            gone = gone or str(error)
+        if table is None or gone:
+            # SQLite reads a quoted name that is gone as a text: rows that mean nothing.
+            lost = Change(past, "error", gone, first)
+            carried = _rewrite(past.sql, *self._schemas) if self._schemas else ""
+            try:
+                table = self._after.execute(carried, _LIMITS) if carried else None
+            except QueryError:
+                return lost
+            if table is None or not _gives(old, table):
+                return lost
+            return replace(lost, kind="renamed", after=_hold(table), carried=carried)
+        if _gives(old, table):
+            return Change(past, "same", "", first, _hold(table))
+        if _BY_CLOCK.search(past.sql):
+            return Change(past, "unsettled", "its rows depend on the moment or on chance", first)
+        counts = (first.row_count, len(table.rows), "rows"), (len(first.columns), len(table.columns), "columns")
+        why = next((f"{old} {what} before, {new} now" for old, new, what in counts if old != new), "other values")
+        return Change(past, "rows", why, first, _hold(table))
+
+    def _find_gone(self, sql: str) -> str:
+        """Return in words what the query reads that the new state lacks; empty for nothing."""
+        try:
+            if self._schemas is None:
+                return ""
+            used = used_items(sql, self._schemas[0])
+        except SQLParseError:
+            return ""
+        after = self._schemas[1]
+        tables = sorted(name for name in used.tables if after.table(name) is None)
+        columns = sorted(
+            f"{table}.{column}"
+            for table, column in used.columns
+            if column != ALL_COLUMNS and table not in tables and after.column(table, column) is None
+        )
+        return "; ".join([*(f"the table {name} is gone" for name in tables), *(f"{name} is gone" for name in columns)])
+
+
+def _rewrite(sql: str, before: Schema, after: Schema) -> str:
+    """Return a query with the names that things seem to have now: a guess by form, to be confirmed by equal rows.
+
+    Empty if nothing that it reads was renamed, or it cannot be read.
+    """
+    tables: dict[str, str] = {}
+    columns: dict[tuple[str, str], str] = {}
+    for table in before.tables:
+        now = after.table(table.name)
+        if now is None:
+            # A table that is gone is the only new one with the same columns.
+            names = {column.name.lower() for column in table.columns}
+            new = [other for other in after.tables if before.table(other.name) is None]
+            alike = [other.name for other in new if {column.name.lower() for column in other.columns} == names]
+            if len(alike) == 1:
+                tables[table.name] = alike[0]
+            continue
+        # Columns that are gone are, in their order, the new ones of the same type, if there are as many.
+        gone = [column for column in table.columns if now.column(column.name) is None]
+        added = [column for column in now.columns if table.column(column.name) is None]
+        for kind in {column.type.lower() for column in gone}:
+            old, new = ([column.name for column in side if column.type.lower() == kind] for side in (gone, added))
+            if len(old) == len(new):
+                columns |= {(table.name, name): other for name, other in zip(old, new, strict=True)}
+    try:
+        tree = parse(sql, before.dialect).tree.copy()
+    except SQLParseError:
+        return ""
+    found = resolve(tree, before)
+    renamed: list[tuple[exp.Expr, str]] = []
+    for reference in found.references:
+        table = reference.source.table if reference.source else None
+        if table and reference.kind == "column" and (table.name, reference.column) in columns:
+            renamed.append((reference.node, columns[table.name, reference.column]))
+    for source in (source for scope in found.scopes for source in scope.sources):
+        if source.table and source.table.name in tables and isinstance(source.node, exp.Table):
+            if not source.node.alias:
+                source.node.set("alias", exp.TableAlias(this=source.node.this.copy()))
+            renamed.append((source.node, tables[source.table.name]))
+    for node, name in renamed:
+        node.set("this", exp.to_identifier(name, quoted=not naming(before.dialect).is_plain(name)))
+    return tree.sql(before.dialect) if renamed else ""
+
+
+def _hold(table: Table) -> Held:
+    """Return a result as people are shown it."""
+    rows = tuple(tuple(plain_cell(cell) for cell in row) for row in table.rows[:SHOWN_ROWS])
+    return Held(table.columns, rows, len(table.rows))
+
+
+def _gives(old: Expected | Held, table: Table) -> bool:
+    """Whether a result is the old one; of what an answer showed, as far as it was kept: number and first rows."""
+    if not isinstance(old, Held):
+        return old.allows(table)
+    if old.row_count != len(table.rows) or len(old.columns) != len(table.columns):
+        return False
+    return not Counter(old.rows) - Counter(tuple(plain_cell(cell) for cell in row) for row in table.rows)
+
+
+@dataclass(frozen=True)
+class Impact:
+    """What a change does to past answers: one change for each, in their order."""
+
+    changes: Sequence[Change]
+
+    @property
+    def changed(self) -> list[Change]:
+        """The answers that are others now."""
+        return [change for change in self.changes if change.changes]
+
+    @property
+    def kept(self) -> float | None:
+        """The share of past answers that are certain to stay as they are; None without any."""
+        return self._share(lambda change: change.kind in ("same", "broken_before"))
+
+    def _share(self, condition: Callable[[Change], bool]) -> float | None:
+        return sum(map(condition, self.changes)) / len(self.changes) if self.changes else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return counts, what changes, and what only a model can settle."""
+        counts = Counter(change.kind for change in self.changes)
+        return {
+            "answers": len(self.changes),
+            "counts": {kind: counts[kind] for kind in get_args(ChangeKind)},
+            "kept": self.kept,
+            "without_model_share": self._share(lambda change: change.kind != "unsettled"),
+            "changed": [change.as_json() for change in self.changed],
+            "unsettled": [change.as_json() for change in self.changes if change.kind == "unsettled"],
+        }
+
+
+def impact(before: Side, after: Side, history: Sequence[PastAnswer]) -> Impact:
+    """Replay past answers.
+
+    Args:
+        before: The old state. A trial or run brings its own answers, and what they showed counts, as its database may
+            be another by now.
+        after: The new state. Where both are trials or runs, the two answers to each question are compared.
+        history: Further past answers.
+
+    Raises:
+        DatabaseUnavailable: One of the databases cannot be used.
+        SettingsError: A run over several databases is compared with something else than a run, or a history with it.
+    """
+    changes: list[Change] = []
+    with ExitStack() as stack:
+        if before.answers is not None and after.answers is not None:
+            changes += _compare(before.answers, after.answers)
+        if not history and (before.answers is None or after.answers is not None):
+            return Impact(changes)
+        old_place, new_place = before.only, after.only
+        new = stack.enter_context(Database.open(new_place))
+        if before.answers is not None and after.answers is None:
+            replay = Replay(None, new, before.knowledge, after.knowledge)
+            changes += [replay.settle(past) for past in before.answers if past.held or not past.sql]
+        if history:
+            old = stack.enter_context(Database.open(old_place))
+            replay = Replay(old, new, before.knowledge, after.knowledge)
+            changes += [replay.settle(past) for past in answers_about(old, history)]
+        return Impact(changes)
+
+
+def _compare(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[Change]:
+    """Compare the answers of two trials or runs to the same questions, run again if they had the same database.
+
+    Questions are the same by their id and words; of a single database, else by their words and those of the turns
+    before them, as numbers move with what is put in between.
+
+    Raises:
+        SettingsError: They have no question in common.
+    """
+    keys: list[Callable[[PastAnswer], Hashable]] = [lambda past: (past.id, past.question)]
+    if all(len({past.database for past in answers}) == 1 for answers in (before, after)):
+        said: dict[int, tuple[str, ...]] = {}
+        for answers in (before, after):
+            threads: dict[str, tuple[str, ...]] = {}
+            for past in answers:
+                said[id(past)] = threads[past.thread] = (*threads.get(past.thread, ()), past.question)
+        keys.append(lambda past: said[id(past)])
+    pairs = paired(before, after, *keys)
+    if before and after and not pairs:
+        raise SettingsError("the two have no question in common: nothing can be compared")
+    changes: list[Change] = []
+    for (place, other), group in groupby(pairs, key=lambda pair: (pair[0].database, pair[1].database)):
+        with ExitStack() as stack:
+            database = stack.enter_context(Database.open(place)) if place and place == other else None
+            changes += [_compare_pair(*pair, database) for pair in group]
+    return changes
+
+
+def _compare_pair(past: PastAnswer, now: PastAnswer, database: Database | None) -> Change:
+    if past.held is None or now.held is None:
+        if past.held is now.held and past.status == now.status:
+            return Change(past, "same")
+        if past.held is now.held and past.status == "failed":
+            return Change(past, "broken_before", f"it failed before, now it is {now.status or 'unknown'}")
+        why = f"it was {past.status or 'unknown'}, now it is {now.status or 'unknown'}"
+        return Change(past, "rows" if now.held else "error", why, past.held, now.held, now.sql)
+    whole = max(past.held.row_count, now.held.row_count) <= len(past.held.rows)
+    same = past.held.row_count == now.held.row_count and same_result(past.held.rows, now.held.rows)
+    if database is not None and not (same and whole):
+        try:
+            same = expected(database, past.sql).allows(database.execute(now.sql))
+        except QueryError:
+            same = False
+    found = Change(past, "same", "", past.held, now.held, now.sql)
+    return found if same else replace(found, kind="rows", why="another answer")
