@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import VERIFIED, Verified, answered_by, database_identity, foremost, standing_of
+from ...tools.examples import Verified, answered_by, database_identity, foremost
 from ...tools.examples.verified import Spelt
 from ...tools.values import ValueIndex
 from ..advice import advisory
@@ -37,19 +37,9 @@ def verified_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> Veri
         store = run.resources.examples.own()
         if store is None or not store.holds_own(identity):
             return None
-        seen = store.seen_by(database)
-        standings = seen.cached(
-            "standings", lambda: {standing_of(hit.example, database) for hit in seen.own(identity)}, identity
-        )
-        # Each is looked through by itself: however many answers people with narrower rights approve, they count only
-        # where those of equal or wider ones have none.
-        for standing in sorted(standings, reverse=True):
-            equal = store.seen_by(database, standing)
-            found = equal.nearest("question", question, _LOOKED_THROUGH, identity, shared=False)
-            own = [hit.example for hit in found if hit.example.source in VERIFIED]
-            leaves = [example for example in own if run.resources.outgoing.level(example.sql) == "values"]
-            may = foremost(leaves, database)
-            if answer := answered_by(question, may, schema, _spelling(run.resources.values)):
+        for found in store.verified(question, _LOOKED_THROUGH, database, identity):
+            leaves = [example for example in found if run.resources.outgoing.level(example.sql) == "values"]
+            if answer := answered_by(question, foremost(leaves, database), schema, _spelling(run.resources.values)):
                 return answer
     except ExampleStoreError:
         pass

@@ -18,7 +18,7 @@ from ..errors import SettingsError
 from .column_kinds import column_kind
 from .patterns import matches
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from .secret_columns import secret_columns
+from .secret_columns import names_secret, secret_columns
 
 Level = Literal["values", "statistics", "none"]
 """What of a column may leave: its values; counts and its kind, but no value; or nothing but its name and type."""
@@ -189,7 +189,7 @@ class Leaving:
 
         Its version is of its own, so that nothing kept for the other is found for it.
         """
-        if not self.levels:
+        if not self.levels and not any(names_secret(table.definition) for table in self.schema.tables):
             return self.schema
         keys = tuple(key for key in self.schema.foreign_keys if not (key.inferred and self._tells(key)))
         tables = tuple(map(self._table, self.schema.tables))

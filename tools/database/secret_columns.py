@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
+from functools import lru_cache
 
 from .column_kinds import is_time_like
 from .schema import ColumnSchema, Schema
@@ -107,6 +108,7 @@ _PUBLIC = frozenset(
 )
 """Of what a hash is no secret."""
 
+_NAME = re.compile(r'"[^"]+"|`[^`]+`|\w+')
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W\d_A-Za-z]+")
 _FLAGS = frozenset(
     ("pass", "fail", "passed", "failed", "yes", "true", "false", "none", "null", "unset", "strong", "weak", "medium")
@@ -125,13 +127,13 @@ def secret_columns(schema: Schema) -> set[tuple[str, str]]:
     """Return the columns of a schema that hold secrets, as pairs of table and column."""
     columns = [(table, column) for table in schema.tables for column in table.columns]
     found = {(table.name, column.name) for table, column in columns if _is_secret(column, table.name)}
-    if not found:
+    if not found and not any(names_secret(table.definition) for table in schema.tables):
         return found
     from .secret_views import TEXT_KINDS, columns_from_secrets
 
     secrets = {text for table, column in columns if (table.name, column.name) in found for text in _texts(column)}
     own = {column.name.lower() for table, column in columns if table.kind == "table"}
-    for table, column in columns:
+    for table, column in columns if found else ():
         # A view, or a copy, may call a secret column something else.
         is_view = table.kind != "table"
         copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in _texts(column))
@@ -145,6 +147,17 @@ def secret_columns(schema: Schema) -> set[tuple[str, str]]:
         if column.generated and column.kind in TEXT_KINDS and table.name in holders
     }
     return found | columns_from_secrets(schema, found)
+
+
+@lru_cache(10_000)
+def is_secret_name(name: str) -> bool:
+    """Whether a column's name suffices where nothing is known of its values."""
+    return _secret_name(name, "") in _SURE
+
+
+def names_secret(definition: str) -> bool:
+    """Whether a name in a view's definition suffices, whatever it names."""
+    return any(map(is_secret_name, set(_NAME.findall(definition))))
 
 
 def is_iban(text: str) -> bool:

@@ -11,6 +11,7 @@ from sqlglot.errors import SqlglotError
 
 from .dialects import parse_statement
 from .schema import Schema, TableSchema
+from .secret_columns import is_secret_name, names_secret
 
 TEXT_KINDS = ("text", "binary", "other")
 """Kinds of columns that may hold a secret, or something written from one."""
@@ -36,7 +37,8 @@ def columns_from_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -
     """Return the columns of views that show something of secret columns, other views' included.
 
     A text column is left out only if it can be traced to columns that are not secrets. A secret that is only compared,
-    counted or measured does not show.
+    counted or measured does not show. Of tables and columns that the schema lacks, since they may not be read, the name
+    alone tells, as that of a partition's column does.
 
     Args:
         schema: With the views' definitions.
@@ -49,22 +51,27 @@ def columns_from_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -
         # A definition does not tell which of two tables it means if their names differ in case alone.
         tables[name] = replace(table, columns=()) if name in tables else table
     views = [(view, _text_columns(view), _words(view.definition)) for view in schema.tables if view.definition]
+    columns = {_words(column) for _, column in secrets}
+    due = {view.name for view, _, words in views if any(name <= words for name in columns)}
+    due |= {view.name for view, _, _ in views if names_secret(view.definition)}
     fresh = {table for table, _ in found}
-    while fresh:
+    while fresh or due:
         before = frozenset(found)
-        names = [_words(_last_part(table)) for table in fresh]
+        names = {table: _words(_last_part(table)) for table in fresh}
         for view, texts, words in views:
-            if not texts <= found and any(name <= words for name in names):
+            others = (name for table, name in names.items() if table != view.name)
+            if not texts <= found and (view.name in due or any(name <= words for name in others)):
                 found |= texts & _secrets_of(view, schema.dialect, tables, found)
-        fresh = {table for table, _ in found - before}
+        fresh, due = {table for table, _ in found - before}, set[str]()
     return found - set(secrets)
 
 
 def views_that_name(schema: Schema, tables: Iterable[str]) -> set[str]:
-    """Return the views whose definitions may name one of some tables."""
+    """Return the views whose definitions may name one of some tables, or a column that is a secret by its name."""
     names = [_words(_last_part(table)) for table in tables]
     words = {view.name: _words(view.definition) for view in schema.tables if view.definition}
-    return {view for view in words if any(name <= words[view] for name in names)}
+    named = {view for view in words if any(name <= words[view] for name in names)}
+    return named | {view.name for view in schema.tables if names_secret(view.definition)}
 
 
 def _words(text: str) -> frozenset[str]:
@@ -128,12 +135,14 @@ class _Place:
     outer: _Place | None = None
 
     def table(self, node: exp.Table) -> _Columns:
-        """Return the columns of a table, view or common table expression."""
+        """Return the columns of a table, view or common table expression; none of a table that may not be read."""
         parts = [part.name.casefold() for part in node.parts]
         if len(parts) == 1 and parts[0] in self.ctes:
             return self.ctes[parts[0]]
         known = [self.tables[name] for start in range(len(parts)) if (name := ".".join(parts[start:])) in self.tables]
         known = known[:1] or [table for name, table in self.tables.items() if _last_part(name) == parts[-1]]
+        if not known:
+            return []
         if len(known) != 1 or known[0].total_columns != len(known[0].columns):
             raise SqlglotError(f"unknown columns of {node.name}")
         table = known[0]
@@ -154,8 +163,12 @@ class _Place:
             columns = columns or [each for each in place.before if not source and each[0] == name]
             if columns:
                 return any(shows for _, shows in columns)
+            if source in dict(place.sources):
+                break
             place = place.outer
-        raise SqlglotError(f"unknown column {name}")
+        if isinstance(column.this, exp.Star) or (source and place is None):
+            raise SqlglotError(f"unknown column {source}.{name}")
+        return is_secret_name(column.name) or any(name == secret.casefold() for _, secret in self.secrets)
 
 
 def _outputs(query: exp.Expr, place: _Place) -> _Columns:
@@ -193,8 +206,13 @@ def _with_ctes(query: exp.Query, place: _Place) -> _Place:
     clause = query.args.get("with_")
     if clause is None:
         return place
+    later = {cte.alias.casefold() for cte in clause.expressions}
     for cte in clause.expressions:
         name, arms = cte.alias.casefold(), cte.this
+        later.discard(name)
+        # To SQLite, and among recursive ones, it is no table.
+        if any(table.name.casefold() in later for table in arms.find_all(exp.Table)):
+            raise SqlglotError("a common table expression is used before it stands")
         if clause.args.get("recursive") and isinstance(arms, exp.SetOperation) and not arms.args.get("with_"):
             first = _renamed(_outputs(arms.this, place), cte)
             place = replace(place, ctes={**place.ctes, name: first})

@@ -19,7 +19,7 @@ from .masking import mask
 from .other_embeddings import ChromaEmbedding, OpenAIEmbedding, make_embedding
 from .payload import to_json
 from .query import ExampleQuery, Selector
-from .rights import VERIFIED, approval_of, foremost, gives_way, may_remove, readable, standing_of
+from .rights import VERIFIED, approval_of, foremost, gives_way, may_remove, readable
 from .seeds import (
     DialogueTurn,
     SeedDialogue,
@@ -86,6 +86,5 @@ __all__ = [
     "seed_examples",
     "seed_programs",
     "seed_schemas",
-    "standing_of",
     "to_json",
 ]

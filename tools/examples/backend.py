@@ -50,8 +50,14 @@ class VectorTable(Protocol):
         """Rows in which one of the named fields is `value`."""
         ...
 
-    def nearest(self, vector: Vectors, k: int) -> list[Row]:
-        """The k nearest to a vector of shape (dimensions,), best first; fewer if there are fewer."""
+    def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
+        """The k nearest to a vector of shape (dimensions,), best first; fewer if there are fewer.
+
+        Args:
+            vector: Where to look.
+            k: How many.
+            among: Identifiers of rows that are there, to look among these alone; None for all rows.
+        """
         ...
 
     def remove(self, ids: Sequence[str]) -> None:
@@ -60,6 +66,10 @@ class VectorTable(Protocol):
 
     def scan(self) -> Iterator[Row]:
         """All rows, in the order in which they came."""
+        ...
+
+    def ids(self) -> list[str]:
+        """The identifiers of all rows."""
         ...
 
     def count(self) -> int:

@@ -114,9 +114,12 @@ class ChromaTable:
         tests = [{name: value} for name in names]
         return self._rows(where=tests[0] if len(tests) == 1 else {"$or": tests}, limit=limit)
 
-    def nearest(self, vector: Vectors, k: int) -> list[Row]:
+    def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
+        ids = None if among is None else list(among)
         result = self._do(
-            lambda table: table.query(query_embeddings=vector[None, :], n_results=k, include=["metadatas", "distances"])
+            lambda table: table.query(
+                query_embeddings=vector[None, :], ids=ids, n_results=k, include=["metadatas", "distances"]
+            )
         )
         found = zip(result["ids"][0], (result["metadatas"] or [[]])[0], (result["distances"] or [[]])[0], strict=True)
         rows = (
@@ -135,6 +138,9 @@ class ChromaTable:
         while rows := self._rows(limit=_PAGE, offset=offset):
             yield from rows
             offset += len(rows)
+
+    def ids(self) -> list[str]:
+        return list(self._do(lambda table: table.get(include=[]))["ids"])
 
     def count(self) -> int:
         return self._do(lambda table: table.count())

@@ -43,7 +43,7 @@ class ExactTable:
             rows = (Row(id_, row) for id_, row in self._fields.items() if any(row.get(name) == value for name in names))
             return [row for row, _ in zip(rows, range(limit), strict=False)]
 
-    def nearest(self, vector: Vectors, k: int) -> list[Row]:
+    def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
         """See `VectorTable.nearest`; equally near rows in the order in which they came."""
         with self._lock:
             if not self._fields:
@@ -53,8 +53,11 @@ class ExactTable:
                 self._matrix = np.stack([self._vectors[id_] for id_ in self._ids])
             # Not by BLAS, whose threads spin for longer than they compute.
             similarities = np.einsum("ij,j->i", self._matrix, vector).round(SIMILARITY_DECIMALS)
-            best = np.argsort(-similarities, kind="stable")[:k]
-            return [Row(self._ids[i], self._fields[self._ids[i]], float(similarities[i])) for i in best]
+            best = np.argsort(-similarities, kind="stable")
+            if among is not None:
+                wanted = frozenset(among)
+                best = [i for i in best if self._ids[i] in wanted]
+            return [Row(self._ids[i], self._fields[self._ids[i]], float(similarities[i])) for i in best[:k]]
 
     def remove(self, ids: Sequence[str]) -> None:
         with self._lock:
@@ -68,6 +71,10 @@ class ExactTable:
         with self._lock:
             rows = [Row(id_, fields) for id_, fields in self._fields.items()]
         return iter(rows)
+
+    def ids(self) -> list[str]:
+        with self._lock:
+            return list(self._fields)
 
     def count(self) -> int:
         return len(self._fields)

@@ -75,14 +75,14 @@ def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
     return list(best.values())
 
 
-def standing_of(example: Example, database: Database) -> Standing:
-    """Return how much an approved answer counts for whoever asks: the greater, the more.
+def verified_standing(example: Example, database: Database) -> Standing | None:
+    """Return how much a verified answer counts for whoever asks: the greater, the more.
 
-    One of equal rights counts most, then those of wider ones, then those of narrower ones.
+    One of equal rights counts most, then those of wider ones, then those of narrower ones; None of other examples, and
+    where they may not read it.
     """
-    made, now = _made(example, database), database.rights
-    wider = made.read_all_of(now)
-    return wider and now.read_all_of(made), wider
+    known = example.source in VERIFIED and is_readable(example, database)
+    return _standing_of(example, database) if known else None
 
 
 def may_remove(example: Example, database: Database) -> bool:
@@ -111,8 +111,14 @@ def _made(example: Example, database: Database) -> Rights:
     return made if database.rows_by_person else replace(made, person="")
 
 
+def _standing_of(example: Example, database: Database) -> Standing:
+    made, now = _made(example, database), database.rights
+    wider = made.read_all_of(now)
+    return wider and now.read_all_of(made), wider
+
+
 def _weight(example: Example, database: Database) -> tuple[bool, bool, str]:
-    return *standing_of(example, database), example.added.isoformat() if example.added else ""
+    return *_standing_of(example, database), example.added.isoformat() if example.added else ""
 
 
 def _reads_only(example: Example, rights: Rights, schema: Schema) -> bool:

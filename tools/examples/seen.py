@@ -26,11 +26,11 @@ class SeenTable:
         self._table = table
         self._select = select
 
-    def nearest(self, vector: Vectors, k: int) -> list[Row]:
+    def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
         """See `VectorTable.nearest`."""
         wanted = k
         while True:
-            rows = self._table.nearest(vector, wanted)
+            rows = self._table.nearest(vector, wanted, among)
             seen = self._select(rows)
             if len(seen) >= k or len(rows) < wanted:
                 return seen[:k]
@@ -46,6 +46,9 @@ class SeenTable:
         rows = self._table.scan()
         while page := list(islice(rows, _PAGE)):
             yield from self._select(page)
+
+    def ids(self) -> list[str]:
+        return [row.id for row in self.scan()]
 
     def count(self) -> int:
         return sum(1 for _ in self.scan())

@@ -20,7 +20,7 @@ from .embedding import Embedding, HashedEmbedding
 from .entry import SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
 from .example import Added, Example, Found, Index, Near, Refusal, Stats
 from .payload import from_json
-from .rights import Standing, is_readable, standing_of
+from .rights import Standing, is_readable, verified_standing
 from .rooms import BATCH, PAIRS, TABLES, Room, rebuild, write
 from .seen import seen_keys, seen_pairs
 
@@ -66,7 +66,7 @@ class ExampleStore:
         self._lock = threading.Lock()
         self._changes = [0]
         self._reader: Database | None = None
-        self._standing: Standing | None = None
+        self._standings: dict[Hashable, dict[str, Standing | None]] = {}
         self._cache: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
 
     @classmethod
@@ -83,16 +83,37 @@ class ExampleStore:
         chosen = embedding or HashedEmbedding()
         return cls(ChromaBackend(location, chosen.name), chosen)
 
-    def seen_by(self, database: Database, standing: Standing | None = None) -> ExampleStore:
-        """Return this store with only those of a database's own examples that whoever opened it may read.
+    def seen_by(self, database: Database) -> ExampleStore:
+        """Return this store with only those of a database's own examples that whoever opened it may read."""
+        seen = copy(self)
+        seen._reader = database
+        return seen
+
+    def verified(self, question: str, k: int, database: Database, identity: str) -> Iterator[list[Example]]:
+        """Yield the nearest of a database's own verified examples, those that count most for whoever asks first.
+
+        However many narrower rights have approved, they come after those of equal or wider ones (`verified_standing`).
+        Only what is new since the last time is read.
 
         Args:
-            database: As that person opened it.
-            standing: Only those that count so much (`standing_of`); None for all.
+            question: To be near to.
+            k: How many of each standing.
+            database: As whoever asks opened it.
+            identity: Its `database_identity`.
         """
-        seen = copy(self)
-        seen._reader, seen._standing = database, standing
-        return seen
+        pairs = self._backend.table(identity, PAIRS)
+        ids = pairs.ids() if pairs else []
+        if not pairs or not ids:
+            return
+        key = identity, database.rights, database.schema().version
+        known = self._standings.get(key, {})
+        new = pairs.get([id_ for id_ in ids if id_ not in known])
+        read = {id_: verified_standing(from_json(row.fields["example"]), database) for id_, row in new.items()}
+        known = self._standings[key] = known | read
+        vector = self.embedding([question])[0]
+        for standing in sorted({each for id_ in ids if (each := known.get(id_))}, reverse=True):
+            among = [id_ for id_ in ids if known.get(id_) == standing]
+            yield [from_json(row.fields["example"]) for row in pairs.nearest(vector, k, among)]
 
     def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> Added:
         """Adds examples; those that are there already are left as they are, but for what `_FORMS` names.
@@ -207,10 +228,6 @@ class ExampleStore:
                 if database in (None, hit.example.database) and source in (None, hit.example.source):
                     yield hit
 
-    def own(self, database: str) -> Iterator[Found]:
-        """Yield the examples that only a database's own questions may see; `database` is its `database_identity`."""
-        return self._scan(database)
-
     def visible(self, database: str = "") -> Iterator[Found]:
         """All examples that a database's question may see; `database` is its `database_identity`."""
         for room in dict.fromkeys((*self._shared_rooms(), database)):
@@ -308,6 +325,7 @@ class ExampleStore:
         before = pairs.get([entry.id])
         self._write(entry.room, [entry])
         pairs.update([entry.id], [entry.fields])
+        self._standings.clear()
         for row in before.values():
             self._drop_keys(entry.room, pairs, row)
         self._changed()
@@ -340,14 +358,10 @@ class ExampleStore:
         if table is None or reader is None or room == SHARED:
             return table
         if name == PAIRS:
-            return seen_pairs(table, partial(self._may_see, reader))
+            return seen_pairs(table, partial(is_readable, database=reader))
         pairs = self._visible_table(room, PAIRS)
         names = next(names for index, names in _KEY_FIELDS.items() if TABLES[index] == name)
         return seen_keys(table, pairs, names) if pairs else None
-
-    def _may_see(self, reader: Database, example: Example) -> bool:
-        right = self._standing is None or standing_of(example, reader) == self._standing
-        return right and is_readable(example, reader)
 
     def _scan(self, room: str) -> Iterator[Found]:
         pairs = self._visible_table(room, PAIRS)

@@ -203,8 +203,11 @@ class _Anything:
     def holds(self, table: str, column: str, text: str) -> bool:
         return True
 
-    def matches(self, table: str, column: str, pattern: str) -> bool:
+    def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
         return False
+
+    def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
+        return ()
 
 
 def _find(forms: Sequence[str], part: Sequence[str]) -> int | None:

@@ -65,10 +65,12 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> Chec
             problems.append(Problem(entry, str(error)))
             unseen |= {part.lower() for item in entry.about for part in item if part}
     if restricted:
-        problems = [problem for problem in problems if problem.why.startswith(_CONTRADICTS)]
+        problems.clear()
         unseen -= {name.lower() for table in schema.tables for name in (table.name, *(c.name for c in table.columns))}
         own = database.rights.key  # what is written under these rights tells nothing that is hidden from them
         fitting = [entry for entry in fitting if entry.rights == own or not _names_unseen(entry, schema, unseen)]
+        # In which file an entry stands, and where, tells whether there is a hidden one of its name.
+        fitting.sort(key=lambda entry: (entry.added, entry.key))
     fitting = [entry for entry in fitting if _may_leave(entry, database)]
     kept = _without_conflicts(fitting, problems)
     keys = tuple(key for entry in kept if entry.kind == "join" for key in [_key(entry, schema)])

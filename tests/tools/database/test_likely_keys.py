@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.database import Database, Schema, render_schema
-from tableturn.tools.sql import check
 
 _SCRIPT = """
 CREATE TABLE customers (customer_id INTEGER, name TEXT);
@@ -87,10 +86,3 @@ def test_what_may_not_leave_tells_of_no_key_and_no_code(path: Path) -> None:
     assert schema.table("customers").key == ()  # pyright: ignore[reportOptionalMemberAccess]
     assert "cancelled'" not in render_schema(schema)
     assert "status_cd = 90" not in render_schema(schema)
-
-
-def test_rows_that_a_join_repeats_are_known_by_likely_keys(schema: Schema) -> None:
-    once = "SELECT sum(o.total) FROM orders o JOIN customers c ON o.customer_id = c.customer_id"
-    assert not [one for one in check(once, schema) if one.kind == "repeated_rows"]
-    often = "SELECT sum(o.total) FROM orders o JOIN has_pet h ON o.customer_id = h.customer_id"
-    assert [one.proof for one in check(often, schema) if one.kind == "repeated_rows"] == [False]

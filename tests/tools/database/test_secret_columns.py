@@ -7,7 +7,7 @@ import random
 import sqlite3
 import string
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -22,7 +22,7 @@ from tableturn.tools.values import ValueIndex
 
 from tests.support.scripted import writes
 
-from .servers import MARIADB, POSTGRES
+from .servers import MARIADB, POSTGRES, Server
 
 chance = random.Random(7)
 BASE64 = string.ascii_letters + string.digits + "+/"
@@ -244,6 +244,7 @@ VIEWS = {
         ("*lg", "SELECT 'x' || first_value(password) OVER (ORDER BY id) AS lg FROM users"),
         ("*lg", "SELECT column2 AS lg FROM (VALUES (1, (SELECT 'z' || password FROM users)))"),
         ("*lg", "SELECT 'x' || j.value AS lg FROM users, json_each(json_array(password)) AS j"),
+        ("*lg *x", "WITH a AS (SELECT p FROM b), b AS (SELECT password AS p FROM users) SELECT 'x' || p, 'x' FROM a"),
         ("id *name *password", "SELECT * FROM users NATURAL JOIN vectors"),
         ("id *name", "SELECT id, name FROM users WHERE this cannot be (((read"),
         ("id *name", f"SELECT id, name FROM users WHERE name <> '{'x' * 50_000}'"),
@@ -267,6 +268,7 @@ VIEWS = {
         ("*lg", "SELECT t.v AS lg FROM users u, LATERAL unnest(ARRAY[u.password]) t(v)"),
         ("*lg ip", "SELECT t.v, s.ip FROM (sessions s CROSS JOIN LATERAL ( SELECT s.token AS v) t)"),
         ("*lg", "SELECT mode() WITHIN GROUP (ORDER BY users.password) AS lg FROM users"),
+        ("ip *lg", "SELECT p.ip, 'x' || p.token AS lg FROM sessions_of_2024 p"),
         ("ip token", "SELECT s.ip, v.token FROM (sessions s JOIN vectors v ON ((s.token = v.token)))"),
         ("lg", 'SELECT ("substring"((u.name)::text, 2) COLLATE "C") AS lg FROM public.users u'),
     ],
@@ -322,6 +324,27 @@ def test_a_view_of_a_view_shows_its_secrets() -> None:
     bottom = view_of("x", "name lg", "CREATE VIEW x AS SELECT name, name || password AS lg FROM users")
     secrets = secret_columns(accounts_with(top, middle, bottom))
     assert {place for place in secrets if place[0] in "vwx"} == {("w", "a"), ("v", "lg"), ("x", "lg")}
+
+
+@pytest.mark.parametrize(
+    ("columns", "query"),
+    [
+        ("*lg name", "SELECT u.name || ':' || u.password AS lg, u.name FROM hidden u"),
+        ("*lg name", "SELECT password || '!' AS lg, name FROM hidden"),
+        ("*lg name", 'SELECT h.p AS lg, h.n AS name FROM (SELECT "user password" AS p, n FROM hidden) h'),
+        ("*lg name", "SELECT (SELECT max(h.passwd) FROM hidden h) AS lg, u.name FROM users u"),
+        ("name lg", "SELECT u.name, length(h.password) AS lg FROM users u JOIN hidden h ON h.password <> ''"),
+        ("*name *lg", "SELECT h.name, (h.*)::text AS lg FROM hidden h WHERE h.password <> ''"),
+        ("*name *lg", "SELECT h.a, h.b FROM hidden h(a, b, password)"),
+        ("name lg", "SELECT h.name, h.label AS lg FROM hidden h"),
+        ("name lg", "SELECT h.name, u.password_changed || h.name AS lg FROM hidden h, others u"),
+    ],
+)
+def test_a_view_shows_a_secret_by_name_of_what_may_not_be_read(columns: str, query: str) -> None:
+    view = view_of("v", columns.replace("*", ""), query)
+    users = TableSchema("users", (ColumnSchema("id", kind="number"), ColumnSchema("name")))
+    secrets = secret_columns(Schema("s", (view, users), dialect="postgres"))
+    assert secrets == {("v", column.removeprefix("*")) for column in columns.split() if column.startswith("*")}
 
 
 def test_a_view_without_a_definition_shows_what_tables_have() -> None:
@@ -479,22 +502,77 @@ def test_what_an_engine_writes_from_secrets_is_not_sent(written: str | Path) -> 
         assert definitions["others"]
 
 
-def test_mariadb_without_the_right_to_see_definitions_shows_no_secret() -> None:
-    if MARIADB.unavailable():
-        pytest.skip(MARIADB.unavailable())
-    url, login = MARIADB.make_database(f"tt_{uuid4().hex[:12]}"), f"tt_{uuid4().hex[:8]}"
-    parts = urlsplit(url)
-    for statement in (
-        "CREATE TABLE users (id INTEGER PRIMARY KEY, name VARCHAR(20), password VARCHAR(20))",
-        "INSERT INTO users VALUES (1, 'Ada', 'Canary1horse'), (2, 'Bo', 'Canary2horse')",
-        "CREATE VIEW logins AS SELECT id, name, concat(name, ':', password) AS login FROM users",
-        f"CREATE USER {login} IDENTIFIED BY 'x'",
-        f"GRANT SELECT ON {parts.path[1:]}.* TO {login}",
-    ):
-        MARIADB.run(url, statement)
-    try:
-        reader = urlunsplit(parts._replace(netloc=f"{login}:x@{parts.hostname}:{parts.port}"))
-        with Database.open(reader) as database:
-            assert {*database.leaving().levels} == {("users", "password"), ("logins", "login")}
-    finally:
-        MARIADB.run(url, f"DROP USER {login}")
+@pytest.fixture
+def reader_of() -> Iterator[Callable[..., str]]:
+    """Makes a database and a login of its own with rights to parts of it; returns the login's address."""
+    logins: list[tuple[Server, str, str]] = []
+
+    def make(server: Server, *statements: str) -> str:
+        if server.unavailable():
+            pytest.skip(server.unavailable())
+        url, login = server.make_database(f"tt_{uuid4().hex[:12]}"), f"tt_{uuid4().hex[:8]}"
+        parts = urlsplit(url)
+        password = "PASSWORD" if server is POSTGRES else "IDENTIFIED BY"
+        logins.append((server, url, login))
+        for statement in (f"CREATE USER {login} {password} 'x'", *statements):
+            server.run(url, statement.replace("LOGIN", login).replace("DATABASE", parts.path[1:]))
+        return urlunsplit(parts._replace(netloc=f"{login}:x@{parts.hostname}:{parts.port}"))
+
+    yield make
+    for server, url, login in logins:
+        if server is POSTGRES:
+            server.run(url, f"DROP OWNED BY {login}")
+        server.run(url, f"DROP USER {login}")
+
+
+USERS = (
+    "CREATE TABLE users (id INTEGER PRIMARY KEY, name VARCHAR(20), password VARCHAR(20))",
+    "INSERT INTO users VALUES (1, 'Ada', 'Canary1horse'), (2, 'Bo', 'Canary2horse')",
+    "CREATE VIEW logins AS SELECT id, name, concat(name, ':', password) AS login FROM users",
+)
+
+
+def test_mariadb_without_the_right_to_see_definitions_shows_no_secret(reader_of: Callable[..., str]) -> None:
+    with Database.open(reader_of(MARIADB, *USERS, "GRANT SELECT ON DATABASE.* TO LOGIN")) as database:
+        assert {*database.leaving().levels} == {("users", "password"), ("logins", "login")}
+
+
+def test_a_view_of_a_table_that_may_not_be_read_shows_no_secret(reader_of: Callable[..., str]) -> None:
+    views = (
+        "CREATE VIEW paired AS SELECT u.name, upper(u.password) AS p, l.login AS q FROM users u JOIN logins l"
+        " ON l.id = u.id WHERE u.password <> 'Canary3horse'",
+        "CREATE VIEW plain AS SELECT id, name FROM users",
+    )
+    grants = [f"GRANT SELECT ON {name} TO LOGIN" for name in ("logins", "paired", "plain")]
+    with Database.open(reader_of(POSTGRES, *USERS, *views, *grants)) as database:
+        assert {table.name for table in database.schema().tables} == {"logins", "paired", "plain"}
+        assert {*database.leaving().levels} == {("logins", "login"), ("paired", "p"), ("paired", "q")}
+        assert "Canary" not in str(database.schema())
+        assert "Ada" in str(database.schema())
+
+
+def test_a_view_of_a_column_that_may_not_be_read_shows_no_secret(reader_of: Callable[..., str]) -> None:
+    grants = ("GRANT SELECT (id, name) ON users TO LOGIN", "GRANT SELECT ON logins TO LOGIN")
+    with Database.open(reader_of(POSTGRES, *USERS, *grants)) as database:
+        assert {*database.leaving().levels} == {("logins", "login")}
+
+
+def test_mariadb_shows_no_secret_of_a_table_that_may_not_be_read(reader_of: Callable[..., str]) -> None:
+    grants = ("GRANT SELECT, SHOW VIEW ON DATABASE.logins TO LOGIN",)
+    with Database.open(reader_of(MARIADB, *USERS, *grants)) as database:
+        assert {*database.leaving().levels} == {("logins", "login")}
+
+
+def test_a_definition_that_compares_a_secret_of_a_table_that_may_not_be_read_is_not_shown(
+    reader_of: Callable[..., str],
+) -> None:
+    view = "CREATE VIEW ours AS SELECT name FROM users WHERE password = 'Canary1horse'"
+    for server, rights in ((POSTGRES, "SELECT ON ours"), (MARIADB, "SELECT, SHOW VIEW ON DATABASE.ours")):
+        with Database.open(reader_of(server, USERS[0], USERS[1], view, f"GRANT {rights} TO LOGIN")) as database:
+            assert "Ada" in str(database.schema())
+            assert "Canary" not in str(database.schema())
+
+
+def test_nothing_is_known_without_definitions_and_tables(reader_of: Callable[..., str]) -> None:
+    with Database.open(reader_of(MARIADB, *USERS, "GRANT SELECT ON DATABASE.logins TO LOGIN")) as database:
+        assert not database.leaving().levels

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from uuid import uuid4
 
@@ -11,7 +10,7 @@ from sqlalchemy import create_engine
 from tableturn.tools.database import Database, Identity, Limits, Session
 from tableturn.tools.database.mysql.engine import MySQLBackend
 from tableturn.tools.database.postgres.engine import PostgresBackend
-from tableturn.tools.database.server.address import in_schemas, parted, without_password
+from tableturn.tools.database.server.address import parted
 from tableturn.tools.database.server.connection import ServerConnection
 from tableturn.tools.database.server.engine import UNREADABLE, ServerEngine
 from tableturn.tools.database.sqlalchemy.engine import SQLAlchemyBackend
@@ -245,52 +244,6 @@ def test_roles_are_looked_at(postgres: str, mariadb: str) -> None:
         assert "FILE" in " ".join(database.warnings)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "postgresql://ann:{}@127.0.0.1:1/x",
-        "mariadb://ann:{}@127.0.0.1:1/x",
-        "postgres://ann:{}@127.0.0.1:1/x?sslmode=nonsense",
-        "postgresql://ann:{}@[x/y",
-        "mysql://ann:{}@127.0.0.1:x/y",
-        "mysql://ann:{}@h/y?nosuch=1",
-        "postgresql://h/y?password={}&nosuch=1",
-        "nosuch://ann:{}@h/y",
-        "://ann:{}@h",
-    ],
-)
-def test_passwords_are_never_told(url: str) -> None:
-    with pytest.raises(DatabaseUnavailable) as caught:
-        Database.open(url.format(SECRET))
-    assert SECRET not in str(caught.value)
-    assert SECRET not in repr(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("scheme", ["postgresql", "mysql", "sqlalchemy+postgresql+psycopg", "sqlalchemy+mysql+pymysql"])
-def test_no_part_of_a_password_with_an_at_is_told(scheme: str) -> None:
-    with pytest.raises(DatabaseUnavailable, match="%40") as caught:
-        Database.open(f"{scheme}://ann:p@{SECRET}@127.0.0.1:1/x")
-    assert SECRET not in str(caught.value)
-
-
-@pytest.mark.parametrize("password", ["a@b", "a/b", "a?b#c", "a:b@c"])
-def test_passwords_end_at_the_last_at(password: str) -> None:
-    assert without_password(f"mysql://ann:{password}@h:3306/x") == "mysql://ann:***@h:3306/x"
-
-
-def test_urls_without_a_password_are_told_whole() -> None:
-    for url in ("mysql://ann@h:3306/x", "postgresql:///x?host=/tmp", "shop.sqlite", "mysql://ann@corp@h:3306/x"):
-        assert without_password(url) == url
-
-
-@pytest.mark.parametrize("name", ["acme\0", "\0", "a\ud800", "\udfffb"])
-def test_names_that_no_server_can_be_told(name: str) -> None:
-    with pytest.raises(SettingsError, match="plain text"):
-        Identity(name=name)
-    assert Identity(name="Ünal 😀").name == "Ünal 😀"
-
-
 def test_views_whose_definition_is_denied_are_left_out(mariadb: str) -> None:
     blind = f"tt_{uuid4().hex[:12]}"
     for statement in (
@@ -335,15 +288,6 @@ def test_libpq_is_asked(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGUSER", parts.username or "")
     with Database.open(f"postgresql:///{parts.path.strip('/')}") as database:
         assert database.location == f"postgresql://{parts.hostname}:{parts.port or 5432}{parts.path}"
-
-
-@pytest.mark.parametrize(
-    ("scheme", "module", "extra"), [("postgresql", "psycopg", "postgres"), ("mysql", "pymysql", "mysql")]
-)
-def test_missing_drivers_are_named(monkeypatch: pytest.MonkeyPatch, scheme: str, module: str, extra: str) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(DatabaseUnavailable, match=rf"tableturn\[{extra}\]"):
-        Database.open(f"{scheme}://me@127.0.0.1:1/x")
 
 
 def test_dropped_connections_are_taken_up_again(postgres: str, mariadb: str) -> None:
@@ -573,14 +517,6 @@ def test_warnings_of_rows_that_may_not_leave_are_not_told(mariadb: str) -> None:
     with Database.open(mariadb, egress={"columns": {"Person.name": "statistics"}}) as database:
         assert database.execute(sql).notes
         assert Outgoing(database).execute(sql).notes == ()
-
-
-def test_schemas_are_put_into_the_url() -> None:
-    assert in_schemas("postgresql://a@b/c", "sales,public") == "postgresql://a@b/c?schema=sales%2Cpublic"
-    assert parted(in_schemas("mysql://a@b/c?x=1", "s")).schemas == ("s",)
-    for url in ("shop.db", "sqlite:///shop.db", "postgresql://a@b/c?schema=s"):
-        with pytest.raises(SettingsError, match="schemas"):
-            in_schemas(url, "s")
 
 
 def test_what_the_server_keeps_of_queries_is_read_or_said_how(postgres: str) -> None:

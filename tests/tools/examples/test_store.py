@@ -17,6 +17,7 @@ from tableturn.tools.examples import (
     ExampleQuery,
     ExampleStore,
     SelectorKind,
+    database_identity,
     example_id,
     make_selector,
     mask,
@@ -80,6 +81,18 @@ def test_lookups_find_the_same_question_first(store: ExampleStore) -> None:
         (first, *_) = store.nearest("question", kept.question, 2)
         assert first.example.question == kept.question
         assert first.similarity == pytest.approx(1, abs=1e-5)
+
+
+def test_verified_answers_are_looked_for_among_themselves(store: ExampleStore, regatta: Database) -> None:
+    owner = database_identity(regatta)
+    own = [replace(kept, shared=False, owner=owner) for kept in BOATS]
+    store.add(own[1:])
+    assert not list(store.verified("How many boats are there?", 9, regatta, owner)), "none was approved"
+    for count, kept in enumerate(own[:3], 1):
+        store.add([replace(kept, question=f"{kept.question} Please", source="approved")])
+        (found,) = store.verified(own[0].question, 2, regatta, owner)
+        assert len(found) == min(count, 2)
+        assert found[0].question == f"{own[0].question} Please"
 
 
 def test_both_forms_of_a_question_are_keys(store: ExampleStore) -> None:
