@@ -49,6 +49,8 @@ class GenerateTask(Task[Draft]):
         all_columns: Tables of which all columns are asked for, and the position to say so among their columns
             (Track-SQL's all-column intent).
         unshown: Names of tables that the schema shown lacks, most likely first.
+        copies: Names of those that are staging tables, copies, or deprecated, if they are told apart.
+        alike: Tables shown, each with others of the same columns, that differ by numbers in their names alone.
         requested: Names of tables that earlier attempts named; they stay longest where room is short.
         ranked: Whether the schema is in order of probability, not as declared.
         evidence: Knowledge that comes with the question (BIRD); empty if none.
@@ -83,6 +85,8 @@ class GenerateTask(Task[Draft]):
     marked: frozenset[tuple[str, str]] = frozenset()
     all_columns: tuple[tuple[str, int], ...] = ()
     unshown: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
+    alike: tuple[tuple[str, tuple[str, ...]], ...] = ()
     requested: frozenset[str] = frozenset()
     ranked: bool = True
     evidence: str = ""
@@ -157,7 +161,14 @@ class GenerateTask(Task[Draft]):
             # Whoever sees every name can tell which words no name holds, but not which names no value holds.
             unheld = tuple(word for word in self.unheld if word[0].isupper())
             whole = replace(
-                self, schema=self.declared, declared=None, marked=frozenset(), unshown=(), ranked=False, unheld=unheld
+                self,
+                schema=self.declared,
+                declared=None,
+                marked=frozenset(),
+                unshown=(),
+                copies=(),
+                ranked=False,
+                unheld=unheld,
             )
             if prompt := fit_whole(budget, replace(whole.parts(), programs=programs), partial(render, whole)):
                 return prompt

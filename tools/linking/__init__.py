@@ -1,7 +1,7 @@
 """Schema linking: which tables and columns matter for a turn, what joins them, and which past query it builds on."""
 
 from .context import LOOK, base_turn, latest_base, still_runs
-from .groups import set_aside
+from .groups import families, is_copy, set_aside
 from .join_path import join_path
 from .keep import requested, widen
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
@@ -16,6 +16,8 @@ __all__ = [
     "SchemaItem",
     "SchemaLinker",
     "base_turn",
+    "families",
+    "is_copy",
     "join_path",
     "latest_base",
     "requested",

@@ -1,23 +1,26 @@
-"""The part of a large schema to show: the group of tables that a question's words cover together, and its rivals.
+"""The part of a large schema to show: the likeliest tables whole, and of many more the keys and the likeliest columns.
 
-Table by table a crowd holds too many that fit: every business has customers. Which of them is meant shows by what
-stands beside it, so groups of tables (`group_of`) are weighed by how much of the question they cover: each content word
-counts once a group, where it says most, and the more the fewer groups know it. Values count likewise; the linker's
-probabilities bring in synonyms and the conversation.
+The linker's probabilities are made for small schemas. In a crowd too many tables fit: every business has customers.
+Which of them is meant shows also by how much of the question a table's names and values cover, and by what stands
+beside it: groups of tables (`group_of`) are weighed likewise, where names make them. Each content word counts once,
+where it says most, and the more the fewer groups know it.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from ..database import Schema, TableSchema
+from ..database import ForeignKey, Schema, TableSchema
 from ..values import ValueMatch, likely
 from ..values.question import Question, read
 from ..values.schema_words import name_stems
-from .groups import group_of, set_aside
+from ..values.text_words import stem
+from .groups import copy_words, families, group_of, is_copy
 from .join_path import join_path
 from .linked import SchemaItem
 
@@ -27,29 +30,35 @@ _IN_TABLE, _OF_TABLE, _IN_GROUP = 1.5, 0.2, 0.5
 _PROBABILITY = 6.0
 """What the linker's two most probable tables of a group count."""
 
-_ASIDE = 0.25
-"""What a table counts that is empty, or staging, a backup, stale or deprecated."""
+_WORDS, _OF_GROUP = 0.1, 0.1
+"""What the best cover of a question's words, by a table and by its group, counts against a probability of 1."""
 
-_WHOLE, _RIVALS = 4, 40
-"""The first groups are shown whole, more of them by the tables that a word is about."""
+_ASIDE = 0.1
+"""What a table counts that is empty or a copy, against others."""
 
-_WHOLE_COLUMNS, _SMALL = 120, 12
-"""Columns of a group that can be shown whole, and of one so small that it is at any rank."""
+_OF_VIEW, _VIEW = 0.8, 0.5
+"""What of a view's score its tables have at least, and what it keeps itself: what it tells can be asked of them."""
 
-_FEW_RIVALS = 3
-"""Rivals of a first group that is so large that it is shown in part itself: the room is that group's."""
+_WHOLE, _JOINED = 8, 12
+"""The first tables are shown whole, and so many are joined by others in between."""
+
+_LIKELY = 0.25
+"""Least score of tables that others in between join."""
 
 _LOOKED_UP = 6
-"""Columns of a table that a larger group's tables refer to and that is shown with them: codes, kinds, places."""
+"""Columns of a table that one of those shown refers to and that is shown with it: codes, kinds, places."""
 
-_NEAR = 0.25
-"""Least weight of a rival, as a share of the first group's."""
+_MOST_ROWS = 500
+_CODES = re.compile(r"(?i)(^|_)(cd|codes?|lookups?|lov|enums?|status(es)?|types?)(_|$)")
+"""Tables of codes by their names; those that are looked up without a key say nothing of the question's words."""
 
-_LIKELY, _LIKELIEST = 0.1, 10
-"""Least probability of tables shown of a group that is not shown whole, and how many of a group of many tables."""
+_MOST_CODES = 4
 
-MOST_COLUMNS = 450
-"""Columns shown at most; the usual question takes half of them, some 1,200 tokens."""
+_FEW = 9
+"""Columns shown of a table that is not shown whole, and three times as many of one that is; keys come in addition."""
+
+_ROOM = 3_800
+"""Characters of what is shown, as `_cost` counts them: some 1,800 tokens."""
 
 
 @dataclass(frozen=True)
@@ -69,55 +78,141 @@ class Crowd:
         self._group = group_of(schema)
         self._members: dict[str, list[TableSchema]] = defaultdict(list)
         self._named: dict[str, dict[str, float]] = defaultdict(dict)
-        self._aside = {table.name for table in schema.tables if set_aside(table, schema)}
+        self._family = families(schema)
+        self._copies = {
+            table.name: frozenset(map(stem, copy_words(table))) for table in schema.tables if is_copy(table, schema)
+        }
+        self._empty = {table.name for table in schema.tables if table.row_count == 0}
         for table in schema.tables:
             group = self._group[table.name]
             self._members[group].append(table)
             of_group = set(name_stems(group)) if len(name_stems(table.name)) > len(name_stems(group)) else set[str]()
             own = set(name_stems(table.name)) - of_group or set(name_stems(table.name))
-            weight = _ASIDE if table.name in self._aside else 1.0
-            for word in {stem for column in table.columns for stem in name_stems(column.name)}:
+            weight = self._standing(table.name)
+            for word in {part for column in table.columns for part in name_stems(column.name)}:
                 self._named[word][table.name] = weight
             for word in own:
                 self._named[word][table.name] = weight * _IN_TABLE * len(own) ** -_OF_TABLE
+        self._keys_of: dict[str, list[ForeignKey]] = defaultdict(list)
+        for key in schema.foreign_keys:
+            self._keys_of[key.table].append(key)
+        self._views = {table.name: self._read_by(table) for table in schema.tables if table.kind == "view"}
         self._group_words = {group: set(name_stems(group)) for group in self._members}
         holders = {word: len({self._group[name] for name in tables}) for word, tables in self._named.items()}
         self._rarity = {word: self._rare(count) for word, count in holders.items()}
+
+    def _read_by(self, view: TableSchema) -> Sequence[str]:
+        """The tables that a view's query names."""
+        words = dict.fromkeys(re.findall(r"[\w.]+", view.definition))
+        return [table.name for word in words if (table := self._schema.table(word)) and table.name != view.name]
+
+    def _standing(self, name: str) -> float:
+        return _ASIDE if name in self._copies or name in self._empty else 1.0
 
     def _rare(self, groups: int) -> float:
         """What is known to few groups says more."""
         return math.log((len(self._members) + 1) / (groups + 0.5))
 
     def keep(self, text: str, items: Sequence[SchemaItem], values: Sequence[ValueMatch]) -> Schema:
-        """The tables to show, with all of their columns, the group that is meant first.
+        """The tables to show, the likeliest first.
 
         Args:
             text: The question.
             items: What the linker found, most probable first.
             values: Values that the question may mention.
         """
-        question = read(text)
-        p = {
-            item.table: item.p * (_ASIDE if item.table in self._aside else 1)
-            for item in reversed(items)
-            if not item.column
-        }
-        weighed = self._weigh(question, p, values)
-        order = sorted(weighed.groups, key=lambda group: -weighed.groups[group])[: _WHOLE + _RIVALS]
-        if not self._is_whole(order[0], 0):
-            order = order[: 1 + _FEW_RIVALS]
-        room, shown = MOST_COLUMNS, list[TableSchema]()
-        for rank, group in enumerate(order):
-            near = weighed.groups[group] >= _NEAR * weighed.groups[order[0]]
-            if rank >= _WHOLE and not near:
+        score = self._score(read(text), items, values)
+        ranked = sorted(score, key=lambda name: -score[name])
+        ranked = self._without_copies(ranked, read(text), items) or ranked
+        likeliest = [name for name in ranked[:_JOINED] if score[name] >= _LIKELY] or ranked[:1]
+        order = dict.fromkeys([*likeliest, *self._beside(likeliest), *ranked])
+        place = {(item.table, item.column): number for number, item in enumerate(items)}
+        shown: list[tuple[str, Sequence[str]]] = []
+        room = _ROOM
+        for number, name in enumerate(order):
+            table = self._schema.table(name)
+            if table is None:
+                continue
+            columns = self._columns(table, 3 * _FEW if number < _WHOLE else _FEW, place)
+            room -= self._cost(table, columns, number < _WHOLE)
+            if room < 0 and shown:
                 break
-            taken = self._taken(group, rank, weighed, p)
-            for table in sorted(taken, key=lambda table: (table.name in self._aside, -p.get(table.name, 0.0))):
-                if len(table.columns) <= room or not shown:
-                    shown.append(table)
-                    room -= len(table.columns)
-        shown.sort(key=lambda table: table.name in self._aside)
-        return self._schema.part([(table.name, [column.name for column in table.columns]) for table in shown])
+            shown.append((name, columns))
+        return self._schema.part(shown)
+
+    def _score(
+        self, question: Question, items: Sequence[SchemaItem], values: Sequence[ValueMatch]
+    ) -> Mapping[str, float]:
+        p = {item.table: item.p * self._standing(item.table) for item in items if not item.column}
+        weighed = self._weigh(question, p, values)
+        words: dict[str, float] = defaultdict(float)
+        for (name, _), weight in weighed.tables.items():
+            words[name] += weight
+        most_words, most = max(words.values(), default=1.0), max(weighed.groups.values())
+        score = {
+            name: p[name] + _WORDS * words[name] / most_words + _OF_GROUP * weighed.groups[self._group[name]] / most
+            for name in p
+        }
+        for view, tables in self._views.items():
+            for name in tables:
+                score[name] = max(score[name], _OF_VIEW * score[view] * self._standing(name))
+            score[view] *= _VIEW if tables else 1
+        return score
+
+    def _without_copies(self, ranked: Sequence[str], question: Question, items: Sequence[SchemaItem]) -> list[str]:
+        """Without copies that neither the question nor an earlier query names, and one table alone of each family."""
+        said = {word.stem for word in question.words}
+        used = {item.table for item in items if item.used_before}
+        found: dict[str, str] = {}
+        for name in ranked:
+            words = self._copies.get(name)
+            if words is None or name in used or (words and words <= said):
+                found.setdefault(name if name in used else self._family.get(name, [name])[0], name)
+        return list(found.values())
+
+    def _beside(self, likeliest: Sequence[str]) -> Iterable[str]:
+        """What comes with the likeliest tables: those that join them, and those where their codes are looked up."""
+        joined = dict.fromkeys(likeliest)
+        for key in join_path(self._schema, likeliest):
+            joined |= dict.fromkeys((key.table, key.ref_table))
+        referred = [key.ref_table for key in self._schema.foreign_keys if key.table in joined]
+        return dict.fromkeys([*joined, *self._codes, *filter(self._is_looked_up, referred)])
+
+    @cached_property
+    def _codes(self) -> Sequence[str]:
+        """Tables of codes to which no key leads."""
+        keyed = {key.ref_table for key in self._schema.foreign_keys}
+        return [
+            table.name
+            for table in self._schema.tables
+            if table.name not in keyed and _CODES.search(table.name) and self._is_looked_up(table.name)
+        ][:_MOST_CODES]
+
+    def _is_looked_up(self, name: str) -> bool:
+        table = self._schema.table(name)
+        return (
+            table is not None
+            and len(table.columns) <= _LOOKED_UP
+            and (table.row_count or 0) <= _MOST_ROWS
+            and self._standing(name) == 1
+        )
+
+    def _columns(self, table: TableSchema, most: int, place: Mapping[tuple[str, str | None], int]) -> Sequence[str]:
+        """A table's keys and its likeliest columns, as declared."""
+        if len(table.columns) <= most:
+            return [column.name for column in table.columns]
+        own = [key for key in self._schema.foreign_keys if table.name in (key.table, key.ref_table)]
+        kept = {*table.key}
+        for key in own:
+            kept.update(key.columns if key.table == table.name else key.ref_columns)
+        ranked = sorted((column.name for column in table.columns), key=lambda name: place.get((table.name, name), 0))
+        kept.update([name for name in ranked if name not in kept][:most])
+        return [column.name for column in table.columns if column.name in kept]
+
+    def _cost(self, table: TableSchema, columns: Iterable[str], whole: bool) -> int:
+        """About how many characters a table's line has."""
+        references = sum(len(key.ref_table) + len(key.ref_columns[0]) for key in self._keys_of[table.name])
+        return len(table.name) + sum(len(column) + (26 if whole else 9) for column in columns) + references
 
     def _weigh(self, question: Question, p: Mapping[str, float], values: Sequence[ValueMatch]) -> _Weighed:
         words = {word.stem for number, word in enumerate(question.words) if not question.says_nothing(number)}
@@ -151,35 +246,4 @@ class Crowd:
             words = [word.stem for word in question.words if match.start <= word.start and word.end <= match.end]
             for word in words:
                 weight = match.score * self._rare(holders[match.start, match.end]) * len(words) ** -0.5
-                yield match.table, word, weight * (_ASIDE if match.table in self._aside else 1)
-
-    def _taken(self, group: str, rank: int, weighed: _Weighed, p: Mapping[str, float]) -> Sequence[TableSchema]:
-        """The group whole where there is room; else the tables that words are about, and what joins them.
-
-        Of the first group the small tables that these refer to come with them: there codes are looked up.
-        """
-        members = self._members[group]
-        if self._is_whole(group, rank):
-            return members
-        best: dict[str, tuple[float, float, str]] = {}
-        own = {table.name for table in members}
-        for (name, word), weight in weighed.tables.items():
-            if name in own:
-                best[word] = max(best.get(word, (0.0, 0.0, "")), (weight, p.get(name, 0.0), name))
-        likeliest = sorted((name for name in own if p.get(name, 0.0) >= _LIKELY), key=lambda name: -p[name])
-        names = dict.fromkeys([*(name for *_, name in best.values()), *likeliest[:_LIKELIEST]])
-        for key in join_path(self._schema, list(names)) if len(names) > 1 else ():
-            names |= dict.fromkeys((key.table, key.ref_table))
-        if rank == 0:
-            referred = [key.ref_table for key in self._schema.foreign_keys if key.table in names]
-            names |= dict.fromkeys(name for name in referred if self._is_looked_up(name))
-        return [table for name in names if (table := self._schema.table(name))]
-
-    def _is_whole(self, group: str, rank: int) -> bool:
-        """Whether a group at this rank is shown whole."""
-        size = sum(len(table.columns) for table in self._members[group])
-        return size <= _SMALL or (rank < _WHOLE and size <= _WHOLE_COLUMNS)
-
-    def _is_looked_up(self, name: str) -> bool:
-        table = self._schema.table(name)
-        return table is not None and len(table.columns) <= _LOOKED_UP and name not in self._aside
+                yield match.table, word, weight * self._standing(match.table)

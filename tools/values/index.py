@@ -120,7 +120,7 @@ class ValueIndex:
         indexed = self._ask(lambda store: self._indexed(store, table, column, text))
         return self._database_has(table, column, exp.EQ, text) if indexed is None else indexed
 
-    def matches(self, table: str, column: str, pattern: str) -> bool:
+    def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
         """Whether a column has a value that is LIKE the pattern; no where that takes too long to say.
 
         Of a column whose values may not leave the answer is always yes: it gives rise to no remark.
@@ -129,11 +129,13 @@ class ValueIndex:
             table: In any case.
             column: In any case; of an unknown one, the answer is no.
             pattern: With `%` and `_`, as LIKE takes them.
+            any_case: As ILIKE compares.
 
         Raises:
             DatabaseUnavailable: The database's file is gone or damaged.
         """
-        return self._withheld(table, column) or self._database_has(table, column, exp.Like, pattern)
+        comparison = exp.ILike if any_case else exp.Like
+        return self._withheld(table, column) or self._database_has(table, column, comparison, pattern)
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
         """The column's values nearest to a text, nearest first; empty if none is near.
@@ -170,7 +172,9 @@ class ValueIndex:
             return True
         return False if indexed.state == "whole" else None
 
-    def _database_has(self, table: str, column: str, comparison: type[exp.EQ | exp.Like], text: str) -> bool:
+    def _database_has(
+        self, table: str, column: str, comparison: type[exp.EQ | exp.Like | exp.ILike], text: str
+    ) -> bool:
         schema = self._database.schema()
         source = schema.table(table)
         found = source.column(column) if source else None
@@ -181,7 +185,7 @@ class ValueIndex:
         try:
             return bool(self._database.execute(query.sql(schema.dialect), Limits(rows=1)).rows)
         except QueryError:
-            return False
+            return True  # what could not be looked up is not said to be missing
 
     def _ask(self, ask: Callable[[Store], R]) -> R:
         """Asks the store, built further if it is not complete; a damaged one is rebuilt."""

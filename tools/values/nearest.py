@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from rapidfuzz import fuzz, process, utils
+from rapidfuzz.distance import OSA
 
 from .aliases import aliases
 from .store import Store, StoredColumn
-from .text_words import key, stems
+from .text_words import fold, key, stems
 from .typos import nearest_words
 
 _FEW = 5_000
@@ -15,12 +18,19 @@ _FEW = 5_000
 _WORD_HOLDERS = 500
 """Values taken for one word."""
 
-_LEAST = 60.0
-"""Least similarity, from 0 to 100, of what is called near."""
+_LEAST, _LOOKED_AT = 60.0, 30
+"""Least similarity, from 0 to 100, of what is looked at closely, and how many values are at most."""
+
+_WORD = re.compile(r"[^\W_]+")
+_TYPO, _TWO_TYPOS = 6, 12
+"""Letters and digits from which one may be wrong, or two."""
+
+_PART = 4
+"""Letters and digits from which a text may be a part of what was meant."""
 
 
 def nearest(store: Store, column: StoredColumn, text: str, limit: int) -> tuple[str, ...]:
-    """The column's values nearest to a text, nearest first: its other names, then the likest spellings."""
+    """The column's values that a text may stand for: spelt alike, else its other names, and what is near it."""
     stemmed = stems(text)
     others = aliases(text.strip(), key(stemmed))
     named = [
@@ -30,9 +40,28 @@ def nearest(store: Store, column: StoredColumn, text: str, limit: int) -> tuple[
     ]
     choices = store.in_column(column.id, _FEW) if column.held <= _FEW else _related(store, column, stemmed)
     found = process.extract(
-        text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=limit, score_cutoff=_LEAST
+        text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=_LOOKED_AT, score_cutoff=_LEAST
     )
-    return tuple(dict.fromkeys([*named, *(choice for choice, _, _ in found)]))[:limit]
+    alike = [choice for choice, _, _ in found]
+    same = [choice for choice in alike if _letters(choice) == _letters(text)]
+    same = same or [choice for choice in alike if stemmed and key(stems(choice)) == key(stemmed)]
+    near = same or [*named, *(choice for choice in alike if _is_near(text, choice))]
+    return tuple(dict.fromkeys(near))[:limit]
+
+
+def _is_near(text: str, value: str) -> bool:
+    """Whether a text is a value misspelt, or whole words of it; what differs in digits is something else."""
+    meant, held = "".join(_letters(text)), "".join(_letters(value))
+    if len(meant) >= _PART and f" {' '.join(_letters(text))} " in f" {' '.join(_letters(value))} ":
+        return True
+    length = min(len(meant), len(held))
+    if length < _TYPO or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
+        return False
+    return OSA.distance(meant, held) <= (2 if length >= _TWO_TYPOS else 1)
+
+
+def _letters(text: str) -> list[str]:
+    return [fold(word) for word in _WORD.findall(text)]
 
 
 def _related(store: Store, column: StoredColumn, stemmed: list[str]) -> list[str]:
