@@ -12,12 +12,12 @@ from ..database.schema import Schema
 from ..sql.conditions import base_column, limit_count, split
 from ..sql.explain.phrases import plain_name
 from ..sql.explain.query import Explainer
-from ..sql.findings import Mention
 from ..sql.items import items_of
 from ..sql.parse import parse
 from ..sql.resolve import resolve
 from ..sql.scope import Resolution, Scope
 from ..sql.untrusted import analysis
+from ..values.match import ValueMatch
 from .conditions import conditions_of, own_scopes
 from .dates import DateUse, date_use
 from .filters import Filter, filters_of
@@ -71,7 +71,7 @@ class Basis:
 
 @analysis
 def basis_of(
-    sql: str, schema: Schema, question: str, mentions: Sequence[Mention] = (), *, origin: Origin = "generated"
+    sql: str, schema: Schema, question: str, mentions: Sequence[ValueMatch] = (), *, origin: Origin = "generated"
 ) -> Basis:
     """What a query says of itself; what only its result and the data can say is added by whoever has them.
 

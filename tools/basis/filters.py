@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from ..sql.conditions import literal, own_references
 from ..sql.explain.expressions import Speaker
-from ..sql.findings import Mention
 from ..sql.scope import Resolution, Scope
+from ..values.match import ValueMatch
 from ..values.schema_words import name_stems
 from ..values.text_words import words
 from .conditions import Condition
@@ -77,7 +77,7 @@ def filters_of(
     resolution: Resolution,
     speaker: Speaker,
     question: str,
-    mentions: Sequence[Mention],
+    mentions: Sequence[ValueMatch],
     ranged: Sequence[exp.Expr] = (),
 ) -> tuple[Filter, ...]:
     """What a query's conditions say, those that only join left out, each once.
@@ -128,7 +128,7 @@ def _filter(
 class _Asked:
     """The question, to find what a condition comes from."""
 
-    def __init__(self, question: str, mentions: Sequence[Mention]) -> None:
+    def __init__(self, question: str, mentions: Sequence[ValueMatch]) -> None:
         self._question = question
         self._words = words(question)
         self._mentions = mentions

@@ -7,10 +7,10 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ..sql.checks.grain import repeating
 from ..sql.conditions import base_column, is_aggregate
 from ..sql.explain.phrases import listed, plain_name
 from ..sql.explain.query import Explainer
+from ..sql.repeating import repeating
 from ..sql.scope import Resolution, Scope, Source
 from ..stemming import singular
 from .conditions import reads_only_sources

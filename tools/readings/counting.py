@@ -19,6 +19,9 @@ _NEARLY_ALL = 0.9
 
 _QUANTITY = frozenset({"quantity", "qty", "units", "pieces"})
 _TRADED = ("sold", "sell", "sale", "ordered", "order", "bought", "buy", "shipped", "delivered", "purchased")
+_AT_ALL = ("once", "ever", "never")
+"""Words by which it counts that something happened, and not how often."""
+
 _DIFFERENT = ("different", "distinct", "unique", "various")
 
 
@@ -68,7 +71,7 @@ def _named(query: Query, scope: Scope, node: exp.Expr) -> Rival | None:
     if rows is None or rows.table is None:
         return None
     for column in rows.table.columns:
-        if not _is_key(rows.table, column) and _counts(query, None, column) and (column.distinct or 2) > 1:
+        if not _is_key(rows.table, column) and _counts(query, None, column) and (column.distinct or 3) > 2:
             return _different(query, node, column_of(rows, column.name), column, rows.table)
     return None
 
@@ -105,7 +108,7 @@ def _each(query: Query, scope: Scope, node: exp.Expr, column: ColumnSchema, sour
             return None
         copy.of(node).set("this", column_of(source, column.name))
         return Rival("count", "counting every row", "those of the same name are counted once", copy.sql)
-    if not query.said.has(*_TRADED):
+    if not query.said.has(*_TRADED) or query.said.has(*_AT_ALL):
         return None
     for held in scope.sources:
         for other in held.table.columns if held.table is not None else ():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -61,20 +62,8 @@ _NO_EVENT = frozenset(
 _BIRTH = frozenset({"birth", "birthday", "birthdate", "born", "dob"})
 
 _ASIDE = frozenset(map(stem, ["date", "on", "at", "time", "day", "dt", "timestamp", "ts"]))
-_VERBS = {
-    "order": ("ordered", "placed", "bought", "purchased", "purchase"),
-    "purchas": ("purchased", "bought", "ordered"),
-    "ship": ("shipped", "shipping", "shipment", "sent", "dispatched", "delivered"),
-    "deliv": ("delivered", "delivery", "arrived"),
-    "receiv": ("received", "accepted", "arrived", "came"),
-    "finish": ("finished", "completed", "done", "ready"),
-    "complet": ("finished", "completed", "done"),
-    "invoic": ("invoiced", "billed", "issued"),
-    "paid": ("paid", "payment"),
-    "pay": ("paid", "payment"),
-    "hire": ("hired", "joined", "started"),
-}
-"""Words by which a question names a date, by the stem in the date's name."""
+_HAPPENED = re.compile(r"\w{3,}ed|began|begun|bought|came|left|made|paid|sent|sold|won|lost|went")
+"""Words that say what happened: who says it has named a date, whatever the column is called."""
 
 
 def dates(query: Query) -> Iterator[Rival]:
@@ -138,14 +127,13 @@ def _is_compared(query: Query, scope: Scope, source: Source, column: ColumnSchem
 
 
 def _is_named(query: Query, column: ColumnSchema, table: TableSchema) -> bool:
-    """Whether what was said names a date: by a word of its own, or by a verb."""
-    own = [part for part in name_stems(column.name) if part not in _ASIDE]
-    of_table = set(name_stems(table.name))
-    if any(part in query.said.stems for part in own if part not in of_table):
+    """Whether what was said names a date, by a word of its own or by what happened; the rows' own date needs none."""
+    own = {part for part in name_stems(column.name) if part not in _ASIDE}
+    of_table, said = set(name_stems(table.name)), query.said
+    # Orders of March are by the orders' own date; what was earned in March may be by that of the order or the payment.
+    if own <= of_table and not of_table.isdisjoint(said.stems):
         return True
-    if own and all(part in query.said.stems for part in own) and query.said.has("date"):
-        return True
-    return any(word in query.said.words for part in own for word in _VERBS.get(part, ()))
+    return said.has("date") or not own.isdisjoint(said.stems) or any(map(_HAPPENED.fullmatch, said.words))
 
 
 def _by(query: Query, scope: Scope, source: Source, column: ColumnSchema, other: ColumnSchema) -> Rival:

@@ -14,11 +14,11 @@ from sqlglot import exp
 from ..database.column_kinds import column_kind
 from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..database.table import Cell
-from ..sql.checks.grain import repeating
 from ..sql.conditions import is_aggregate
 from ..sql.explain.phrases import plain_name
 from ..sql.keywords import fold
 from ..sql.parse import parse
+from ..sql.repeating import repeating
 from ..sql.resolve import resolve
 from ..sql.scope import Reference, Resolution, Scope, Source
 from ..stemming import plural

@@ -11,17 +11,16 @@ Every function is pure, and reads the dialect that the schema names; one that ta
 'use name'
 """
 
-from .checks import PITFALLS, check
+from .checks import check
 from .constants import Constants, constants
 from .dialect_notes import dialect_notes
 from .explain import Heading, explain, headings
-from .findings import OF_WORDS, Asked, ColumnValues, Finding, FindingKind, Mention, Severity, question_alone
-from .form import Form, form
+from .findings import ColumnValues, Finding, FindingKind, Severity
 from .items import ALL_COLUMNS, UsedItems, used_items
 from .literals import Contents, SearchedLiteral, searched_literals
 from .mend import Mended, mend_names
 from .ordering import is_ordered
-from .parse import parse_select
+from .parse import parse_select, writes
 from .regular import regularize, same_sql
 from .skeleton import question_skeleton, skeleton_similarity, sql_skeleton
 from .vectors import FEATURES, vectorize
@@ -29,18 +28,13 @@ from .vectors import FEATURES, vectorize
 __all__ = [
     "ALL_COLUMNS",
     "FEATURES",
-    "OF_WORDS",
-    "PITFALLS",
-    "Asked",
     "ColumnValues",
     "Constants",
     "Contents",
     "Finding",
     "FindingKind",
-    "Form",
     "Heading",
     "Mended",
-    "Mention",
     "SearchedLiteral",
     "Severity",
     "UsedItems",
@@ -48,12 +42,10 @@ __all__ = [
     "constants",
     "dialect_notes",
     "explain",
-    "form",
     "headings",
     "is_ordered",
     "mend_names",
     "parse_select",
-    "question_alone",
     "question_skeleton",
     "regularize",
     "same_sql",
@@ -62,4 +54,5 @@ __all__ = [
     "sql_skeleton",
     "used_items",
     "vectorize",
+    "writes",
 ]

@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from ..errors import QueryErrorKind
 
-FindingKind = (
-    QueryErrorKind
-    | Literal[
-        "missing_join",
-        "suspicious_join",
-        "cartesian_product",
-        "bare_column",
-        "unknown_value",
-        "always_empty",
-        "output_columns",
-        "unused_value",
-        "question_contradicted",
-        "repeated_rows",
-        "average_of_averages",
-        "unordered_limit",
-        "text_order",
-        "padded_key",
-        "lost_outer_rows",
-    ]
-)
-"""A query error that running the query would give, or a doubt about one that runs."""
-
-OF_WORDS: frozenset[FindingKind] = frozenset({"output_columns", "unused_value", "question_contradicted"})
-"""Kinds that read the question's words: a question to the reader, never an order."""
+FindingKind = QueryErrorKind | Literal["unknown_value", "always_empty", "text_order", "padded_key", "lost_outer_rows"]
+"""A query error that running the query would give, or a remark about a query that runs."""
 
 Severity = Literal["error", "warning", "info"]
 
@@ -47,10 +24,8 @@ class Finding:
         message: One sentence.
         place: The part of the query that it is about; empty for the whole.
         suggestion: What to write instead; empty if there is none.
-        proof: Whether it is evidence enough to have the query written again: such findings are rare on right queries
-            (`evals.lab bench alarms`, `grain` and `check` count them) and frequent on wrong ones. An error always is.
-            Every other finding is a doubt, which a reader may wish to know of and for which no good query should have
-            to be written again.
+        proof: Whether it is evidence enough to have the query written again. An error always is. Every other finding is
+            a doubt, for which no good query should have to be written again.
     """
 
     kind: FindingKind
@@ -63,62 +38,6 @@ class Finding:
     def __post_init__(self) -> None:
         if self.severity == "error":
             object.__setattr__(self, "proof", True)
-
-
-class Mention(Protocol):
-    """A database value that a question mentions; `tools.values.ValueMatch` is one."""
-
-    @property
-    def table(self) -> str:
-        """Table that holds the value."""
-        ...
-
-    @property
-    def column(self) -> str:
-        """Its column."""
-        ...
-
-    @property
-    def value(self) -> str:
-        """In the database's spelling."""
-        ...
-
-    @property
-    def mention(self) -> str:
-        """The question's words that stand for it."""
-        ...
-
-    @property
-    def start(self) -> int:
-        """Where they begin in the question."""
-        ...
-
-    @property
-    def end(self) -> int:
-        """Just past their end."""
-        ...
-
-
-_NOTES = re.compile(r"\n\s*\(.*\)\s*\Z", re.DOTALL)
-"""Notes beside a question, as data sets with hints have them."""
-
-
-def question_alone(text: str) -> str:
-    """The question without notes beside it; empty where two sides speak in it (`... | did you mean ...? | yes`)."""
-    return "" if "|" in text else _NOTES.sub("", text)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a query should answer.
-
-    Attributes:
-        question: Self-contained, as asked or rephrased.
-        mentions: Database values that it surely mentions, which a query should look for.
-    """
-
-    question: str
-    mentions: tuple[Mention, ...] = ()
 
 
 class ColumnValues(Protocol):

@@ -26,8 +26,12 @@ class Contents(Protocol):
         """Whether a row of the table has exactly this text in the column."""
         ...
 
-    def matches(self, table: str, column: str, pattern: str) -> bool:
-        """Whether a row of the table has a value in the column that is LIKE the pattern."""
+    def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
+        """Whether a row of the table has a value in the column that is LIKE the pattern, or ILIKE it."""
+        ...
+
+    def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
+        """The column's values most like the text, best first."""
         ...
 
 
@@ -40,12 +44,21 @@ class SearchedLiteral:
         column: Likewise.
         text: Casefolded and without wildcards at its ends, as in `Constants`; a number as it is written.
         held: Whether a row has it.
+        sought: Whether rows with it are wanted: not by `!=`, nor beside another of a list that a row has, nor if empty.
+        near: The only value of the column that is like a text which no row has; empty if there is none, or several.
     """
 
     table: str
     column: str
     text: str
     held: bool
+    sought: bool = True
+    near: str = ""
+
+    @property
+    def missing(self) -> bool:
+        """Whether rows with it are wanted, and there are none."""
+        return self.sought and not self.held
 
 
 @analysis_or(())
@@ -61,14 +74,30 @@ def searched_literals(sql: str, schema: Schema, contents: Contents) -> tuple[Sea
 def _searched(resolution: Resolution, contents: Contents) -> Iterator[SearchedLiteral]:
     for scope in resolution.scopes:
         for node in scope.select.find_all(exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike):
-            if node.find_ancestor(exp.Select) is not scope.select:
-                continue
-            for (reference, column), operand in operands(node, resolution):
-                value = literal(operand, resolution)
-                if value is None or reference.source is None or reference.source.table is None:
-                    continue
-                table = reference.source.table.name
-                text = value if isinstance(value, str) else operand.name
-                held = contents.matches if isinstance(node, exp.Like | exp.ILike) else contents.holds
-                shown = plain_text(text) if isinstance(value, str) else text
-                yield SearchedLiteral(table, column.name, shown, held(table, column.name, text))
+            escaped = isinstance(node.parent, exp.Escape)  # its pattern is another without the escape
+            if not escaped and node.find_ancestor(exp.Select) is scope.select:
+                yield from _searched_by(node, resolution, contents)
+
+
+def _searched_by(node: exp.Expr, resolution: Resolution, contents: Contents) -> Iterator[SearchedLiteral]:
+    """Yield what one comparison looks for; of a list with a text that is held, the others are only there in case."""
+    found: list[tuple[str, str, str, bool]] = []
+    written: dict[str, str] = {}
+    for (reference, column), operand in operands(node, resolution):
+        value = literal(operand, resolution)
+        if value is None or reference.source is None or reference.source.table is None:
+            continue
+        table, text = reference.source.table.name, value if isinstance(value, str) else operand.name
+        shown = plain_text(text) if isinstance(value, str) else text
+        if isinstance(node, exp.Like | exp.ILike):
+            held = contents.matches(table, column.name, text, any_case=isinstance(node, exp.ILike))
+        else:
+            held = contents.holds(table, column.name, text)
+        found.append((table, column.name, shown, held))
+        written[shown] = text.strip("%") if isinstance(value, str) else ""
+    negated = isinstance(node, exp.NEQ) or isinstance(node.find_ancestor(exp.Not, exp.Select), exp.Not)
+    excluded = negated or any(held for *_, held in found)
+    for table, column, shown, held in found:
+        sought = bool(shown) and (held or not excluded)
+        alike = contents.nearest(table, column, written[shown], 2) if sought and not held and written[shown] else ()
+        yield SearchedLiteral(table, column, shown, held, sought, alike[0] if len(alike) == 1 else "")

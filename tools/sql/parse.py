@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -131,6 +131,31 @@ def parse_select(sql: str, dialect: str = "sqlite") -> exp.Expr:
         SQLParseError: See `parse`.
     """
     return parse(sql, dialect).tree.copy()
+
+
+_WRITES = (
+    exp.Insert,
+    exp.Update,
+    exp.Delete,
+    exp.Merge,
+    exp.Create,
+    exp.Drop,
+    exp.Alter,
+    exp.TruncateTable,
+    exp.Command,
+    exp.Attach,
+)
+
+
+def writes(sql: str, dialect: str = "sqlite") -> bool:
+    """Return whether a text is a statement that would change data, tables or the connection.
+
+    It is for words to people: what may run is decided by the engine (`Database.execute`).
+    """
+    try:
+        return parse_one(sql, dialect=rules_of(dialect).grammar).find(*_WRITES) is not None
+    except (SqlglotError, RecursionError):
+        return False
 
 
 def _write_out_tables(tree: exp.Expr) -> None:

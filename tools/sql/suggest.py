@@ -28,16 +28,6 @@ def one_of(names: Sequence[str]) -> str:
     return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def keys_between(schema: Schema, first: str, second: str) -> list[ForeignKey]:
-    """Foreign keys between two tables, in either direction."""
-    pair = {fold(first), fold(second)}
-    return [
-        key
-        for key in schema.foreign_keys
-        if {fold(key.table), fold(key.ref_table)} == pair and (len(pair) == 2 or fold(key.table) == fold(key.ref_table))
-    ]
-
-
 def join_condition(key: ForeignKey, rules: Rules) -> str:
     """`a.x = b.y`."""
     table, ref_table = rules.shown(key.table), rules.shown(key.ref_table)

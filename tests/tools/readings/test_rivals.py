@@ -49,7 +49,7 @@ def outcomes(database: Database, sql: str, question: str, beside: str = "") -> d
         ("Average price of our products", "SELECT AVG(price) FROM products", "without discontinued products"),
         ("How many employees?", "SELECT COUNT(*) FROM employees", "without employees who left"),
         ("Revenue of all time", REVENUE, "after the discount"),
-        ("Orders in 2023", "SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2023%'", "by shipped date"),
+        ("Sales in 2023", "SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2023%'", "by shipped date"),
         (
             "Orders by city",
             "SELECT s.city, COUNT(*) FROM orders o JOIN stores s ON s.store_id = o.store_id GROUP BY 1",

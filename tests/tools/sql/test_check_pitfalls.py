@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 from tableturn.tools.database import Schema
-from tableturn.tools.sql import PITFALLS, check
+from tableturn.tools.sql import check
+from tableturn.tools.sql.checks.pitfalls import PITFALLS
 
 from .shop import SHOP
 
@@ -27,9 +28,7 @@ def kinds(sql: str, schema: Schema = SHOP) -> list[str]:
 @pytest.mark.parametrize(
     ("sql", "found"),
     [
-        ("SELECT name FROM product LIMIT 3", ["unordered_limit"]),
-        ("SELECT name FROM product ORDER BY price LIMIT 3", []),
-        ("SELECT name FROM product WHERE id IN (SELECT product_id FROM item LIMIT 1)", []),
+        ("SELECT name FROM product LIMIT 3", []),
         (
             "SELECT c.name FROM customer c LEFT JOIN orders o ON o.customer_id = c.id WHERE o.total > 5",
             ["lost_outer_rows"],
@@ -49,6 +48,10 @@ def test_numbers_held_as_text_are_put_in_order_letter_by_letter() -> None:
     assert kinds(sql.replace("note", "CAST(note AS REAL)"), holding("note", "9", "10")) == []
     assert kinds(sql, holding("note", "2019", "2020")) == []
     assert kinds(sql, holding("note", "9", "ten")) == []
+    assert kinds(sql, holding("note", "22.7%", "28.0%", "9.1%")) == ["text_order"]
+    assert kinds(sql, holding("note", "22.7%", "28.0%")) == [], "they go in the same order"
+    assert kinds(sql, holding("note", "3:45", "10:12")) == ["text_order"]
+    assert kinds(sql, holding("note", "3:45", "2:56")) == []
 
 
 @pytest.mark.parametrize(
@@ -77,3 +80,5 @@ def test_a_padded_key_is_told() -> None:
     )) for table in padded.tables)  # fmt: skip
     assert kinds(sql, replace(padded, tables=tables)) == ["padded_key"]
     assert kinds(sql, holding("note", "FR")) == []
+    mixed = replace(padded, tables=tables)
+    assert kinds(sql.replace("o.note", "c.name"), mixed) == []

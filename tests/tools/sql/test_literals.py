@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.sql import searched_literals
+from tableturn.tools.sql import searched_literals, writes
 
 from .shop import ROWS, SHOP
 
@@ -15,8 +15,11 @@ class Rows:
         place = {"name": 1, "country": 2, "birth year": 3}[column]
         return table == "customer" and any(str(row[place]) == text for row in ROWS["customer"])
 
-    def matches(self, table: str, column: str, pattern: str) -> bool:
+    def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
         return self.holds(table, column, pattern.strip("%"))
+
+    def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
+        return ()
 
 
 @pytest.mark.parametrize(
@@ -40,3 +43,36 @@ def test_searched_literals(condition: str, found: set[tuple[str, str, bool]]) ->
 
 def test_what_cannot_be_parsed_looks_for_nothing() -> None:
     assert searched_literals("SELECT FROM WHERE", SHOP, Rows()) == ()
+
+
+@pytest.mark.parametrize(
+    ("condition", "missing"),
+    [
+        ("country = 'Gaul'", {"gaul"}),
+        ("country LIKE '%Gaul%'", {"gaul"}),
+        ("country IN ('Gaul', 'Rome')", {"gaul", "rome"}),
+        ("country IN ('France', 'Gaul')", set[str]()),
+        ("country != 'Gaul'", set[str]()),
+        ("country NOT IN ('Gaul')", set[str]()),
+        ("NOT country LIKE 'Gaul%'", set[str]()),
+        ("country = ''", set[str]()),
+    ],
+)
+def test_a_literal_is_missing_if_rows_with_it_are_wanted(condition: str, missing: set[str]) -> None:
+    texts = searched_literals(f"SELECT id FROM customer WHERE {condition}", SHOP, Rows())
+    assert {text.text for text in texts if text.missing} == missing
+
+
+@pytest.mark.parametrize(
+    ("sql", "changes"),
+    [
+        ("DELETE FROM t", True),
+        ("WITH gone AS (DELETE FROM t RETURNING *) SELECT * FROM gone", True),
+        ("SELECT replace(a, 'x', 'y') FROM t", False),
+        ("SELECT 'DELETE FROM t'", False),
+        ("PRAGMA table_info(t)", False),
+        ("SELECT FROM (", False),
+    ],
+)
+def test_statements_that_change_something_are_known(sql: str, *, changes: bool) -> None:
+    assert writes(sql, "duckdb") is changes

@@ -146,8 +146,11 @@ class Nothing:
     def holds(self, table: str, column: str, text: str) -> bool:
         return False
 
-    def matches(self, table: str, column: str, pattern: str) -> bool:
+    def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
         return False
+
+    def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
+        return ()
 
 
 def _statements(dialect: str) -> Iterator[str]:
@@ -167,7 +170,6 @@ def test_every_analysis_ends(dialect: str) -> None:
         # These never raise.
         analyses.check(sql, schema)
         analyses.headings(sql, ["a"], schema)
-        analyses.form(sql, dialect)
         analyses.constants(sql, dialect)
         analyses.searched_literals(sql, schema, Nothing())
         analyses.mend_names(sql, schema)

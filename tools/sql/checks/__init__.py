@@ -1,6 +1,5 @@
 """Static checks of a query: what the database will refuse, and what is likely not meant."""
 
 from .check import check
-from .pitfalls import PITFALLS
 
-__all__ = ["PITFALLS", "check"]
+__all__ = ["check"]

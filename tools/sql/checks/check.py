@@ -7,20 +7,14 @@ from ...database.engines import Compiles, compile_check
 from ...database.quoting import engine_name
 from ...database.schema import Schema
 from ...errors import SQLParseError
-from ..findings import Asked, ColumnValues, FewLookUps, Finding
+from ..findings import ColumnValues, FewLookUps, Finding
 from ..parse import parse
 from ..resolve import resolve
 from ..scope import Resolution
 from ..untrusted import analysis
 from .failure import failure_findings, limit_findings, name_findings
-from .grain import GivesRow, grain_findings
-from .groups import group_findings
-from .joins import join_findings
-from .mentions import mention_findings
-from .outputs import output_findings
 from .pitfalls import pitfall_findings
 from .predicates import predicate_findings
-from .wording import wording_findings
 
 _RANK = {"error": 0, "warning": 1, "info": 2}
 
@@ -37,25 +31,20 @@ def check(
     schema: Schema,
     *,
     values: ColumnValues | None = None,
-    asked: Asked | None = None,
     compiles: Compiles | None = None,
-    gives_row: GivesRow | None = None,
 ) -> tuple[Finding, ...]:
-    """Findings about a query, errors first. Does not touch the database but for what `compiles` and `gives_row` do.
+    """Findings about a query, errors first. Does not touch the database but for what `compiles` does.
 
     Args:
         sql: One query in the schema's dialect, as it would be sent to the database.
         schema: The database's schema.
         values: What columns hold, to check literals against; None leaves that out.
-        asked: The question, to check output columns and constants against; None leaves that out.
         compiles: Asks the database whether it would accept a query (`Engine.compile_check`); None asks the dialect's
             own compiler, where it has one that needs no database, and otherwise looks at names alone.
-        gives_row: Asks the database whether a query gives a row, once at most: to tell whether a join repeats rows that
-            are then added up. None leaves that a doubt.
     """
     compiles = compiles or compile_check(schema.dialect)
     try:
-        return _findings(sql, schema, values, asked, compiles, gives_row)
+        return _findings(sql, schema, values, compiles)
     except SQLParseError as error:
         return _unparsed(sql, str(error), schema, compiles)
 
@@ -65,9 +54,7 @@ def _findings(
     sql: str,
     schema: Schema,
     values: ColumnValues | None,
-    asked: Asked | None,
     compiles: Compiles | None,
-    gives_row: GivesRow | None,
 ) -> tuple[Finding, ...]:
     parsed = parse(sql, schema.dialect)
     resolution = resolve(parsed.tree, schema)
@@ -76,15 +63,8 @@ def _findings(
     except TooComplex:
         return (_TOO_COMPLEX,)
     if not found:
-        found += join_findings(resolution, schema)
-        found += group_findings(resolution)
         found += predicate_findings(resolution, FewLookUps(values) if values else None)
-        found += grain_findings(resolution, parsed.tree, gives_row)
         found += pitfall_findings(resolution)
-        if asked is not None:
-            found += output_findings(asked, parsed.tree, resolution)
-            found += mention_findings(asked, sql, resolution, schema)
-            found += wording_findings(" ".join(asked.question.lower().split()), parsed.tree, resolution)
     return tuple(sorted(dict.fromkeys(found), key=lambda finding: _RANK[finding.severity]))
 
 

@@ -16,7 +16,7 @@ from ..lookup import key_of
 from ..scope import Reference, Resolution, Source
 from ..suggest import join_path, nearest_names, one_of, path_between
 from .advice import instead_of, syntax_advice
-from .groups import bare_columns
+from .groups import bare_references
 
 _FUNCTION = re.compile(r"function(?: with name)?:? (?:\w+\.)?(\w+)", re.IGNORECASE)
 _WHOLE = re.compile(r"\s*[-+]?(\d+(\.0*)?|0x[0-9a-fA-F]+)(e\+?\d+)?\s*", re.IGNORECASE)
@@ -209,5 +209,7 @@ def _misplaced_aggregate(text: str, resolution: Resolution) -> Finding | None:
             return Finding("aggregate_misuse", "error", text, place, advice)
         if scope.select.args.get("having") is not None and scope.select.args.get("group") is None:
             return Finding("aggregate_misuse", "error", text, "HAVING", "add GROUP BY, or use WHERE")
-    bare = None if resolution.rules.loose_groups else next(bare_columns(resolution), None)
-    return bare and Finding("aggregate_misuse", "error", text, bare.place, bare.suggestion)
+        if bare := [] if resolution.rules.loose_groups else bare_references(scope, resolution, resolution.rules):
+            place = resolution.text(bare[0].node)
+            return Finding("aggregate_misuse", "error", text, place, f"add {place} to GROUP BY, or aggregate it")
+    return None

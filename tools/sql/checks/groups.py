@@ -1,4 +1,4 @@
-"""Doubts about aggregates: columns beside them that are of no particular row, and sums over text."""
+"""Columns beside aggregates that are of no particular row."""
 
 from __future__ import annotations
 
@@ -6,48 +6,14 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from ..conditions import base_column, conjuncts, is_aggregate, join_conditions
+from ..conditions import conjuncts, is_aggregate, join_conditions
 from ..dialects import Rules
-from ..findings import Finding
 from ..keywords import fold
 from ..lookup import key_of
 from ..scope import Reference, Resolution, Scope
 
 _Key = tuple[int, str]
 """A source's identity and a folded column name."""
-
-
-def group_findings(resolution: Resolution) -> list[Finding]:
-    """Bare columns beside aggregates, and aggregates of columns that hold the wrong kind of thing."""
-    found = list(bare_columns(resolution))
-    for scope in resolution.scopes if resolution.rules.loose_types else ():
-        for node in scope.select.find_all(exp.Sum, exp.Avg):
-            found += _text_aggregate(node, resolution)
-    return found
-
-
-def bare_columns(resolution: Resolution) -> Iterator[Finding]:
-    """Columns that are neither grouped by nor aggregated: errors where the engine refuses them, else doubts."""
-    rules = resolution.rules
-    for scope in resolution.scopes:
-        group = scope.select.args.get("group")
-        if not rules.loose_groups and any(item.find(exp.Anonymous) for item in scope.select.expressions):
-            continue  # an aggregate function that sqlglot does not know, perhaps
-        if rules.is_sqlite and extreme_of(scope) is not None:
-            continue  # SQLite documents that such columns are of the row with the minimum or maximum
-        for reference in bare_references(scope, resolution, rules):
-            place = resolution.text(reference.node)
-            if not rules.loose_groups:
-                message = f"{place} is neither grouped by nor aggregated, which {rules.engine} refuses."
-                yield Finding("bare_column", "error", message, place, f"add {place} to GROUP BY, or aggregate it")
-            elif group is None:
-                message = f"{place} stands beside an aggregate without GROUP BY: it is of an arbitrary row."
-                yield Finding(
-                    "bare_column", "warning", message, place, f"add GROUP BY {place}, or leave it out", proof=True
-                )
-            else:
-                message = f"{place} is neither grouped by nor aggregated: within a group it is of an arbitrary row."
-                yield Finding("bare_column", "info", message, place, f"add {place} to GROUP BY, or aggregate it")
 
 
 def bare_references(scope: Scope, resolution: Resolution, rules: Rules) -> list[Reference]:
@@ -70,12 +36,6 @@ def bare_references(scope: Scope, resolution: Resolution, rules: Rules) -> list[
         for reference in _outside_aggregates(item, scope, resolution)
         if _key(reference) not in fixed and not (owners_pass and _owns_fixed_key(reference, fixed))
     ]
-
-
-def extreme_of(scope: Scope) -> exp.Expr | None:
-    """The MIN or MAX that is a SELECT's only aggregate."""
-    aggregates = _aggregates(scope)
-    return aggregates[0] if len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max) else None
 
 
 def _aggregates(scope: Scope) -> list[exp.Expr]:
@@ -143,25 +103,6 @@ def _outside_aggregates(item: exp.Expr, scope: Scope, resolution: Resolution) ->
         if reference is not None and reference.owner is scope and reference.kind in ("column", "rowid"):
             yield reference
         stack.extend(node.iter_expressions())
-
-
-def _text_aggregate(node: exp.Expr, resolution: Resolution) -> Iterator[Finding]:
-    found = base_column(node.this, resolution)
-    if found is None or found[1].kind != "text" or not found[1].type:
-        return
-    if any(isinstance(sample, int | float) or _numeric(sample) for sample in found[1].samples):
-        return
-    place = resolution.text(node)
-    message = f"{place} adds up a column that is declared {found[1].type}; text that is no number counts as 0."
-    yield Finding("type_mismatch", "info" if not found[1].samples else "warning", message, place)
-
-
-def _numeric(sample: object) -> bool:
-    try:
-        float(str(sample).replace(",", ""))
-    except ValueError:
-        return False
-    return True
 
 
 def _is_window(node: exp.Expr) -> bool:

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
 from ...database.schema import ColumnSchema
-from ...database.text_forms import TextForm, text_form
-from ..conditions import base_column, conjuncts, limit_count, own_references
+from ...database.text_forms import TextForm, filled_texts, text_form
+from ..conditions import base_column, conjuncts, own_references
 from ..findings import Finding
 from ..scope import Resolution, Scope
 
-PITFALLS = frozenset({"unordered_limit", "text_order", "padded_key", "lost_outer_rows"})
+PITFALLS = frozenset({"text_order", "padded_key", "lost_outer_rows"})
 """The kinds of these findings."""
 
 
 def pitfall_findings(resolution: Resolution) -> Iterator[Finding]:
     """Doubts of the lowest rank; none of them says that a query is wrong."""
     for scope in resolution.scopes:
-        yield from _unordered_limit(scope, resolution)
         yield from _text_order(scope, resolution)
         yield from _padded_keys(scope, resolution)
         yield from _lost_outer_rows(scope, resolution)
-
-
-def _unordered_limit(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
-    select = scope.select
-    if limit_count(select) is None or select.args.get("order") is not None or scope.parent is not None:
-        return
-    if not scope.sources or select.find_ancestor(exp.Exists):
-        return
-    place = resolution.text(select.args["limit"]).strip()
-    yield Finding("unordered_limit", "info", f"{place} without ORDER BY keeps any rows.", place, "order the rows first")
 
 
 def _text_order(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
@@ -44,11 +34,23 @@ def _text_order(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
         found = base_column(node, resolution)
         form = text_form(found[1]) if found is not None and found[0].owner is scope else ""
         place = resolution.text(node)
-        if form and place not in told:
+        if found is not None and form and place not in told and _misplaces(found[1], form):
             told.add(place)
             message = f"Should {place}, which holds {_HELD[form]}, be ordered and compared as what it means?"
             better = f"order and compare by CAST({place} AS REAL)" if form == "numbers" else ""
             yield Finding("text_order", "info", message, place, better)
+
+
+def _misplaces(column: ColumnSchema, form: TextForm) -> bool:
+    """Whether the texts that a column is known to hold go in another order than what they mean."""
+    texts = sorted(text for text in filled_texts(column.samples) if re.search(r"\d", text))
+    if all(re.fullmatch(r"\d+(:\d+)+", text) for text in texts):
+        times = [[int(part) for part in text.split(":")] for text in texts]
+        return times != sorted(times)
+    if form in ("numbers", "signed"):
+        numbers = [float(re.sub(r"[^\d.]", "", text)) * (-1 if re.search(r"[-(]", text) else 1) for text in texts]
+        return numbers != sorted(numbers)
+    return True
 
 
 _HELD: Mapping[TextForm, str] = {
@@ -68,21 +70,23 @@ def _compared(scope: Scope) -> Iterator[exp.Expr]:
 
 
 def _padded_keys(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
-    """Columns compared of which one holds texts with blanks around them and the other does not."""
+    """Columns compared of which one has blanks around all its texts, and the other around none."""
     for part in conjuncts(scope):
-        if not isinstance(part, exp.EQ):
-            continue
-        left, right = base_column(part.left, resolution), base_column(part.right, resolution)
-        if left is None or right is None or _padded(left[1]) == _padded(right[1]):
-            continue
-        if left[1].samples and right[1].samples:
-            padded = resolution.text(part.left if _padded(left[1]) else part.right)
-            message = f"{padded} holds texts with blanks around them, the column that it is compared with does not."
-            yield Finding("padded_key", "info", message, resolution.text(part), f"compare with trim({padded})")
+        for one, other in (
+            ((part.this, part.expression), (part.expression, part.this)) if isinstance(part, exp.EQ) else ()
+        ):
+            padded, plain = _padded(one, resolution), _padded(other, resolution)
+            if padded and all(padded) and plain and not any(plain):
+                place = resolution.text(one)
+                message = f"{place} holds texts with blanks around them, the column that it is compared with does not."
+                yield Finding("padded_key", "info", message, resolution.text(part), f"compare with trim({place})")
 
 
-def _padded(column: ColumnSchema) -> bool:
-    return any(isinstance(sample, str) and sample != sample.strip() for sample in column.samples)
+def _padded(node: exp.Expr, resolution: Resolution) -> list[bool]:
+    """Of each text that a column is known to hold, whether there are blanks around it."""
+    found = base_column(node, resolution)
+    samples = found[1].samples if found is not None else ()
+    return [text != text.strip() for text in samples if isinstance(text, str)]
 
 
 def _lost_outer_rows(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
