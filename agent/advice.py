@@ -27,7 +27,6 @@ Part = Literal[
     "follow-up",
     "checks",
     "readings",
-    "second reading",
     "confidence",
     "basis",
     "headings",

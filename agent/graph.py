@@ -20,8 +20,8 @@ from langgraph.types import Overwrite, Send
 from ..tools.database import asked_in
 from ..tools.errors import TableturnError
 from .advice import failures_noted
-from .attempts.variation import varied
 from .effects import Body, Tally, arun, run
+from .evidence.drafts import vary
 from .model.budget import Budget, left_of
 from .nodes.candidate import candidate
 from .nodes.clarify import clarify
@@ -176,7 +176,7 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
         runtime: Runtime[Settings] = get_runtime(Settings)
         settings = self._resources.settings.overridden(runtime.context)
         if name == "candidate":
-            settings = varied(settings, turn_of(state).candidate)
+            settings = vary(settings, turn_of(state).candidate)
         resources = self._resources.others.narrowed(settings.permissions, self._resources)
         _check_rights(name, state, resources)
         turn = open_turn(config)

@@ -152,16 +152,11 @@ class Method(BaseModel):
         description="In the second step of `code_blocks`, show the result of the code. SQL-CRAFT 2 shows only the "
         "code.",
     )
-    second_reading: bool = Field(
-        default=True,
-        description="Also read each question with the built-in grammar, without a request to the model. Whether its "
-        "query gives the same result affects the confidence and nothing else. No paper does this.",
-    )
     simplify_temperature: float = Field(
         default=0.0, ge=0.0, le=2.0, description="Temperature of simplification (revision chain 4.1.1: 1.0)."
     )
     candidate_reasoning: bool = Field(
-        default=True,
+        default=False,
         description="If there are several drafts and the others are not reasoned in code, reason every third one in "
         "code.",
     )
@@ -181,15 +176,9 @@ class Method(BaseModel):
     )
     gate: bool = Field(
         default=True,
-        description="End the turn without a revision if an attempt runs, nothing counted by `revise_on` is found "
-        "against it, and it agrees with the code's result, if there is one.",
-    )
-    revise_on: Literal["evidence", "doubt"] = Field(
-        default="evidence",
-        description="What the gate rejects. `evidence`: what is proved (an error, a condition that can never be true, "
-        "an empty result of a search for a value that the column does not contain, an aggregate over rows "
-        "that a join repeats). `doubt`: also every empty result and every warning of the static checks. "
-        "Warnings that remain become notes to the answer.",
+        description="End the turn without a revision if an attempt runs and agrees with the code's result, if there is "
+        "one, unless it gives nothing and looks for a text that its column does not hold, where the column holds "
+        "exactly one like it.",
     )
     converge: Literal["sql", "result", "either"] = Field(
         default="either",
@@ -254,7 +243,6 @@ _UNSAID: dict[str, Any] = {
     "effort": "low",
     "mend_names": False,
     "verified": False,
-    "second_reading": False,
     "readings": "off",
 }
 """What is ours alone: no paper asks back, tells a model that, leaves out examples or answers with another attempt."""

@@ -137,15 +137,12 @@ class Attempt:
         error_kind: The error's class (`unknown_column`, ...); None if it ran.
         result: Its result; None if it failed.
         findings: What static checks say about it, one sentence each.
-        faults: How many of the findings are errors.
-        proofs: What is as good as proved against it, errors among it; the other findings are doubts.
-        repeats: Whether it adds up, averages or counts rows that a join repeats; None where that is only to be feared.
-        pitfalls: What a reader of its result may wish to know, without its being a finding against it.
         feedback: What was fed back for the next attempt; empty if nothing was.
         confidence: The translator's own; None where it gave none.
         sure: How sure its writer said it was, from 0 to 1; None where it did not say.
-        fit: Log-probability of its form and schema items for the question, in nats; None where it cannot be told.
-        named: Names of the columns that it uses and that the question probably asks for.
+        doubt: Why its writer was not surer; empty if it did not say.
+        fit: Log-probability of its form and schema items for the question, in nats; None where it stands alone, or it
+            cannot be told.
         literals: Texts and numbers that it compares with, and whether the database has them.
         differences: How it differs from the question, by the model's explanation; empty if it does not or was not
             explained.
@@ -160,15 +157,11 @@ class Attempt:
     error_kind: str | None = None
     result: Result | None = None
     findings: tuple[str, ...] = ()
-    faults: int = 0
-    proofs: int = 0
-    repeats: bool | None = False
-    pitfalls: tuple[str, ...] = ()
     feedback: str = ""
     confidence: float | None = None
     sure: float | None = None
+    doubt: str = ""
     fit: float | None = None
-    named: tuple[str, ...] = ()
     literals: tuple[SearchedLiteral, ...] = ()
     differences: str = ""
     dialect: str = "sqlite"
@@ -328,6 +321,7 @@ class Turn:
         confidence: The translator's own in the query to run next.
         written: That query as it was written; where the state's `sql` differs, a person edited it in a checkpoint.
         sure: How sure the writer of that query said it was.
+        doubt: Why it was not surer.
         caveats: What the answer must say about that query, one sentence each.
         feedback: What the next revision is told.
         approve: Whether queries wait for approval, also when the turn is resumed with other settings.
@@ -363,6 +357,7 @@ class Turn:
     code: CodeRun | None = None
     confidence: float | None = None
     sure: float | None = None
+    doubt: str = ""
     caveats: tuple[str, ...] = ()
     feedback: Feedback = Feedback()
     written: str = ""

@@ -34,8 +34,10 @@ REMOVED: dict[str, str] = {
     "feedback_tokens": "it is 1,500",
     "gate_confidence": "the gate asks for none",
     "gate_value_score": "only values that the question spells out are required",
-    "gate_warnings": "`revise_on` at `doubt` allows none",
+    "gate_warnings": "warnings are for people",
     "k_random": "use n_voted",
+    "revise_on": "an error, or an empty result with one value near to what was looked for, sends a query back",
+    "second_reading": "nothing reads a question beside the model",
 }
 """Settings that `REMOVED_IN` removed, with what to do instead. They are ignored for that release."""
 
@@ -61,8 +63,8 @@ class Settings(Method):
     effort: Literal["low", "auto", "high"] = Field(
         default="auto",
         description="How much a turn may spend beyond the other settings. `low`: nothing more. `auto`: more drafts and "
-        "their merge if the reply is unsure or no query passes the checks, and a separate request for "
-        "understanding if the record says that the model is weak. `high`: all of these from the start.",
+        "their merge if no query runs, and a separate request for understanding if the record says that the model is "
+        "weak. `high`: all of these from the start.",
     )
     clarify: bool = Field(
         default=True,

@@ -14,7 +14,7 @@ from ...tools.charts import Chart, Spec, Wish, choose, vega_lite, wished
 from ...tools.database import Estimate
 from ...tools.export import export_rows
 from ..advice import advise, failures_noted
-from ..attempts.confidence import words
+from ..evidence.confidence import in_words
 from ..records import (
     AnswerRecord,
     AttemptView,
@@ -88,7 +88,7 @@ class Answer:
             `unanswerable` or `failed`.
         text: The answer in words, or why there is none; for `needs_clarification`, the question asked back.
         confidence: How sure the answer is, from 0 to 1.
-        confidence_reason: Why the confidence is high or low, in words.
+        confidence_reason: What speaks against the answer, in words; empty where nothing does.
         trusted: Whether the confidence reaches the level that `tableturn trust fit` set for this database and model;
             None if no level applies.
         trust_reason: The data behind that level, or why no level applies; empty if none was set.
@@ -167,11 +167,9 @@ class Answer:
 
     @property
     def certainty(self) -> str:
-        """How sure it is, in words, and why; empty where there is no answer."""
-        if not self.answered:
-            return ""
-        why = f": {self.confidence_reason}" if self.confidence_reason else ""
-        return f"{words(self.confidence)}{why}"
+        """How sure it is, in words, and what speaks against it; empty where nothing does."""
+        reason = self.confidence_reason
+        return f"{in_words(self.confidence, reason)}: {reason}" if self.answered and reason else ""
 
     @property
     def trust(self) -> str:

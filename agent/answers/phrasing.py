@@ -10,8 +10,8 @@ from ...tools.sql import Heading, explain
 from ...tools.sql import headings as headings_of
 from ...tools.stemming import singular
 from ..advice import advise, advisory
-from ..attempts.compare import is_empty
-from ..records import Attempt, PlainCell, Result, Status
+from ..evidence.compare import is_empty
+from ..records import PlainCell, Result, Status
 
 COLUMNS_IN_WORDS = 8
 """So many columns are named at most: the names of more stand over the rows."""
@@ -108,12 +108,10 @@ def explained(sql: str | None, database: Database) -> str:
 
 
 @advisory("phrasing", ())
-def remarks(attempt: Attempt, result: Result, status: Status) -> tuple[str, ...]:
+def remarks(result: Result, status: Status) -> tuple[str, ...]:
     """What a reader should know before relying on the result."""
     found = [] if result.withheld else about(result)
-    if attempt.faults:
-        found.append("Uncertain: checks still find fault with the query.")
-    elif status == "capped":
+    if status == "capped":
         found.append("Uncertain: the query did not converge.")
     return tuple(found)
 

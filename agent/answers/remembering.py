@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...tools.database import Table
 from ...tools.errors import KnowledgeError, SettingsError, TableturnError
-from ...tools.examples import database_identity, foremost, may_remove
+from ...tools.examples import database_identity, foremost, may_remove, readable
 from ...tools.knowledge import Entry, Knowledge
 from ...tools.knowledge.fragment import fragment_kind, parse_fragment, read_fragment
 from ...tools.knowledge.propose import proposals
@@ -193,7 +193,9 @@ def forget(name: str, resources: Resources) -> str:
         return f"the definition of {wanted!r}"
     store, identity = resources.examples.own(), database_identity(database)
     if store is not None:
-        own = [hit for hit in store.seen_by(database).visible(identity) if hit.example.owner == identity]
+        # Shared ones too: `visible` shows all of them.
+        visible = (hit for hit in store.seen_by(database).visible(identity) if hit.example.owner == identity)
+        own = [hit for hit in visible if readable(hit.example, database)]
         questions = foremost((hit.example for hit in own if hit.example.question == wanted), database)
         found = next((hit for hit in own if hit.id == wanted or hit.example in questions), None)
         if found is not None and not may_remove(found.example, database):

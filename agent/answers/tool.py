@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from ...tools.database.egress import MaskKind
 from ...tools.masking import mask
-from ..attempts.feedback import Bounds, result_csv
+from ..evidence.feedback import Bounds, result_csv
 from ..records import Result
 from .answer import Answer
 from .basis import basis_lines

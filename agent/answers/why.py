@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...tools.examples import Example
 from ...tools.knowledge import Entry
 from ...tools.values import ValueMatch
+from ..evidence.confidence import in_words
 from ..records import Attempt
 from ..state import AgentState, attempts_of, turn_of
 from .answer import Answer
@@ -63,9 +64,14 @@ def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]
         "examples": tuple(f"{example.question} ({example.source})" for example in (why.examples if why else ())),
         "tried": tuple(_tried(answer)),
         "ended": (answer.stopped,) if answer.stopped else (),
-        "how sure": tuple(filter(None, (answer.certainty, answer.trust))),
+        "how sure": tuple(filter(None, (_how_sure(answer), answer.trust))),
     }
     return ((heading, lines) for heading, lines in parts.items() if lines)
+
+
+def _how_sure(answer: Answer) -> str:
+    said = answer.certainty or f"{in_words(answer.confidence, '')}: nothing was found against it"
+    return said if answer.answered else ""
 
 
 def _linked(why: Why | None) -> tuple[str, ...]:

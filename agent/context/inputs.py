@@ -11,7 +11,7 @@ from ...prompts.replies import Rephrasing
 from ...prompts.understanding import ReplyForm
 from ...tools.database import Schema
 from ...tools.examples import database_identity
-from ...tools.linking import STAR, PastTurn, requested, widen
+from ...tools.linking import STAR, PastTurn, families, is_copy, requested, widen
 from ...tools.sql import dialect_notes
 from ..advice import advise, advisory
 from ..effects import Body, do, wait_for
@@ -31,6 +31,9 @@ _MOST_LIKELY_TABLES, _MOST_LIKELY_COLUMNS = 4, 8
 
 MOST_UNSHOWN = 20
 """Names of tables beyond those shown; they leave the prompt before anything else does."""
+
+_MOST_COPIES = 12
+"""Names of copies beyond those shown, and of tables that differ from one shown by a number."""
 
 WITH_SAMPLES = 8
 """Tables of a part of a large schema that are shown with sample values: the likeliest."""
@@ -79,21 +82,30 @@ def _requested(schema: Schema, sqls: Iterable[str]) -> frozenset[str]:
 
 
 def _light(part: Schema, schema: Schema) -> Schema:
-    """A part of a large schema, with sample values only of the likeliest tables: the rest is there to be found."""
+    """A part of a large schema, with samples and views' queries only of the likeliest: the rest is to be found."""
     if schema.shown_columns <= MOST_COLUMNS:
         return part
     bare = [
-        replace(table, columns=tuple(replace(column, samples=()) for column in table.columns))
+        replace(table, columns=tuple(replace(column, samples=()) for column in table.columns), definition="")
         for table in part.tables[WITH_SAMPLES:]
     ]
     return replace(part, tables=(*part.tables[:WITH_SAMPLES], *bare))
 
 
-def _unshown(turn: Turn, shown: Schema, schema: Schema) -> tuple[str, ...]:
+def _unshown(turn: Turn, shown: Schema, schema: Schema) -> list[str]:
     """Names of tables that are not shown, most probable first."""
     likely = [table for table, column, _ in turn.items if column is None]
     names = dict.fromkeys([*likely, *(table.name for table in schema.tables)])
-    return tuple(name for name in names if shown.table(name) is None)[:MOST_UNSHOWN]
+    return [name for name in names if shown.table(name) is None]
+
+
+def _alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Tables shown, each with those that are not and differ from it by numbers in their names alone."""
+    others = families(schema)
+    found = (
+        (table.name, [name for name in others.get(table.name, ()) if not shown.table(name)]) for table in shown.tables
+    )
+    return tuple((name, tuple(like[:_MOST_COPIES])) for name, like in found if like)
 
 
 def _likely(turn: Turn) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -124,16 +136,24 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
     """The task of writing SQL for this turn; revision and reasoning build on it."""
     settings, turn, database = run.settings, turn_of(state), run.resources.database
 
-    def look() -> tuple[Schema, Schema | None, tuple[str, ...]]:
+    own_form = settings.prompt_style == "full"
+
+    def look() -> tuple[Schema, Schema | None, list[str], list[str], tuple[tuple[str, tuple[str, ...]], ...]]:
         whole = run.schema()
         shown = _light(_shown(state, whole), whole)
         declared = _declared(shown, whole, settings)
-        return (
-            (shown, declared, _unshown(turn, shown, whole)) if settings.tell_unshown else (shown.alone(), declared, ())
-        )
+        if not settings.tell_unshown:
+            return shown.alone(), declared, [], [], ()
+        unshown = _unshown(turn, shown, whole)
+        if not own_form or not unshown:
+            return shown, declared, unshown, [], ()
+        alike = _alike(shown, whole)
+        named = {name for _, names in alike for name in names}
+        copies = [name for name in unshown if (table := whole.table(name)) and is_copy(table, whole)]
+        rest = [name for name in unshown if name not in named and name not in copies]
+        return shown, declared, rest, copies, alike
 
-    schema, declared, unshown = yield from do(look)
-    own_form = settings.prompt_style == "full"
+    schema, declared, unshown, copies, alike = yield from do(look)
     return GenerateTask(
         question=turn.question,
         rephrasing=_rephrasing(turn, settings),
@@ -146,7 +166,9 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         examples=turn.examples,
         style=settings.prompt_style,
         schema_style=settings.schema_style,
-        unshown=unshown,
+        unshown=tuple(unshown[:MOST_UNSHOWN]),
+        copies=tuple(copies[:_MOST_COPIES]),
+        alike=alike,
         requested=_requested(schema, [attempt.sql for attempt in attempts_of(state)]),
         ranked=settings.link_schema,
         all_columns=turn.all_columns,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from ..attempts.assess import assess
 from ..effects import Body
+from ..evidence.look import look_at
 from ..records import CandidateDraft, dump
 from ..resources import Run
 from ..state import AgentState, add_notes, attempts_of, turn_of
@@ -18,7 +18,7 @@ from .retrieve import retrieve
 def candidate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """Consistency voting (CREDIT-SQL 5.2): each draft has its own examples, temperature and way of writing.
 
-    The run's settings are those of this draft (`variation.varied`). A draft that cannot be had is left out of the vote.
+    The run's settings are those of this draft (`drafts.vary`). A draft that cannot be had is left out of the vote.
     """
     state = _after(state, (yield from retrieve(state, run)))
     if state["next"] == "reason":
@@ -30,7 +30,7 @@ def candidate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         draft = CandidateDraft(turn.candidate, stop=turn.stop, notes=notes, understood=turn.rephrasing)
         return {"drafts": [dump(draft)]}
     state = _after(state, (yield from execute(state, run)))
-    attempt, _ = yield from assess(attempts_of(state)[-1], state, run)
+    attempt, _ = yield from look_at(attempts_of(state)[-1], state, run)
     draft = CandidateDraft(
         turn.candidate, attempt, notes=notes, caveats=turn.caveats, code=turn.code, understood=turn.rephrasing
     )

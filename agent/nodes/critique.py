@@ -9,18 +9,17 @@ from ...prompts.explain import ExplainTask
 from ...prompts.replies import Explanation
 from ...prompts.tokens import PromptTooLarge
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
-from ..attempts.assess import assess
-from ..attempts.compare import compare_code
-from ..attempts.convergence import stop_reason
-from ..attempts.effort import MORE_DRAFTS, needs_more
-from ..attempts.feedback import Bounds, code_csv, contents, problems, result_csv
 from ..context.inputs import generate_task, shown_schema
 from ..effects import Body, Done, ask, do
+from ..evidence.compare import compare_code
+from ..evidence.drafts import MORE_DRAFTS, needs_more
+from ..evidence.feedback import Bounds, code_csv, contents, problems, result_csv
+from ..evidence.look import look_at
+from ..evidence.loop import stop_reason
 from ..model.budget import calls_left
 from ..records import Attempt, CodeResult, Feedback, Turn, dump, dump_all
 from ..resources import Run
 from ..state import AgentState, attempts_of, turn_of
-from .updates import end_turn
 
 _WITH_REVISION = 2
 """Calls that an explanation and the revision that reads it take."""
@@ -31,18 +30,15 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     settings, turn, code = run.settings, turn_of(state), turn_of(state).code_result
     *earlier, last = attempts_of(state)
     database = run.resources.database
-    last, findings = yield from assess(last, state, run)
+    last, findings = yield from look_at(last, state, run)
     attempts = [*earlier, last]
-    if last.error_kind == "locked":
-        # Nothing is wrong with the query that a model could mend.
-        return end_turn(turn, "error", last.error or "", "capped" if any(a.result for a in earlier) else "failed")
     stop = yield from do(lambda: stop_reason(attempts, code, database.schema(), settings))
     if stop and (yield from _was_shown_too_little(attempts, state, run)):
         why = "the draft failed because it needed tables or columns that were not shown: it was written again with them"
         return {"attempts": dump_all(attempts), "notes": [why], "next": "generate"}
-    if stop and (why := needs_more(attempts, stop, turn, settings)) and (yield from _may_draft_more(run)):
+    if stop and needs_more(attempts, stop, turn, settings) and (yield from _may_draft_more(run)):
         more = replace(turn, candidates=1 + MORE_DRAFTS)
-        note = f"{MORE_DRAFTS} more drafts were written: {why}"
+        note = f"{MORE_DRAFTS} more drafts were written: no query ran"
         return {"attempts": dump_all(attempts), "turn": dump(more), "notes": [note], "next": "candidate"}
     if stop:
         return {"attempts": dump_all(attempts), "turn": dump(replace(turn, stop=stop)), "next": "respond"}

@@ -65,6 +65,7 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         source,
         confidence=turn.confidence,
         sure=turn.sure,
+        doubt=turn.doubt,
         dialect=run.resources.database.dialect,
         estimate=cost,
     )

@@ -12,7 +12,6 @@ from ...tools.knowledge.entry import Selection
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs
 from ...tools.values import ValueMatch, likely
 from ..advice import advise, advisory
-from ..attempts.effort import drafts
 from ..context.history import leaned_on, window
 from ..context.inputs import MOST_COLUMNS
 from ..context.knowledge import (
@@ -25,6 +24,7 @@ from ..context.knowledge import (
 )
 from ..context.verified import verified_answer, verified_note
 from ..effects import Body, Done, do, wait_for
+from ..evidence.drafts import count_drafts
 from ..model.budget import seconds_left
 from ..records import Turn, dump
 from ..resources import Run
@@ -84,7 +84,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in shown.tables),
         base=base,
         approve=settings.approve,
-        candidates=drafts(settings),
+        candidates=count_drafts(settings),
         knowledge=known.entries,
         unheld=unheld,
     )

@@ -9,9 +9,9 @@ from ...prompts.reason import ReasonTask, SQLFromCodeTask
 from ...prompts.replies import CodeDraft, Draft
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, SettingsError
 from ...tools.examples import seed_programs
-from ..attempts.feedback import Bounds, code_csv
 from ..context.inputs import generate_task
 from ..effects import Body, Done, ask, do
+from ..evidence.feedback import Bounds, code_csv
 from ..model.budget import seconds_left
 from ..records import CodeResult, CodeRun, Turn, dump, plain_result
 from ..resources import Run

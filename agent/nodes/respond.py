@@ -19,16 +19,16 @@ from ..advice import advise
 from ..answers.basis import basis_for
 from ..answers.learning import save_answer
 from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
-from ..answers.trust import UNTOLD, trusted
-from ..attempts.certainty import certainty
-from ..attempts.choose import choose, objection
-from ..attempts.compare import compare_code, differs, same_answer
-from ..attempts.readings import asks_which, readings_of
 from ..audit import answered
-from ..context.history import past_turns, readable_turns, remember
+from ..context.history import remember
 from ..context.knowledge import explained_words, used_knowledge
 from ..context.plain import READS_ONLY, what_it_is
 from ..effects import Body, do
+from ..evidence.choose import choose, objection
+from ..evidence.compare import compare_code, differs, same_answer
+from ..evidence.confidence import certainty
+from ..evidence.readings import asks_which, readings_of
+from ..evidence.trust import UNTOLD, trusted
 from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Readings, Result, Status, Turn, Usage, dump
 from ..resources import Run
 from ..state import AgentState, attempts_of, turn_of, usage_of
@@ -89,9 +89,8 @@ def _watched(state: AgentState, turn: Turn, run: Run) -> tuple[AnswerRecord, tup
 
 def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     attempts, code = attempts_of(state), turn.code_result
-    words = _words(state, turn, run)
-    chosen = advise("checks", lambda: _chosen(attempts, words, code, run), attempts[-1]) if attempts else None
-    discarded = advise("checks", lambda: _discarded(attempts, chosen, words, code), "") if chosen else ""
+    chosen = advise("checks", lambda: _chosen(attempts, code, run), attempts[-1]) if attempts else None
+    discarded = advise("checks", lambda: _discarded(attempts, chosen, code), "") if chosen else ""
     by_code = code if run.settings.final == "best" else None  # SQL-CRAFT's answer is always a query's
     found = _conclude(turn, chosen, by_code, run.resources.database, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
@@ -106,7 +105,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     line = (readings.line,) if readings.line else ()
     proposals = explained_words(turn)
     translator = run.resources.translator(run.settings)
-    sure = certainty(attempts, chosen, found.status, comparison, turn, state, run, readings.agreement)
+    sure = certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement)
     trust = trusted(sure.alone, run) if sql and found.result else UNTOLD
     return AnswerRecord(
         question=turn.asked or turn.question,
@@ -136,7 +135,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
                 f"“{entry.name}” was explained in this turn; to keep it: /note {entry.name} means {entry.text}"
                 for entry in proposals
             ),
-            *((*chosen.findings, *chosen.pitfalls) if chosen and chosen.result else ()),
+            *(chosen.findings if chosen and chosen.result else ()),
         ),
         stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
         simplified=turn.rephrasing.simplified,
@@ -156,29 +155,19 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     )
 
 
-def _chosen(attempts: Sequence[Attempt], words: str, code: CodeResult | None, run: Run) -> Attempt:
+def _chosen(attempts: Sequence[Attempt], code: CodeResult | None, run: Run) -> Attempt:
     """The best attempt or, as in the papers' loops, the last, by `Settings.final`."""
-    return choose(attempts, words, code) if run.settings.final == "best" else attempts[-1]
+    return choose(attempts, code) if run.settings.final == "best" else attempts[-1]
 
 
-def _discarded(attempts: Sequence[Attempt], chosen: Attempt, words: str, code: CodeResult | None) -> str:
+def _discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
     """Why the answer is not the attempt that ended the loop; empty where it is, or gave the same."""
     tried = [attempt for attempt in attempts if attempt.source != "candidate"]
     last = tried[-1]
     if chosen is last or chosen.result is None or same_answer(chosen, last):
         return ""
     number = next(number for number, attempt in enumerate(tried, 1) if attempt is chosen)
-    return f"attempt {number} is the answer, because the last one {objection(last, chosen, words, code)}"
-
-
-def _words(state: AgentState, turn: Turn, run: Run) -> str:
-    """The person's words of this turn and the turns before, and the database values that they mention."""
-    before = [past.question for past in readable_turns(state, run)]
-    messages = [message.text for message in state.get("messages", []) if message.type == "human"]
-    if len(before) < len(past_turns(state)):
-        messages = []  # a message does not say to which turn it belongs
-    values = [match.value for match in turn.values]
-    return "\n".join([*before, *messages, turn.question, turn.rephrasing.rephrased, *values])
+    return f"attempt {number} is the answer, because the last one {objection(last, chosen, code)}"
 
 
 @dataclass(frozen=True)
@@ -206,7 +195,7 @@ def _conclude(
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
         reads_only = (READS_ONLY,) if what_it_is(turn.asked) else ()
-        known = (*reads_only, *caveats, *remarks(chosen, chosen.result, status))
+        known = (*reads_only, *caveats, *remarks(chosen.result, status))
         called = headed(chosen.sql, chosen.result.columns, database)
         return _Conclusion(status, phrased(chosen.result, called), known, chosen.result, called)
     if code is not None:

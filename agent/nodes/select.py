@@ -10,10 +10,10 @@ from langgraph.types import Overwrite
 
 from ...prompts.merge import MergeTask, Proposal
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
-from ..attempts.choose import Group, group
-from ..attempts.feedback import Bounds, result_csv
 from ..context.inputs import generate_task
 from ..effects import Body, ask
+from ..evidence.choose import Group, group
+from ..evidence.feedback import Bounds, result_csv
 from ..model.budget import BudgetReached
 from ..records import CandidateDraft, Turn, Usage, dump, dump_all, load, load_all, parallel_usage
 from ..resources import Run

@@ -22,7 +22,8 @@ _DECLINED = {
 def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterable[str] = ()) -> dict[str, Any]:
     """Has a query run."""
     draft = done.reply
-    turn = replace(turn, written=draft.sql, confidence=draft.confidence, sure=draft.sure, caveats=draft.caveats)
+    turn = replace(turn, written=draft.sql, confidence=draft.confidence, sure=draft.sure, doubt=draft.doubt)
+    turn = replace(turn, caveats=draft.caveats)
     if draft.understood is not None:
         turn = replace(turn, rephrasing=draft.understood)
     return {

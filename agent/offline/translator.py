@@ -54,18 +54,6 @@ class OfflineTranslator:
         self._lock = threading.Lock()
         self._read: dict[tuple[str, str, str, str], Answer] = {}
 
-    def reading(self, question: str, base: str = "") -> Draft | None:
-        """A query for a question, as a second opinion; None where the question cannot be read.
-
-        Args:
-            question: As asked.
-            base: The query of the turn before; empty without one.
-        """
-        try:
-            return _draft(self._engine.answer(question, base))
-        except NotUnderstood:
-            return None
-
     def perform(self, task: Task[R]) -> Body[Done[R]]:
         """See `Translator`."""
         return (yield Do(lambda: self.do(task)))

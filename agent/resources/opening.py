@@ -186,7 +186,6 @@ class _House:
             Others(database.session, self.session, other),
             shared.audit,
             knowledge,
-            reading.offline,
         )
 
     def _opened(self, database: Database, session: Session) -> Database:

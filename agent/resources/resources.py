@@ -22,7 +22,6 @@ from .schemas import Schemas
 
 if TYPE_CHECKING:
     from ..audit import AuditTrail
-    from ..offline import OfflineTranslator
     from .knowledge import PersonKnowledge
 
 MOST_SESSIONS = 64
@@ -45,7 +44,6 @@ class Resources:
         others: The same for other people, or under narrower permissions.
         audit: Where turns are written down; None for nowhere.
         knowledge: What words mean for the database; None where nobody may say.
-        reader: Gives the built-in grammar, for a second reading of questions; None for none.
     """
 
     database: Database
@@ -59,7 +57,6 @@ class Resources:
     others: Others
     audit: AuditTrail | None = None
     knowledge: PersonKnowledge | None = None
-    reader: Callable[[], OfflineTranslator] | None = None
 
     @property
     def rights(self) -> Rights:

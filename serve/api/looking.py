@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.encoders import jsonable_encoder
 from starlette.responses import JSONResponse, Response
 
-from ...agent.attempts.confidence import FAIRLY_SURE, SURE
+from ...agent.evidence.confidence import FAIRLY_SURE, SURE
 from ...tools.database import Schema
 from ...tools.database.table import plain_cell
 from ..people import COOKIE, Unauthorized

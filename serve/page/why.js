@@ -8,16 +8,16 @@ const STOPPED = {
   edited: "a person wrote the query", declined: "a person declined", error: "something failed",
 };
 
-/** In words; the figure beside them is for whoever compares answers. */
+/** What speaks against an answer, where anything does; the figure is for whoever compares answers. */
 export function Why({ answer, sureness }) {
   const { confidence, confidence_reason: reason, trusted, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, basis } = answer;
-  const [words, level] = confidence >= sureness.sure ? ["Sure", "high"] : confidence >= sureness.fairly_sure ? ["Fairly sure", "middle"] : ["Unsure", "low"];
+  const [words, level] = !reason ? ["", ""] : confidence >= sureness.sure ? ["Sure", "high"] : confidence >= sureness.fairly_sure ? ["Fairly sure", "middle"] : ["Unsure", "low"];
   return html`<details class="why">
-    <summary><span class=${`meter ${level}`} aria-hidden="true"></span>${words}${" "}
+    <summary>${words && html`<span class=${`meter ${level}`} aria-hidden="true"></span>${words}: ${reason} `}
       ${trusted === true && html`<span class="badge">✓ trusted</span>`}${trusted === false && html`<span class="badge">not trusted</span>`}
       ${" "}<span class="quiet">Why?</span></summary>
     <ul>
-      <li>${sentence(reason) || sentence(`${counted(attempts.length, "query", "queries")} tried; ${STOPPED[stopped] ?? "it converged"}`)}
+      <li>${sentence(`${counted(attempts.length, "query", "queries")} tried; ${STOPPED[stopped] ?? "it converged"}`)}
         <span class="quiet"> (confidence ${confidence.toFixed(2)})</span></li>
       ${trust && html`<li>${sentence(trust)}</li>`}
       ${basis && lines(basis).map(([name, text]) => html`<li><b>${name}:</b> ${text}</li>`)}

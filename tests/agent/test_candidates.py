@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.language_models import BaseChatModel
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.attempts.variation import varied
+from tableturn.agent.evidence.drafts import vary
 from tableturn.agent.settings import Settings
 
 from tests.support.scripted import Reply, ScriptedModel, rephrased, task_of
@@ -102,10 +102,10 @@ async def test_async_gives_the_same(shop: Path) -> None:
 
 
 def test_drafts_differ_in_examples_temperature_and_reasoning() -> None:
-    settings = Settings(candidates=3)
-    drafts = [varied(settings, number) for number in range(3)]
+    settings = Settings(candidates=3, candidate_reasoning=True)
+    drafts = [vary(settings, number) for number in range(3)]
     assert drafts[0] == settings
     assert len({draft.examples for draft in drafts}) == 3
     assert [draft.temperature for draft in drafts] == [0.0, 0.7, 0.7]
     assert [draft.reason for draft in drafts] == ["off", "off", "pot"]
-    assert varied(Settings(examples="none"), 1).examples == "none"
+    assert vary(Settings(examples="none"), 1).examples == "none"

@@ -21,6 +21,7 @@ def world(tmp_path: Path) -> Path:
             CREATE TABLE city (name TEXT, country TEXT, people INTEGER, founded INTEGER);
             INSERT INTO city VALUES ('New York', 'United States', 8, 1624), ('Rome', 'Italy', 3, 100);
             INSERT INTO city VALUES ('Boston', 'United States', 1, 1630), ('Milan', 'Italy', 1, 200);
+            INSERT INTO city VALUES ('Romes', 'Italy', 1, 9);
             """
         )
     return path
@@ -37,9 +38,9 @@ def asked(path: Path, question: str, *statements: str, **settings: object) -> An
     [
         ("cities in the USA", "country = 'USA'", "country = 'United States'"),
         ("cities in the USA", 'country = "USA"', "country = 'United States'"),
-        ("population of NYC", "name = 'NYC'", "name = 'New York'"),
+        ("population of New Yorck", "name = 'New Yorck'", "name = 'New York'"),
         ("names of cities in the US", "country LIKE '%US%'", "country = 'United States'"),
-        ("cities founded in 24", "founded = 24", "founded = 1624"),
+        ("people of rome", "name = 'rome'", "name = 'Rome'"),
     ],
 )
 def test_a_value_is_mended(world: Path, question: str, draft: str, mended: str, *, gate: bool) -> None:
@@ -57,14 +58,36 @@ def test_a_value_that_is_there_is_not_changed(world: Path) -> None:
 
 
 def test_what_is_said_is_of_the_answer(world: Path) -> None:
-    draft = "SELECT name FROM city WHERE people > 900"
-    question = "name of cities with people above 900"
-    answer = asked(world, question, draft, "SELECT count(*) FROM city", revise_on="doubt")
+    draft = "SELECT name FROM city WHERE country = 'USA'"
+    answer = asked(world, "name of cities in the USA", draft, "SELECT count(*) FROM city", max_attempts=2)
     assert (answer.sql, answer.row_count) == (draft, 0)
     assert answer.status == "capped", "what converged is not the answer"
-    assert "attempt 1 is the answer, because the last one answered something else" in answer.stopped
-    alone = asked(world, question, draft)
-    assert answer.confidence < alone.confidence
+    assert "attempt 1 is the answer, because the last one does not look for 'United States'" in answer.stopped
+
+
+def test_a_value_that_is_not_there_is_an_answer(world: Path) -> None:
+    answer = asked(world, "cities in Peru", "SELECT name FROM city WHERE country = 'Peru'")
+    assert (answer.status, answer.row_count, answer.usage.llm_calls) == ("converged", 0, 1)
+
+
+def test_a_near_value_is_told_to_the_model_once(world: Path) -> None:
+    draft = "SELECT name FROM city WHERE country = 'USA'"
+    answer = asked(world, "cities in the USA", draft, draft)
+    assert (answer.sql, answer.status, answer.usage.llm_calls) == (draft, "converged", 2), "it is the model's last word"
+    assert "United States" in answer.attempts[0].feedback
+
+
+def test_a_write_ends_at_once_in_a_persons_words(world: Path) -> None:
+    answer = asked(world, "delete the cities", "DELETE FROM city", effort="auto")
+    assert (answer.status, answer.usage.llm_calls) == ("unanswerable", 1)
+    assert answer.text == "Nothing was changed: this only reads."
+
+
+def test_a_limit_is_revised_once(world: Path) -> None:
+    wide = "SELECT hex(zeroblob({})) AS x FROM city"
+    statements = [wide.format(number) for number in (700_000, 800_000, 900_000)]
+    answer = asked(world, "cities", *statements, effort="auto", cell_bytes=100_000, max_attempts=5)
+    assert (answer.status, len(answer.attempts), answer.usage.llm_calls) == ("failed", 2, 2)
 
 
 def test_a_discarded_repetition_did_not_converge(world: Path) -> None:

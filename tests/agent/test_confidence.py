@@ -1,82 +1,88 @@
-"""Confidence rises with what speaks for an answer, falls with what speaks against it, and says which it was."""
+"""Confidence starts from the model's own word or record; what speaks against an answer is said as a fact."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
-from tableturn.agent import SQLAgent
-from tableturn.agent.attempts.confidence import (
+from tableturn.agent import Answer, SQLAgent
+from tableturn.agent.evidence.confidence import (
     BY_HAND,
+    OVER,
+    WITHOUT_WORD,
+    Evidence,
     Weights,
     confidence,
-    own_certainty,
-    reason,
+    doubts,
+    evidence_of,
+    in_words,
     share_of,
     shipped,
-    words,
 )
-from tableturn.agent.attempts.evidence import Evidence, SecondReading, evidence_of
 from tableturn.agent.model.record import Record, Recorded, Standing, add_record, standing
 from tableturn.agent.records import Attempt, Reach, Result
+from tableturn.tools.readings import Agreement
 from tableturn.tools.sandbox import Comparison
 from tableturn.tools.sql import SearchedLiteral
 
-from tests.support.scripted import ScriptedModel
+from tests.support.scripted import ScriptedModel, writes
 
 PLAIN = Evidence()
+SAID = Evidence(sure=0.9)
 COUNT = "SELECT count(*) FROM customers"
 
 
-def ran(sql: str = "SELECT 1", value: int = 1, **more: object) -> Attempt:
-    return Attempt(sql, result=Result(("n",), ((value,),)), **more)  # pyright: ignore[reportArgumentType]
+def sure_of(found: Evidence, past: Standing | None = None, weights: Weights | None = None) -> float:
+    return confidence(found.signals(), past, weights)
+
+
+def ran(sql: str = "SELECT 1", value: int | None = 1, **more: Any) -> Attempt:
+    return Attempt(sql, result=Result(("n",), ((value,),)), **more)
 
 
 def test_every_signal_has_a_weight_of_the_right_sign() -> None:
     known = shipped().signals
-    assert set(known) == set(PLAIN.signals())
-    assert {name for name, weight in known.items() if weight > 0} == {
-        "second reading agrees",
-        "drafts agree",
-        "approved",
-    }
+    assert set(known) == set(PLAIN.signals()) - {"unsure", "said"}
+    assert {name for name, weight in known.items() if weight > 0} == {"drafts agree", "approved"}
     assert all(known[name] < 0 for name in BY_HAND if name != "approved")
 
 
 @pytest.mark.parametrize(
-    ("against", "said"),
-    [
-        (Evidence(proofs=1), "checks find fault"),
-        (Evidence(doubts=2), "checks have doubts"),
-        (Evidence(empty=True), "nothing came out"),
-        (Evidence(second=SecondReading(same=False, certainty=0.8)), "second reading"),
-        (Evidence(agreeing=1, differing=2), "2 of 3 other drafts give something else"),
-        (Evidence(readings=2, same_readings=0), "another way to read"),
-        (Evidence(unexpected=3.0), "words do not lead to"),
-        (Evidence(joins=3), "joins 4 tables"),
-        (Evidence(sure=0.3), "the model says that it is not sure"),
-        (Evidence(unfinished=True), "did not converge"),
-    ],
+    "change",
+    [{"differing": 2}, {"unfinished": True}],
 )
-def test_what_speaks_against_an_answer_lowers_it_and_is_said(against: Evidence, said: str) -> None:
-    value = confidence(against)
-    assert value < confidence(PLAIN)
-    assert said in reason(0.5, against)
+@pytest.mark.parametrize("base", [PLAIN, SAID])
+def test_what_was_found_lowers_it_with_and_without_the_models_word(base: Evidence, change: dict[str, Any]) -> None:
+    assert sure_of(replace(base, **change)) < sure_of(base)
 
 
-def test_a_proof_leaves_no_answer_sure() -> None:
-    best = Evidence(second=SecondReading(same=True, certainty=1.0), proofs=1)
-    assert words(confidence(best, Standing(elsewhere=Recorded(95, 100)))) != "sure"
+def test_the_models_word_is_taken_as_it_is_and_structure_counts_only_without_it() -> None:
+    for said in (0.3, 0.6, 0.9, 0.95):
+        assert sure_of(Evidence(sure=said)) == pytest.approx(said, abs=0.001)  # pyright: ignore[reportUnknownMemberType]
+    many: dict[str, Any] = {"unexpected": 2.0, "joins": 2, "nested": 1, "columns": 3, "readings": 2, "empty": True}
+    many["unheld"] = 1
+    assert set(PLAIN.signals()) > set(WITHOUT_WORD)
+    assert sure_of(replace(SAID, **many)) == sure_of(SAID)
+    for name, value in many.items():
+        assert sure_of(replace(PLAIN, **{name: value})) < sure_of(PLAIN)
+    assert 0.9 < sure_of(Evidence(sure=1.0)) < 1
+    assert 0 < sure_of(Evidence(sure=0.0)) < 0.1
 
 
-def test_agreement_raises_it_and_is_said() -> None:
-    second = replace(PLAIN, second=SecondReading(same=True, certainty=0.9))
-    drafts = replace(PLAIN, agreeing=2)
-    assert min(confidence(second), confidence(drafts)) > confidence(PLAIN)
-    assert reason(0.95, second) == "a second reading, by grammar, gives the same"
-    assert reason(0.95, drafts) == "2 of 2 other drafts give the same"
-    assert confidence(replace(PLAIN, approved=True)) > 0.98
+def test_a_model_that_overrates_itself_is_believed_less() -> None:
+    weak, strong = Standing(here=Recorded(60, 100)), Standing(elsewhere=Recorded(99, 100))
+    assert sure_of(SAID, weak) < 0.75 < sure_of(SAID) < sure_of(SAID, strong)
+    assert sure_of(SAID, Standing(here=Recorded(90, 100))) == pytest.approx(0.9, abs=0.001)  # pyright: ignore[reportUnknownMemberType]
+    assert OVER == 0.9
+
+
+def test_agreement_and_a_persons_approval_raise_it() -> None:
+    assert sure_of(replace(PLAIN, agreeing=2)) > sure_of(PLAIN)
+    assert sure_of(replace(PLAIN, approved=True)) > 0.98
 
 
 def test_votes_are_counted_of_drafts_that_were_not_selected_and_of_code() -> None:
@@ -88,11 +94,6 @@ def test_votes_are_counted_of_drafts_that_were_not_selected_and_of_code() -> Non
     assert evidence_of(chosen, comparison=inconclusive).differing == 0
 
 
-def test_what_a_query_decides_by_itself_is_evidence() -> None:
-    found = evidence_of(ran(reach=Reach(1.5, 2, 1), findings=("x",), proofs=1))
-    assert (found.unexpected, found.joins, found.nested, found.proofs, found.doubts) == (1.5, 2, 1, 1, 0)
-
-
 def test_the_models_record_counts_here_before_elsewhere(tmp_path: Path) -> None:
     path = tmp_path / "models.jsonl"
     for database, right in (("shop", 40), ("zoo", 99)):
@@ -101,141 +102,109 @@ def test_the_models_record_counts_here_before_elsewhere(tmp_path: Path) -> None:
     here, there = standing("m", "shop", path), standing("m", "zoo", path)
     assert (here.here, here.elsewhere) == (Recorded(40, 100), Recorded(99, 100)), "approved answers say nothing"
     assert share_of(here, 0.8) < 0.55 < 0.9 < share_of(there, 0.8)
-    assert confidence(PLAIN, here) < confidence(PLAIN) < confidence(PLAIN, there)
-    assert "right on 99 of 100 judged questions here" in reason(0.95, PLAIN, there)
-    assert "right on 40 of 100" in reason(0.5, PLAIN, here)
+    assert sure_of(PLAIN, here) < sure_of(PLAIN) < sure_of(PLAIN, there)
     assert standing("other", "shop", path) == Standing()
-
-
-def answered(shop: Path, reply: str, question: str = "How many customers are there?", **settings: object):
-    model = ScriptedModel(script=lambda prompt: f"```sql\n{reply}\n```")
-    fields = {"examples": "none", "effort": "low", **settings}
-    with SQLAgent(shop, model=model, settings=fields) as agent:
-        return agent.ask(question)
-
-
-def test_a_second_reading_counts_and_asks_no_model(shop: Path) -> None:
-    same, other = answered(shop, COUNT), answered(shop, f"{COUNT} WHERE 1 = 1 AND id > 1")
-    alone = answered(shop, COUNT, second_reading=False)
-    assert same.usage.llm_calls == alone.usage.llm_calls
-    assert other.confidence < alone.confidence < same.confidence
-    assert "a second reading, by grammar, gives the same" in same.certainty
-    assert "gives something else" in other.certainty
-
-
-def test_nothing_runs_unapproved_for_a_second_reading(shop: Path) -> None:
-    model = ScriptedModel(script=lambda prompt: f"```sql\n{COUNT}\n```")
-    with SQLAgent(shop, model=model, settings={"examples": "none", "approve": True}) as agent:
-        chat = agent.conversation()
-        assert chat.ask("How many customers are there?").certainty == ""
-        answer = chat.ask("approve")
-    assert answer.record.evidence["second reading agrees"] == 0
-
-
-def test_the_offline_translator_keeps_its_own_certainty(shop: Path) -> None:
-    with SQLAgent(shop, model="offline") as agent:
-        answer = agent.ask("How many customers are there?")
-    assert answer.confidence > 0.8
-    assert answer.record.evidence["second reading agrees"] == 0
-
-
-def test_the_reason_names_what_speaks_for_an_answer_before_what_speaks_against_it() -> None:
-    mixed = replace(PLAIN, second=SecondReading(same=True, certainty=0.9), readings=2, same_readings=0)
-    against = "another way to read the question gives something else"
-    said = f"a second reading, by grammar, gives the same; against it: {against}"
-    assert reason(0.8, mixed) == reason(0.95, mixed) == said
-    assert reason(0.95, PLAIN) == "no check finds fault with it"
 
 
 def test_what_is_known_of_an_attempt() -> None:
     assert evidence_of(ran()) == PLAIN
     assert evidence_of(Attempt("SELECT x", error="no such column: x")) == PLAIN, "nothing ran, so nothing was empty"
-    assert evidence_of(ran(value=None)).empty  # pyright: ignore[reportArgumentType]
-    assert evidence_of(ran(findings=("x", "y", "z"), proofs=1)).doubts == 2
-    assert evidence_of(ran(proofs=1)).doubts == 0
+    assert evidence_of(ran(value=None)).empty
     assert evidence_of(ran(literals=tuple(SearchedLiteral("t", "a", text, text == "x") for text in "xy"))).unheld == 1
     assert evidence_of(Attempt("SELECT 1, 2", result=Result(("a", "b"), ((1, 2),)))).columns == 2
-    assert [evidence_of(ran(source=source)).approved for source in ("verified", "edited", "draft")] == [
-        True,
-        True,
-        False,
-    ]
-    assert [evidence_of(ran(), status).unfinished for status in ("converged", "capped", "failed")] == [
-        False,
-        True,
-        False,
-    ]
+    approved = {source: evidence_of(ran(source=source)).approved for source in ("verified", "edited", "draft")}
+    assert approved == {"verified": True, "edited": True, "draft": False}
+    unfinished = {status: evidence_of(ran(), status).unfinished for status in ("converged", "capped", "failed")}
+    assert unfinished == {"converged": False, "capped": True, "failed": False}
     assert evidence_of(ran(), others=[ran(source="draft")]).agreeing == 0, "an earlier attempt is no vote"
     assert evidence_of(ran(), comparison=Comparison(False)).differing == 1
+    found = evidence_of(ran(reach=Reach(1.5, 2, 1)), rivals=Agreement(3, 1))
+    assert (found.unexpected, found.joins, found.nested, found.readings, found.same_readings) == (1.5, 2, 1, 3, 1)
+    assert (evidence_of(ran(sure=0.4)).sure, evidence_of(ran(confidence=0.8)).sure) == (0.4, 0.8)
 
 
 def test_each_signal_is_a_share_or_a_number_within_bounds() -> None:
     assert set(PLAIN.signals().values()) == {0.0}
     many = Evidence(
-        proofs=9, doubts=9, unheld=9, unexpected=9.0, joins=9, nested=9, columns=9, agreeing=3, differing=1,
-        second=SecondReading(same=True, certainty=0.8), readings=4, same_readings=3, sure=0.7,
+        sure=0.7, unheld=9, unexpected=9.0, joins=9, nested=9, columns=9, agreeing=3, differing=1, readings=4,
+        same_readings=3,
     )  # fmt: skip
     found = many.signals()
-    bounds = {"proofs": 2, "doubts": 2, "unheld values": 1, "unexpected": 3, "joins": 3, "nested": 2, "columns": 3}
+    bounds = {"unheld values": 1, "unexpected": 3, "joins": 3, "nested": 2, "columns": 3, "said": 1}
     assert {name: found[name] for name in bounds} == bounds
     assert (found["drafts agree"], found["drafts differ"], found["readings differ"]) == (0.75, 0.25, 0.25)
-    assert (found["second reading agrees"], found["second reading differs"]) == (0.8, 0)
     assert found["unsure"] == pytest.approx(0.3)  # pyright: ignore[reportUnknownMemberType]
     assert replace(PLAIN, columns=2).signals()["columns"] == 1
     assert replace(PLAIN, columns=0).signals()["columns"] == 0
-    other = replace(PLAIN, second=SecondReading(same=False, certainty=0.8)).signals()
-    assert (other["second reading agrees"], other["second reading differs"]) == (0, 1)
 
 
 def test_confidence_is_the_share_of_right_answers_moved_by_the_weights() -> None:
     weights = Weights(0.8, 0.0, {"empty": -1.0})
-    assert confidence(PLAIN, weights=weights) == 0.8
-    assert confidence(replace(PLAIN, empty=True, joins=3), weights=weights) == 0.595
-    assert confidence(PLAIN, weights=replace(weights, intercept=1.0)) == 0.916
-    assert confidence(PLAIN, Standing(here=Recorded(20, 20)), weights) == 0.9, "20 answers count as much as the rest"
-    assert confidence(PLAIN, Standing(elsewhere=Recorded(0, 20)), weights) == 0.4
+    assert sure_of(PLAIN, weights=weights) == 0.8
+    assert sure_of(replace(PLAIN, empty=True, joins=3), weights=weights) == 0.595
+    assert sure_of(PLAIN, weights=replace(weights, intercept=1.0)) == 0.916
+    assert sure_of(PLAIN, Standing(here=Recorded(20, 20)), weights) == 0.9, "20 answers count as much as the rest"
+    assert sure_of(PLAIN, Standing(elsewhere=Recorded(0, 20)), weights) == 0.4
 
 
-def test_an_own_certainty_is_moved_by_what_came_of_the_query() -> None:
-    def moved(found: Evidence = PLAIN, **more: object) -> float:
-        attempt = ran(**more)  # pyright: ignore[reportArgumentType]
-        assert attempt.result is not None
-        return own_certainty(0.8, attempt, attempt.result, found)
-
-    assert moved() == 0.8
-    assert moved(findings=("x",), proofs=1) == 0.4
-    assert moved(findings=("x",)) == pytest.approx(0.64)  # pyright: ignore[reportUnknownMemberType]
-    assert moved(value=None) == pytest.approx(0.56)  # pyright: ignore[reportUnknownMemberType]
-    assert moved(replace(PLAIN, unfinished=True)) == pytest.approx(0.64)  # pyright: ignore[reportUnknownMemberType]
-    assert moved(replace(PLAIN, agreeing=1)) == 0.9
-    assert moved(replace(PLAIN, agreeing=1, differing=1)) == 0.56, "one that differs counts for more"
+def test_nothing_is_called_unsure_without_a_reason() -> None:
+    values = (1.0, 0.9, 0.899, 0.7, 0.699, 0.0)
+    assert [in_words(value, "x") for value in values] == ["sure"] * 2 + ["fairly sure"] * 2 + ["unsure"] * 2
+    assert [in_words(value, "") for value in values] == ["sure"] * 2 + ["fairly sure"] * 4
 
 
-def test_words_for_confidence_begin_at_their_bounds() -> None:
-    assert [words(value) for value in (1.0, 0.9, 0.899, 0.7, 0.699, 0.0)] == [
-        "sure", "sure", "fairly sure", "fairly sure", "unsure", "unsure",
-    ]  # fmt: skip
+def test_what_speaks_against_an_answer_is_a_fact() -> None:
+    def said(attempt: Attempt, comparison: Comparison | None = None, **more: Any) -> list[str]:
+        return list(doubts(attempt, evidence_of(attempt, comparison=comparison, **more), comparison))
+
+    assert said(ran()) == said(ran(sure=0.3)) == [], "a number alone is no reason"
+    assert said(ran(sure=0.3, doubt="there are two dates")) == ["the model says: there are two dates"]
+    assert said(ran(sure=0.95, doubt="there are two dates")) == []
+    missing = (SearchedLiteral("t", "city", "atlantis", held=False),)
+    assert said(ran(literals=missing)) == ["no row has 'atlantis' in city"]
+    assert said(ran(value=None, literals=missing)) == [], "the empty result says so itself"
+    others = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate")]
+    assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other drafts gives something else"]
+    differs = Comparison(False, reason="2 rows more")
+    assert said(ran(), differs) == ["the pandas code gives something else: 2 rows more"]
+    assert said(ran(), status="capped") == ["the attempts did not converge"]
+    assert said(ran(source="edited", literals=missing)) == []
 
 
-def test_the_reason_tells_the_two_weightiest_on_either_side() -> None:
-    against = Evidence(proofs=1, doubts=1, unexpected=1.0, joins=1)
-    assert reason(0.2, against) == ("against it: checks find fault with the query; checks have doubts about the query")
-    assert reason(0.5, replace(PLAIN, approved=True, joins=1)) == (
-        "a person wrote or approved the query; against it: it joins 2 tables"
-    )
-    assert reason(0.5, PLAIN) == "little speaks for it or against it"
-    assert reason(0.9, PLAIN) == "no check finds fault with it"
-    assert reason(0.5, replace(PLAIN, nested=1)) == "against it: it is a query within a query"
-    assert reason(0.5, replace(PLAIN, columns=3)) == "against it: it gives 3 columns"
-    assert reason(0.95, replace(PLAIN, sure=0.95)) == "no check finds fault with it", "too little to be told"
+def answered(shop: Path, reply: str, **settings: object) -> Answer:
+    model = ScriptedModel(script=lambda prompt: reply)
+    fields = {"examples": "none", "effort": "low", **settings}
+    with SQLAgent(shop, model=model, settings=fields) as agent:
+        return agent.ask("How many customers are there?")
 
 
-def test_a_record_is_told_from_twenty_answers_on_and_speaks_for_or_against() -> None:
-    def told(right: int, n: int) -> str:
-        return reason(0.95, PLAIN, Standing(here=Recorded(right, n)))
+def test_an_answer_that_nothing_speaks_against_says_nothing_of_it(shop: Path, tmp_path: Path) -> None:
+    answer = answered(shop, f"```sql\n{COUNT}\n```\nSure: 95", record="off")
+    assert (answer.confidence, answer.confidence_reason, answer.certainty) == (0.95, "", "")
+    low = answered(shop, f"```sql\n{COUNT}\n```\nSure: 40, customers may be counted twice", record="off")
+    assert low.certainty == "unsure: the model says: customers may be counted twice"
+    path = tmp_path / "models.jsonl"
+    add_record(Record("ScriptedModel", "shop", 40, 20, None, 40, 1, "2026-01-01T00:00:00"), path)
+    weak = answered(shop, f"```sql\n{COUNT}\n```\nSure: 95", record=str(path))
+    assert weak.confidence < 0.9
+    assert weak.certainty.endswith("the model was right on 20 of 40 judged questions here")
 
-    assert told(19, 19) == "no check finds fault with it"
-    assert told(20, 20) == "the model was right on 20 of 20 judged questions here"
-    assert told(10, 20) == "against it: the model was right on 10 of 20 judged questions here"
-    both = Standing(Recorded(20, 20), Recorded(90, 100))
-    assert reason(0.95, PLAIN, both).count("judged questions") == 1
+
+def test_the_offline_translators_own_certainty_is_its_word(shop: Path) -> None:
+    with SQLAgent(shop, model="offline") as agent:
+        answer = agent.ask("How many customers are there?")
+    assert answer.confidence > 0.8
+    assert answer.record.evidence["said"] == 1
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["city ILIKE '%berlin%'", "NOT (city = 'Berlinn')", "NOT (city = 'Hamburg' OR city LIKE 'Paris%')"],
+)
+def test_a_text_that_is_held_or_excluded_is_not_called_missing(tmp_path: Path, condition: str) -> None:
+    with closing(duckdb.connect(str(tmp_path / "shop.duckdb"))) as connection:
+        connection.execute("CREATE TABLE customers AS SELECT * FROM (VALUES (1, 'Berlin')) AS v(id, city)")
+    model = writes(f"SELECT id FROM customers WHERE {condition}")
+    with SQLAgent(tmp_path / "shop.duckdb", model=model, settings={"examples": "none"}) as agent:
+        answer = agent.ask("Give me what was asked.")
+    assert (answer.row_count, answer.confidence_reason) == (1, "")

@@ -13,7 +13,7 @@ from tests.support.scripted import ScriptedModel, task_of, writes
 
 WRONG = "SELECT name FROM customers WHERE id NOT IN (SELECT nobody FROM orders)"
 RIGHT = "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders WHERE customer_id < 3)"
-ONE_REVISION = {"revise_on": "doubt", "max_attempts": 2, "effort": "low"}
+ONE_REVISION = {"max_attempts": 2, "effort": "low"}
 
 
 def turn(shop: Path, model: ScriptedModel, **settings: Any) -> list[tuple[str, Any]]:

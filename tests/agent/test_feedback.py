@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tableturn.agent.attempts.feedback import Bounds, result_csv
+from tableturn.agent.evidence.feedback import Bounds, result_csv
 from tableturn.agent.records import Result
 from tableturn.prompts.tokens import estimate_tokens
 

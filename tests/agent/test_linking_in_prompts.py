@@ -130,7 +130,8 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
         connection.execute("BEGIN")
         for number in range(999):
             columns = ", ".join(f"{kinds[(number + k) % 5]}_field_{k} TEXT" for k in range(9))
-            connection.execute(f"CREATE TABLE {kinds[number % 5]}_{number} (id INTEGER PRIMARY KEY, {columns})")
+            own = f"{kinds[number % 5]}_{number} (id INTEGER PRIMARY KEY, own_{number} TEXT, {columns})"
+            connection.execute(f"CREATE TABLE {own}")
         columns = ", ".join(f"zq{k} TEXT" for k in range(9))
         connection.execute(f"CREATE TABLE qqzx (id INTEGER PRIMARY KEY, {columns})")
         connection.execute("INSERT INTO qqzx (zq1) VALUES ('here')")
@@ -227,3 +228,27 @@ def test_the_explanation_is_asked_for_with_the_part_that_is_shown(wide: Path) ->
     talk(wide, model, ["What did the vendors send?"], preset="revision", prompt_tokens=3_000)
     explain = next(prompt for prompt in model.prompts if "You check queries by reading them back" in prompt)
     assert "qqzx(" in block(explain, "schema")
+
+
+def test_copies_and_tables_of_other_months_are_named_in_a_line_and_not_shown(tmp_path: Path) -> None:
+    path = tmp_path / "warehouse.db"
+    with closing(sqlite3.connect(path)) as connection:
+        columns = ", ".join(f"part{k} TEXT" for k in range(9))
+        names = [f"machine_{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(60)]
+        own = "parcel_id INTEGER, weight REAL, town TEXT"
+        named = ["parcels", "stg_parcels", "raw_parcels", "visits_202401", "visits_202402"]
+        for name in [*names, *named]:
+            held = columns if name in names else own if "parcels" in name else "visit_id INTEGER, page TEXT"
+            connection.execute(f"CREATE TABLE {name} ({held})")
+            connection.execute(f"INSERT INTO {name} (rowid) VALUES (1)")
+        connection.commit()
+    model = writes("SELECT town FROM parcels")
+    (prompt, *_), _ = talk(path, model, ["What is the town of each parcel, and the page of visits in 2024?"])
+    shown, others = block(prompt, "schema"), block(prompt, "other-tables")
+    assert "\nparcels(" in shown
+    assert "parcels(" not in shown.replace("\nparcels(", "")
+    assert re.search(
+        r"^Staging, copied, .*: (stg_parcels, raw_parcels|raw_parcels, stg_parcels)$", others, re.MULTILINE
+    )
+    assert re.search(r"^With the columns of visits_20240\d: visits_20240\d$", others, re.MULTILINE)
+    assert len(re.findall(r"^visits_", shown, re.MULTILINE)) == 1

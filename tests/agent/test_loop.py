@@ -27,7 +27,7 @@ def test_a_clean_draft_ends_at_the_gate(shop: Path) -> None:
     answer = asked(shop, model)
     assert (answer.status, answer.sql, answer.rows) == ("converged", GOOD, (("Ada",), ("Cy",)))
     assert len(answer.attempts) == 1
-    assert "no check finds fault" in answer.stopped
+    assert "nothing shows that it has to be written again" in answer.stopped
     assert answer.usage.llm_calls == 1, "one request understands and writes"
 
 
@@ -95,7 +95,7 @@ def test_nothing_that_runs_is_a_failure_and_says_why(shop: Path) -> None:
 def test_writing_is_refused_by_the_engine(shop: Path) -> None:
     before = shop.read_bytes()
     answer = asked(shop, writes("DELETE FROM customers"))
-    assert answer.status == "failed"
+    assert answer.status == "unanswerable"
     assert answer.attempts[0].error
     assert shop.read_bytes() == before
 
@@ -173,7 +173,7 @@ def test_credit_rephrases_by_worked_dialogues(shop: Path) -> None:
     assert model.prompts[0].count("Give me") > 10
 
 
-@pytest.mark.parametrize("same", ["DELETE FROM customers", "SELECT FROM WHERE"])
+@pytest.mark.parametrize("same", ["PRAGMA table_info(customers)", "SELECT FROM WHERE"])
 def test_what_cannot_be_parsed_converges_too(shop: Path, same: str) -> None:
     assert len(asked(shop, writes(same), max_attempts=20, effort="low").attempts) == 2
 
@@ -208,63 +208,14 @@ def test_a_large_schema_is_shown_in_part_and_that_is_said(tmp_path: Path) -> Non
 GATED = "no check finds fault"
 
 
-def test_a_warning_keeps_a_draft_from_passing_the_gate(shop: Path) -> None:
-    counts = "SELECT name, count(*) FROM customers WHERE city = 'Paris' GROUP BY name"
-    answer = asked(shop, writes(counts, GOOD), revise_on="doubt")
-    assert (len(answer.attempts), answer.sql) == (2, GOOD)
-    assert "does not ask for" in answer.attempts[0].feedback
-    assert GATED in answer.stopped
-
-
-def test_a_doubt_is_a_note_and_no_reason_to_revise(shop: Path) -> None:
-    counts = "SELECT name, count(*) FROM customers WHERE city = 'Paris' GROUP BY name"
-    answer = asked(shop, writes(counts, GOOD))
-    assert (len(answer.attempts), answer.sql) == (1, counts)
-    doubt = next(note for note in answer.notes if "does not ask for" in note)
-    assert doubt.endswith("Is that meant, or should one leave COUNT(*) out of the SELECT list?")
-
-
-def test_a_doubt_beside_a_proof_is_asked_and_not_ordered(shop: Path) -> None:
-    model = writes("SELECT name, count(*) FROM customers", GOOD)
-    answer = asked(shop, model)
-    assert len(answer.attempts) == 2
-    assert "add GROUP BY name, or leave it out" in model.prompts[-1]
-    assert "Is that meant, or should one leave COUNT(*) out" in model.prompts[-1]
-
-
-def test_an_empty_result_is_evidence_where_a_value_is_not_there(shop: Path) -> None:
-    assert len(asked(shop, writes(EMPTY, GOOD)).attempts) == 2
-    nobody = "SELECT name FROM customers WHERE city = 'Paris' AND id > 99"
-    assert len(asked(shop, writes(nobody, GOOD)).attempts) == 1
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["Who lives there?\n(Paris is the capital of France.)", "Who lives there? | Do you mean Paris? | Yes"],
-)
-def test_checks_read_the_question_alone(shop: Path, question: str) -> None:
-    with SQLAgent(shop, model=writes("SELECT name FROM customers", GOOD), settings={"examples": "none"}) as agent:
-        assert len(agent.ask(question).attempts) == 1
-
-
-def test_a_sum_over_repeated_rows_is_sent_back(shop: Path) -> None:
+def test_what_the_checks_remark_is_a_note_and_no_reason_to_revise(shop: Path) -> None:
     repeated = "SELECT sum(customers.id) FROM customers JOIN orders ON orders.customer_id = customers.id"
-    model = writes(repeated, "SELECT sum(id) FROM customers")
-    with SQLAgent(shop, model=model, settings={"examples": "none"}) as agent:
-        answer = agent.ask("What is the sum of the ids of customers?")
-    assert len(answer.attempts) == 2
-    assert "repeats rows of customers" in answer.attempts[0].feedback
-
-
-def test_a_value_that_the_question_mentions_has_to_be_used(shop: Path) -> None:
-    everybody = "SELECT name FROM customers"
-    answer = asked(shop, writes(everybody, GOOD))
-    assert (len(answer.attempts), answer.sql) == (2, GOOD)
-    assert "mentions 'Paris', which customers.city holds" in answer.attempts[0].feedback
+    answer = asked(shop, writes(repeated, GOOD))
+    assert (len(answer.attempts), answer.sql) == (1, repeated)
 
 
 def test_merging_over_the_budget_ends_capped_with_the_best_draft(shop: Path) -> None:
-    model = writes(GOOD, "SELECT city FROM customers WHERE name = 'Bo'")
+    model = writes(GOOD, "SELECT max(id) FROM orders WHERE id < 0")
     answer = asked(shop, model, candidates=2, candidate_reasoning=False, turn_calls=2)
     assert len(model.prompts) == 2
     assert (answer.status, answer.sql) == ("capped", GOOD)

@@ -15,7 +15,7 @@ from tableturn.tools.sample import build_sample
 from tests.support.scripted import writes
 
 COUNT = "SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2023%'"
-QUESTION = "How many orders did we have in 2023?"
+QUESTION = "How many sales did we have in 2023?"
 ALONE: dict[str, Any] = {"examples": "none"}
 
 

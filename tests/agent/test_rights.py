@@ -383,6 +383,16 @@ def test_any_number_of_narrower_answers_does_not_crowd_out_a_wider_persons(staff
     assert told(staff, "bo", wordings[3]) == f"{HEADS} WHERE id > -3"
 
 
+def test_what_another_worker_approved_instead_answers_here(staff: SQLAgent, tmp_path: Path) -> None:
+    file = tmp_path / "p.toml"
+    with SQLAgent(
+        tmp_path / "staff.db", model=writes("SELECT 1"), permissions=file, examples=tmp_path / "store"
+    ) as worker:
+        for sql in (HEADS, PAY):
+            approved(worker, "ada", sql)
+            assert told(staff, "ada") == sql
+
+
 def test_a_repeated_answer_does_not_hide_the_wider_persons_own(staff: SQLAgent) -> None:
     for _ in range(4):  # of several that read the same, any might be met first
         approved(staff, "ada", HEADS)
@@ -419,6 +429,15 @@ def test_the_same_query_of_a_wider_person_is_not_told_by_a_reply(staff: SQLAgent
     assert (saved.new, saved.replaced) == (True, 0)
     assert saved.id == example_id(saved.example)
     assert (told(staff, "ada"), told(staff, "bo")) == (HEADS, HEADS)
+
+
+def test_a_query_that_a_wider_person_shared_is_not_told(staff: SQLAgent) -> None:
+    ada = staff.for_user("ada")
+    answer = ada.correct(ada.ask("How many?"), PAY, question="What is paid?").answer
+    ada.approve(answer, question=TEAM, shared=True)
+    with pytest.raises(KnowledgeError, match="no definition"):
+        staff.for_user("bo").forget(TEAM)
+    assert ada.forget(TEAM)
 
 
 def test_any_number_of_hidden_examples_hides_no_other(staff: SQLAgent) -> None:
@@ -495,6 +514,27 @@ def test_notes_are_kept_apart_as_queries_are(staff: SQLAgent, tmp_path: Path) ->
     known = bo.resources.knowledge and bo.resources.knowledge.now()
     assert known
     assert "what ada says" in [entry.text for entry in known.entries], "that ada explains salaries is not told"
+
+
+def test_the_order_of_notes_tells_nothing_of_hidden_ones(staff: SQLAgent) -> None:
+    ada, bo = map(staff.for_user, ("ada", "bo"))
+    ada.note("cost = SUM(salaries.amount)")
+    for note in ("cost means effort", "name means surname", "zeal means effort"):
+        bo.note(note)
+    known = bo.resources.knowledge and bo.resources.knowledge.now()
+    assert known
+    assert [entry.name for entry in known.entries] == ["cost", "name", "zeal"]
+
+
+def test_what_a_file_says_twice_of_what_is_hidden_is_not_told(staff: SQLAgent, tmp_path: Path) -> None:
+    written(
+        tmp_path / "staff.knowledge.yaml",
+        "metrics: {Cost: {expression: SUM(salaries.amount)}, cost: {expression: SUM(salaries.id)}}",
+    )
+    told = {user: staff.for_user(user).resources.knowledge for user in ("ada", "bo")}
+    problems = {user: known and (now := known.now()) and now.problems for user, known in told.items()}
+    assert problems["ada"]
+    assert problems["bo"] == ()
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,8 @@ def measure_egress(options: BenchOptions) -> Figures:
 
     `engines` has the same for each engine, or why it was not tried. `--limit` is the number of turns on each.
     """
-    found = {name: _engine(name, options.limit) for name in ENGINES}
+    with tempfile.TemporaryDirectory() as folder, own_cache(Path(folder)):
+        found = {name: _engine(name, options.limit) for name in ENGINES}
     tried = [figures for figures in found.values() if "leaked" in figures]
     return {
         "canaries": sum(figures["canaries"] for figures in tried),

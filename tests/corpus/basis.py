@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from sqlglot import exp
-from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.bench.gold import Databases, Gold, golds
+from tableturn.evals.datasets import Question, load_dataset
+from tableturn.evals.lab.bench.gold import Databases, golds
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures
 from tableturn.tools.basis import Basis, basis_of
 from tableturn.tools.basis.grain import row_source
@@ -26,7 +26,7 @@ _Said = tuple[str, bool]
 """The kind of a statement that a basis makes, and whether it is true."""
 
 
-def _golds(options: BenchOptions) -> Iterator[tuple[Gold, Database]]:
+def _golds(options: BenchOptions) -> Iterator[tuple[Question, Database]]:
     """Yield the distinct gold queries of Spider train and dev."""
     with Databases(load_dataset("spider", "dev", options.folder)) as databases:
         for gold in islice(golds(options.folder, SPLITS), options.limit):
@@ -35,14 +35,14 @@ def _golds(options: BenchOptions) -> Iterator[tuple[Gold, Database]]:
                 yield gold, database
 
 
-def _check_basis(case: tuple[Gold, Database]) -> tuple[Gold, list[_Said] | None]:
+def _check_basis(case: tuple[Question, Database]) -> tuple[Question, list[_Said] | None]:
     """Return what a gold query's basis says that can be checked, and whether it is so; None if it says nothing."""
     gold, database = case
     try:
-        basis = basis_of(gold.sql, database.schema(), gold.question)
+        basis = basis_of(gold.golds[0], database.schema(), gold.text)
     except SQLParseError:
         return gold, None
-    return gold, list(_check_statements(gold.sql, basis, database))
+    return gold, list(_check_statements(gold.golds[0], basis, database))
 
 
 def run(options: BenchOptions) -> Figures:
@@ -50,7 +50,7 @@ def run(options: BenchOptions) -> Figures:
     checked = [_check_basis(case) for case in _golds(options)]
     said = [(gold, *one) for gold, statements in checked for one in statements or ()]
     kinds = Counter(kind for _, kind, _ in said)
-    wrong = [f"{kind}: {gold.database}: {gold.sql}" for gold, kind, holds in said if not holds]
+    wrong = [f"{kind}: {gold.database}: {gold.golds[0]}" for gold, kind, holds in said if not holds]
     return {
         "queries": len(checked),
         "statements": kinds.total(),

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from itertools import islice
-from pathlib import Path
+from functools import cache
+from itertools import chain, islice
 from typing import TypedDict, cast
 
-from sqlglot import exp
 from tableturn.evals.datasets import load_dataset
 from tableturn.evals.lab.bench.gold import ALL_SPLITS, Databases, golds
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures, divide
+from tableturn.evals.lab.bench.replays import read_multiturn, read_published, read_strong
 from tableturn.evals.metrics import OfficialJudge, Verdict, read_predictions
-from tableturn.tools.database import Database, Schema
+from tableturn.tools.database import Database
 from tableturn.tools.errors import QueryError, SQLParseError
-from tableturn.tools.results import same_result
-from tableturn.tools.sql import Asked, Finding, check, parse_select, regularize
+from tableturn.tools.sql import check, regularize
+from tableturn.tools.values import ValueIndex
 
 Query = tuple[str, str, str, Databases]
 """A database, a question, its gold query, and the databases."""
@@ -30,7 +30,7 @@ def _golds(*splits: tuple[str, str], distinct: bool = True) -> Callable[[BenchOp
         with Databases(load_dataset("spider", "dev", options.folder)) as databases:
             for gold in islice(golds(options.folder, splits, distinct=distinct), options.limit):
                 if databases.get(gold.database) is not None:
-                    yield gold.database, gold.question, gold.sql, databases
+                    yield gold.database, gold.text, gold.golds[0], databases
 
     return cases
 
@@ -63,138 +63,60 @@ def measure_regularize(options: BenchOptions) -> Figures:
     }
 
 
-def _plant(case: Query) -> tuple[bool, list[tuple[str, bool]]]:
-    """Return whether a gold query raises an alarm, and each planted join with whether it is found.
-
-    Planted is a join from a table that refers to an aggregated one, if it changes the result. COUNT(*) names no table
-    whose rows it means to count, so that nothing is planted there.
-    """
-    name, _, sql, databases = case
-    database = databases.open(name)
-    planted = [(f"{name}: {query}", _is_proved(query, database)) for query in _planted(sql, database)]
-    return _is_proved(sql, database), planted
-
-
-def measure_grain(options: BenchOptions) -> Figures:
-    """Return `planted` queries, the share `found` of them, and the share of gold queries that are sent back."""
-    cases = _golds(("spider", "train"), ("spider", "train_others"), ("cosql", "train"))
-    outcomes = [_plant(case) for case in cases(options)]
-    planted = [each for _, some in outcomes for each in some]
-    return {
-        "planted": len(planted),
-        "found": divide(sum(found for _, found in planted), len(planted)) if planted else None,
-        "golds": len(outcomes),
-        "false_alarms": divide(sum(alarm for alarm, _ in outcomes), len(outcomes)) if outcomes else None,
-        "missed": [query for query, found in planted if not found][:20],
-    }
-
-
-def _is_proved(sql: str, database: Database) -> bool:
-    findings = check(sql, database.schema(), gives_row=database.gives_row)
-    return any(finding.kind == "repeated_rows" and finding.proof for finding in findings)
-
-
-def _planted(sql: str, database: Database) -> Iterator[str]:
-    """The query with the first join added that changes its result; nothing where none does."""
-    try:
-        regular = regularize(sql, database.schema())
-        joined = list(_joined(regular, database.schema()))
-        before = database.execute(regular) if joined else None
-    except (QueryError, SQLParseError):
-        return
-    for query, outer in joined:
-        try:
-            after = database.execute(outer)
-        except QueryError:
-            continue
-        if before is not None and not same_result(before.rows, after.rows, ordered=False):
-            yield query
-            return
-
-
-def _joined(sql: str, schema: Schema) -> Iterator[tuple[str, str]]:
-    """The query joined with each table that refers to one whose column it aggregates; also with an outer join.
-
-    The outer one drops no row, so that only repeated rows change its result.
-    """
-    tree = parse_select(sql, schema.dialect)
-    if not isinstance(tree, exp.Select):
-        return
-    names = {table.alias_or_name.lower(): table.name for table in tree.find_all(exp.Table)}
-    for aggregate in tree.find_all(exp.Sum, exp.Avg, exp.Count):
-        if aggregate.find_ancestor(exp.Select) is not tree or not isinstance(aggregate.this, exp.Column):
-            continue
-        label = aggregate.this.table
-        for key in schema.foreign_keys:
-            held = names.get(label.lower(), "")
-            if key.ref_table.lower() != held.lower() or key.table.lower() in {name.lower() for name in names.values()}:
-                continue
-            on = " AND ".join(
-                f'"{key.table}"."{one}" = "{label}"."{other}"'
-                for one, other in zip(key.columns, key.ref_columns, strict=True)
-            )
-            table = exp.to_table(f'"{key.table}"')
-            inner, outer = (tree.copy().join(table, on=on, join_type=kind, dialect="sqlite") for kind in ("", "left"))
-            yield inner.sql("sqlite"), outer.sql("sqlite")
-
-
-def _checked(options: BenchOptions) -> Iterator[tuple[bool, Query]]:
-    """Yield Spider's training golds, and published predictions, on which the rules were not developed."""
-    yield from ((True, case) for case in _golds(("spider", "train"), distinct=False)(options))
-    with Databases(load_dataset("spider", "dev", options.folder)) as databases:
-        for name, sql in islice(_predictions(options.folder), options.limit):
-            if databases.get(name) is not None:
-                yield False, (name, "", sql, databases)
-
-
-def _check(case: tuple[bool, Query]) -> tuple[bool, str, QueryError | None, Finding | None]:
-    """Return whether a query is a gold, its text, why it does not run, and the error that is foreseen."""
-    is_gold, (name, question, sql, databases) = case
-    findings = check(sql, databases.open(name).schema(), asked=Asked(question) if is_gold else None)
-    errors = [each for each in findings if each.severity == "error" and (is_gold or each.kind != "always_empty")]
-    ran = None if is_gold else databases.run(name, sql)
-    return is_gold, f"{name}: {sql}", ran if isinstance(ran, QueryError) else None, errors[0] if errors else None
+def _drafts(options: BenchOptions) -> Iterator[tuple[str, Query]]:
+    """Yield published drafts and a strong model's, each with whether it is right or wrong."""
+    data, limit = options.folder, options.limit
+    replays = [read_strong(data, limit), read_published(data, limit)]
+    for name, system in (("sparc", "gpt-5.2"), ("sparc", "gemini-3-pro"), ("cosql", "gemini-3-pro")):
+        replays.append(read_multiturn(data, name, [f"{system}_zero_shot"], limit))
+    for replay in replays:
+        with Databases(replay.asked) as databases, OfficialJudge(replay.asked) as judge:
+            for drafts in replay.drafts.values():
+                for question in replay.asked.questions:
+                    sql = drafts.get(question.id, "")
+                    right = replay.is_right(judge.judge(question, sql), sql)
+                    if right is not None and databases.get(question.database) is not None:
+                        yield ("right" if right else "wrong"), (question.database, question.text, sql, databases)
 
 
 def measure_check(options: BenchOptions) -> Figures:
-    """Return errors on golds; of the predictions that fail to run, those foreseen, and those with the right reason.
+    """Return how many golds, right drafts and wrong ones have a finding of each kind, and what it says of golds.
 
-    `false_alarms` are predictions that run although the check foresaw a failure.
+    Of the drafts that do not run, `foreseen` are those with an error, and `right_reason` those with the engine's.
     """
-    outcomes = [_check(case) for case in _checked(options)]
-    of_golds = [(sql, finding) for is_gold, sql, _, finding in outcomes if is_gold]
-    errors = [f"{finding.message} {sql}" for sql, finding in of_golds if finding is not None]
-    predicted = [(sql, failed, finding) for is_gold, sql, failed, finding in outcomes if not is_gold]
-    failing = [(sql, failed, finding) for sql, failed, finding in predicted if failed is not None]
-    missed = [
-        f"{sql}: {failed.kind} ({failed}), foreseen {finding and finding.kind}"
-        for sql, failed, finding in failing
-        if finding is None or finding.kind != failed.kind
-    ]
-    right = len(failing) - len(missed)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    accused, missed = list[str](), list[str]()
+    failing = foreseen = 0
+    training = _golds(("spider", "train"), ("spider", "train_others"), ("cosql", "train"))
+    for group, case in chain((("golds", case) for case in training(options)), _drafts(options)):
+        name, _, sql, databases = case
+        database = databases.open(name)
+        findings = check(sql, database.schema(), values=_values(database), compiles=database.compile_check)
+        counts["queries"][group] += 1
+        for kind in {finding.kind for finding in findings}:
+            counts[kind][group] += 1
+        if group == "golds":
+            accused += [f"{name}: {finding.message} {sql}" for finding in findings]
+        elif isinstance(failed := databases.run(name, sql), QueryError):
+            kinds = [finding.kind for finding in findings if finding.severity == "error"]
+            failing, foreseen = failing + 1, foreseen + bool(kinds)
+            if failed.kind not in kinds[:1]:
+                missed.append(f"{name}: {sql}: {failed.kind} ({failed})")
+    right_reason = failing - len(missed)
     return {
-        "golds": len(of_golds),
-        "gold_errors": len(errors),
-        "gold_error_list": errors,
-        "predictions": len(predicted),
-        "failing": len(failing),
-        "foreseen": sum(finding is not None for _, _, finding in failing),
-        "right_reason": right,
-        "false_alarms": sum(failed is None and finding is not None for _, failed, finding in predicted),
-        "failing_predictions_foreseen": divide(right, len(failing)) if failing else 1.0,
+        **counts,
+        "accused_golds": accused,
+        "failing": failing,
+        "foreseen": foreseen,
+        "right_reason": right_reason,
+        "failing_predictions_foreseen": divide(right_reason, failing) if failing else 1.0,
         "missed": missed[:20],
     }
 
 
-def _predictions(data: Path) -> Iterator[tuple[str, str]]:
-    """Yield published predictions, with their databases."""
-    dataset = load_dataset("spider", "dev", data)
-    for path in sorted((data / "predictions" / "spider_dev").glob("*.sql")):
-        found = read_predictions(path, dataset)
-        yield from ((question.database, found[question.id]) for question in dataset.questions if question.id in found)
-    for path in sorted((data / "predictions" / "multi_turn").glob("*.json")):
-        for interaction in json.loads(path.read_text(encoding="utf-8")):
-            yield from ((turn["db_id"], turn["prediction"]) for turn in interaction["turns"])
+@cache
+def _values(database: Database) -> ValueIndex:
+    return ValueIndex.open(database)
 
 
 class Outcome(TypedDict):

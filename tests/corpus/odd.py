@@ -1,14 +1,9 @@
-"""Odd databases, questions, replies and statements, and dialogues made of them: the same for the same seed."""
+"""Odd databases, questions and statements: the same for the same seed."""
 
 from __future__ import annotations
 
-import json
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from tests.support.scripted import ScriptedModel
+from collections.abc import Callable, Sequence
 
 Tables = Sequence[tuple[str, Sequence[str]]]
 """Names of tables, each with those of its columns."""
@@ -155,7 +150,7 @@ Which {t} are not IN {u}, OR May?
 the status of {t} that is not open
 """.strip().splitlines()
 
-_ODD = [
+ODD_WORDS = [
     ".", "?", "???!!!", "...", ",;:", "()", "-", "'", '"', "''''", "“”", "`", "```", "\\", "%", "*", "#", "/",
     "//", "--", "the", "of the in", "is it", "a an the or and not", "who what which", "IN", "OR", "Is", "I", "it",
     "no", "yes", "ok", "hello", "hi there", "thanks!", "May", "may", "US", "A", "id", "IDs", "null", "NULL",
@@ -218,7 +213,7 @@ none of your business
 def questions(chance: random.Random, tables: Tables, number: int) -> list[str]:
     """The words that a person says, turn after turn: odd ones, plain ones, and ones that lean on what was before."""
 
-    kinds = (_PLAIN, _ODD, _FOLLOW_UPS)
+    kinds = (_PLAIN, ODD_WORDS, _FOLLOW_UPS)
     first = chance.choice(chance.choices(kinds, (5, 4, 1))[0])
     later = [chance.choice(chance.choices(kinds, (2, 3, 5))[0]) for _ in range(number - 1)]
     return [_twisted(chance, _spoken(chance, words, tables)) for words in (first, *later)]
@@ -241,7 +236,7 @@ def _twisted(chance: random.Random, words: str) -> str:
         lambda text: f'"{text}"',
         lambda text: text.replace(" ", "  \n"),
         lambda text: text[: max(len(text) // 2, 1)],
-        lambda text: f"{text} {chance.choice(_ODD)}",
+        lambda text: f"{text} {chance.choice(ODD_WORDS)}",
         lambda text: "\u00a0".join(text.split()),
         lambda text: f"(({text}",
     ]
@@ -508,125 +503,3 @@ def _filled(chance: random.Random, form: str, tables: Tables) -> str:
     for key, name in names.items():
         form = form.replace(f"{{{key}}}", _quoted(name))
     return form
-
-
-def reply(chance: random.Random, prompt: str, tables: Tables) -> str:
-    """What a model might say to a request: what was asked for in most, and all else that models say."""
-    sql = statement(chance, tables)
-    if '"intent"' in prompt and chance.random() < 0.7:
-        return _understanding(chance)
-    fenced = f"```sql\n{sql}\n```"
-    ways: list[tuple[float, Callable[[], str]]] = [
-        (10, lambda: fenced),
-        (2, lambda: sql),
-        (1, lambda: f"Certainly! {sql}; that is all."),
-        (1, lambda: f"```\n{sql}"),
-        (1, lambda: fenced[: len(fenced) // 2]),
-        (1, lambda: json.dumps({"sql": sql, "confidence": chance.choice([0.5, "high", None, 1e999, -3])})),
-        (1, lambda: f"{fenced}\nAlternatively:\n```sql\n{statement(chance, tables)}\n```"),
-        (1, lambda: f"Ask back: Which of these?\n1. {chance.choice(tables)[0]}\n2. the other\n3. "),
-        (1, lambda: f"Ask back: {chance.choice(_ODD)}"),
-        (0.5, lambda: f"Cannot answer: {chance.choice(_ODD)}"),
-        (0.5, lambda: "Small talk: hello"),
-        (1, lambda: f"Question: {chance.choice(_ODD)}\nSure: {chance.choice(['9', '1e999', 'x', '-1'])}\n{fenced}"),
-        (1, lambda: f"```python\nresult = pd.DataFrame({{'n': [1, None]}})\n```\n{fenced}"),
-        (0.5, lambda: f"```python\nresult = {chance.choice(['1e999', '1e999 - 1e999', '[]'])}\n```"),
-        (0.5, lambda: _understanding(chance)),
-        (0.5, lambda: chance.choice(_ODD)),
-        (0.3, lambda: ""),
-        (0.3, lambda: "\x00" * 5 + fenced),
-        (0.3, lambda: fenced.replace("SELECT", "SELECT '\ud800', ", 1)),
-        (0.3, lambda: f"SELECT {'9' * 5_000}"),
-        (0.3, lambda: "SELECT " + "(" * 300 + "1" + ")" * 300),
-        (0.3, lambda: "SELECT 1" + " UNION SELECT 1" * 300),
-        (0.3, lambda: "I'm sorry, but I can't help with that."),
-        (0.3, lambda: "word " * 5_000),
-        (0.2, lambda: "[" * 2_000),
-        (0.2, lambda: "<sql>" + sql + "</sql>"),
-    ]
-    weights, makers = zip(*ways, strict=True)
-    return chance.choices(makers, weights)[0]()
-
-
-def _understanding(chance: random.Random) -> str:
-    """The reply to a request to understand a question, whole or not."""
-    words: list[Any] = [chance.choice(_ODD), "Give me all of them.", "", None, 5, ["x"], {"a": 1}]
-    told: dict[str, Any] = {
-        "rephrased": chance.choice(words),
-        "simplified": chance.choice(words),
-        "intent": chance.choice(["answerable"] * 6 + ["ambiguous", "unanswerable", "small_talk", "", None, 7]),
-        "reply": chance.choice(words),
-        "choices": chance.choice([[], ["a", "b"], "a", None, [1, None], [""]]),
-        "meaning": chance.choice(words),
-        "differences": chance.choice(words),
-    }
-    return json.dumps({key: told[key] for key in told if chance.random() < 0.9})
-
-
-def odd_model(seed: int, tables: Tables, words: str = "") -> ScriptedModel:
-    """Return a model that replies by what is asked of it: one request has one reply, in whatever order requests come.
-
-    `words` are given for each request for SQL; without them an odd reply is.
-    """
-
-    def script(prompt: str) -> str:
-        if words and '"intent"' not in prompt:
-            return words
-        return reply(random.Random(f"{seed}/{prompt}".encode("utf-8", "replace")), prompt, tables)
-
-    return ScriptedModel(script=script, usage=None)
-
-
-@dataclass(frozen=True)
-class Dialogue:
-    """What one person says to one database.
-
-    Attributes:
-        number: Its own.
-        database: A key of `DATABASES`.
-        preset: The agent's.
-        offline: Whether the built-in translator answers, rather than `odd_model`.
-        way: How the turns are taken: `ask`, `aask` or `stream`.
-        settings: Fields beside the preset's.
-    """
-
-    number: int
-    database: str
-    preset: str
-    offline: bool
-    way: str
-    settings: dict[str, Any]
-
-    def questions(self, tables: Tables, turns: int = 3) -> list[str]:
-        """What is said, turn after turn."""
-        return questions(random.Random(f"words/{self.number}"), tables, turns)
-
-
-_PRESETS = ("full", "full", "full", "credit", "craft", "track", "revision")
-_SETTINGS: tuple[dict[str, Any], ...] = (
-    {},
-    {},
-    {},
-    {"readings": "ask"},
-    {"candidates": 3},
-    {"clarify": False},
-    {"rephrase": "always"},
-    {"effort": "high"},
-    {"history_window": 0},
-    {"max_attempts": 1},
-)
-
-
-def dialogues(count: int) -> Iterator[Dialogue]:
-    """So many dialogues: databases take turns, and every preset and way of asking has its share."""
-    names = tuple(DATABASES)
-    for number in range(count):
-        chance = random.Random(f"dialogue/{number}")
-        yield Dialogue(
-            number,
-            names[number % len(names)],
-            chance.choice(_PRESETS),
-            chance.random() < 0.35,
-            chance.choice(("ask", "ask", "aask", "stream")),
-            chance.choice(_SETTINGS),
-        )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import sqlite3
 import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -26,6 +28,7 @@ from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.tools.database import Database
 from tableturn.tools.errors import TableturnError
 
+from tests.support.scripted import ScriptedModel
 from tests.tools.database.carried import carry, explain_missing
 
 from . import odd
@@ -55,7 +58,7 @@ def run(options: BenchOptions) -> dict[str, object]:
         _houses(Path(folder)) as (houses, missing),
     ):
         engines = list(houses.values())
-        for dialogue in odd.dialogues(count):
+        for dialogue in _draw_dialogues(count):
             place = dialogue.number // len(odd.DATABASES) % _OTHER_ENGINES
             _talk(dialogue, engines[place if place < len(engines) else 0], seen)
         for number in range(share):
@@ -141,9 +144,9 @@ def _houses(folder: Path) -> Generator[tuple[dict[str, _House], dict[str, str]]]
         yield houses, missing
 
 
-def _talk(dialogue: odd.Dialogue, house: _House, seen: _Seen) -> None:
+def _talk(dialogue: _Dialogue, house: _House, seen: _Seen) -> None:
     database, tables = house.database(dialogue.database)
-    model = "offline" if dialogue.offline else odd.odd_model(dialogue.number, tables)
+    model = "offline" if dialogue.offline else _odd_model(dialogue.number, tables)
     settings = {**_SETTINGS, **dialogue.settings}
     with SQLAgent(database, model=model, preset=dialogue.preset, settings=settings) as agent:
         conversation = agent.conversation()
@@ -159,7 +162,7 @@ def _follow_up(number: int, house: _House, seen: _Seen) -> None:
     sql = odd.numbered_statement(number, tables)
     what = f"statement {number} on {name} ({database.engine.name}): {sql}"
     kept = InMemorySaver()
-    written = odd.odd_model(number, tables, f"```sql\n{sql}\n```")
+    written = _odd_model(number, tables, f"```sql\n{sql}\n```")
     first, then, last = odd.around(number, tables)
     for model, said in ((written, first), (written, then), ("offline", last)):
         with SQLAgent(database, model=model, settings=_SETTINGS, checkpointer=kept) as agent:
@@ -180,3 +183,130 @@ def _asked(conversation: Conversation, question: str, way: str) -> Answer:
     assert answer_html(answer).encode()
     conversation.why()
     return answer
+
+
+def _reply(chance: random.Random, prompt: str, tables: odd.Tables) -> str:
+    """What a model might say to a request: what was asked for in most, and all else that models say."""
+    sql = odd.statement(chance, tables)
+    if '"intent"' in prompt and chance.random() < 0.7:
+        return _understanding(chance)
+    fenced = f"```sql\n{sql}\n```"
+    ways: list[tuple[float, Callable[[], str]]] = [
+        (10, lambda: fenced),
+        (2, lambda: sql),
+        (1, lambda: f"Certainly! {sql}; that is all."),
+        (1, lambda: f"```\n{sql}"),
+        (1, lambda: fenced[: len(fenced) // 2]),
+        (1, lambda: json.dumps({"sql": sql, "confidence": chance.choice([0.5, "high", None, 1e999, -3])})),
+        (1, lambda: f"{fenced}\nAlternatively:\n```sql\n{odd.statement(chance, tables)}\n```"),
+        (1, lambda: f"Ask back: Which of these?\n1. {chance.choice(tables)[0]}\n2. the other\n3. "),
+        (1, lambda: f"Ask back: {chance.choice(odd.ODD_WORDS)}"),
+        (0.5, lambda: f"Cannot answer: {chance.choice(odd.ODD_WORDS)}"),
+        (0.5, lambda: "Small talk: hello"),
+        (
+            1,
+            lambda: (
+                f"Question: {chance.choice(odd.ODD_WORDS)}\nSure: {chance.choice(['9', '1e999', 'x', '-1'])}\n{fenced}"
+            ),
+        ),
+        (1, lambda: f"```python\nresult = pd.DataFrame({{'n': [1, None]}})\n```\n{fenced}"),
+        (0.5, lambda: f"```python\nresult = {chance.choice(['1e999', '1e999 - 1e999', '[]'])}\n```"),
+        (0.5, lambda: _understanding(chance)),
+        (0.5, lambda: chance.choice(odd.ODD_WORDS)),
+        (0.3, lambda: ""),
+        (0.3, lambda: "\x00" * 5 + fenced),
+        (0.3, lambda: fenced.replace("SELECT", "SELECT '\ud800', ", 1)),
+        (0.3, lambda: f"SELECT {'9' * 5_000}"),
+        (0.3, lambda: "SELECT " + "(" * 300 + "1" + ")" * 300),
+        (0.3, lambda: "SELECT 1" + " UNION SELECT 1" * 300),
+        (0.3, lambda: "I'm sorry, but I can't help with that."),
+        (0.3, lambda: "word " * 5_000),
+        (0.2, lambda: "[" * 2_000),
+        (0.2, lambda: "<sql>" + sql + "</sql>"),
+    ]
+    weights, makers = zip(*ways, strict=True)
+    return chance.choices(makers, weights)[0]()
+
+
+def _understanding(chance: random.Random) -> str:
+    """The reply to a request to understand a question, whole or not."""
+    words: list[Any] = [chance.choice(odd.ODD_WORDS), "Give me all of them.", "", None, 5, ["x"], {"a": 1}]
+    told: dict[str, Any] = {
+        "rephrased": chance.choice(words),
+        "simplified": chance.choice(words),
+        "intent": chance.choice(["answerable"] * 6 + ["ambiguous", "unanswerable", "small_talk", "", None, 7]),
+        "reply": chance.choice(words),
+        "choices": chance.choice([[], ["a", "b"], "a", None, [1, None], [""]]),
+        "meaning": chance.choice(words),
+        "differences": chance.choice(words),
+    }
+    return json.dumps({key: told[key] for key in told if chance.random() < 0.9})
+
+
+def _odd_model(seed: int, tables: odd.Tables, words: str = "") -> ScriptedModel:
+    """Return a model that replies by what is asked of it: one request has one reply, in whatever order requests come.
+
+    `words` are given for each request for SQL; without them an odd reply is.
+    """
+
+    def script(prompt: str) -> str:
+        if words and '"intent"' not in prompt:
+            return words
+        return _reply(random.Random(f"{seed}/{prompt}".encode("utf-8", "replace")), prompt, tables)
+
+    return ScriptedModel(script=script, usage=None)
+
+
+@dataclass(frozen=True)
+class _Dialogue:
+    """What one person says to one database.
+
+    Attributes:
+        number: Its own.
+        database: A key of `odd.DATABASES`.
+        preset: The agent's.
+        offline: Whether the built-in translator answers, rather than `_odd_model`.
+        way: How the turns are taken: `ask`, `aask` or `stream`.
+        settings: Fields beside the preset's.
+    """
+
+    number: int
+    database: str
+    preset: str
+    offline: bool
+    way: str
+    settings: dict[str, Any]
+
+    def questions(self, tables: odd.Tables, turns: int = 3) -> list[str]:
+        """What is said, turn after turn."""
+        return odd.questions(random.Random(f"words/{self.number}"), tables, turns)
+
+
+_PRESETS = ("full", "full", "full", "credit", "craft", "track", "revision")
+_CHANGES: tuple[dict[str, Any], ...] = (
+    {},
+    {},
+    {},
+    {"readings": "ask"},
+    {"candidates": 3},
+    {"clarify": False},
+    {"rephrase": "always"},
+    {"effort": "high"},
+    {"history_window": 0},
+    {"max_attempts": 1},
+)
+
+
+def _draw_dialogues(count: int) -> Iterator[_Dialogue]:
+    """So many dialogues: databases take turns, and every preset and way of asking has its share."""
+    names = tuple(odd.DATABASES)
+    for number in range(count):
+        chance = random.Random(f"dialogue/{number}")
+        yield _Dialogue(
+            number,
+            names[number % len(names)],
+            chance.choice(_PRESETS),
+            chance.random() < 0.35,
+            chance.choice(("ask", "ask", "aask", "stream")),
+            chance.choice(_CHANGES),
+        )

@@ -62,7 +62,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "always": {"rephrase": "always"},
     "blocks": {"reason": "code_blocks"},
     "ask": {"readings": "ask"},
-    "doubt": {"revise_on": "doubt", "feedback_explanation": True, "max_attempts": 4},
+    "doubt": {"feedback_explanation": True, "max_attempts": 4},
     "draft": {"examples": "draft", "schema_style": "ddl"},
     "small": {"prompt_tokens": 1_500, "history_window": 1, "rows": 3, "values": 2},
     "benchmark": {"conventions": "benchmark", "today": "none", "clarify": False, "link_threshold": 0.1},

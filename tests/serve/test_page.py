@@ -485,7 +485,7 @@ def test_what_an_answer_says_of_itself_is_shown(visit: Visit, shop: Path) -> Non
     last(page).get_by_text("Why?").click()
     told = last(page).locator(".why").inner_text()
     for text in (
-        "Two queries agree.",
+        "Fairly sure: two queries agree",
         "19 of 20.",
         "written by the model",
         "placed from 2024-01-01; newest 2024-03-04",

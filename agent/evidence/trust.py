@@ -99,7 +99,7 @@ def _shipped() -> str:
     from tableturn import __version__
 
     templates = sorted((files("tableturn.prompts") / "templates").iterdir(), key=lambda file: file.name)
-    weights = files("tableturn.agent.attempts") / "data" / "evidence.json"
+    weights = files("tableturn.agent.evidence") / "data" / "evidence.json"
     return _digest(__version__, *(file.read_text("utf-8") for file in (*templates, weights)))
 
 

@@ -6,13 +6,20 @@ from ...tools.database import Table
 from ...tools.errors import SQLParseError
 from ...tools.results import same_result
 from ...tools.sandbox import Comparison, SandboxResult, results_agree
-from ...tools.sql import is_ordered, parse_select
+from ...tools.sql import SearchedLiteral, is_ordered, parse_select
 from ..records import Attempt, CodeResult, Result
 
 
 def is_empty(result: Result) -> bool:
     """No rows, or one row of nothing but NULL, as an aggregate over no rows gives."""
     return not result.rows or (result.row_count == 1 and all(cell is None for cell in result.rows[0]))
+
+
+def near_value(attempt: Attempt) -> SearchedLiteral | None:
+    """Return what a query looked for in vain though its column holds one value like it; None if it gave something."""
+    if attempt.result is None or not is_empty(attempt.result):
+        return None
+    return next((literal for literal in attempt.literals if literal.near), None)
 
 
 def compare_code(attempt: Attempt, code: CodeResult | None) -> Comparison | None:

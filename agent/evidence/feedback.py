@@ -11,7 +11,7 @@ from typing import TypeVar
 from ...prompts.tokens import estimate_tokens
 from ...tools.database import Schema
 from ...tools.errors import SQLParseError
-from ...tools.sql import OF_WORDS, Finding, used_items
+from ...tools.sql import Finding, used_items
 from ...tools.values import ValueMatch
 from ...tools.values.schema_words import name_stems
 from ..records import Attempt, CodeResult, Result
@@ -58,11 +58,8 @@ def _error(attempt: Attempt, findings: Sequence[Finding]) -> str:
 
 
 def describe(finding: Finding) -> str:
-    """A finding in one line; a doubt is put as a question, as a model takes every other wording for an order.
-
-    So is what rests on the question's words, however sure.
-    """
-    if not finding.proof or finding.kind in OF_WORDS:
+    """A finding in one line; a doubt is put as a question, as a model takes every other wording for an order."""
+    if not finding.proof:
         return (
             f"{finding.message} Is that meant{f', or should one {finding.suggestion}' if finding.suggestion else ''}?"
         )

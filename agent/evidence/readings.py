@@ -14,11 +14,11 @@ from functools import cache
 from ...tools.database import Limits
 from ...tools.database.table import Cell
 from ...tools.errors import QueryError
+from ...tools.examples import VERIFIED
 from ...tools.readings import Agreement, Look, Outcome, Ran, Rival, Said, outcome_of, rivals, shown, told
 from ...tools.sql import is_ordered
 from ..advice import advisory
 from ..context.history import as_asked, readable_turns
-from ..context.verified import VERIFIED
 from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
 from ..resources import Run
 from ..settings import Settings

@@ -1,0 +1,294 @@
+"""How sure an answer is, from 0 to 1, and what speaks against it, in words that a person can check.
+
+It starts from what the writer of the query says of it (`Sure:`), put right by how often that model was right before.
+A query without such a word starts from the record, and from what it decides by itself. What was found when it ran
+counts for both.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ...tools.readings import Agreement
+from ...tools.sandbox import Comparison
+from ..advice import advisory
+from ..model.record import Recorded, Standing, record_file, standing
+from ..records import Attempt, Status, Turn
+from ..resources import Run
+from .compare import agreement, is_empty
+
+BY_CODE = 0.3
+"""For an answer from pandas code whose SQL did not run: the code was never confirmed."""
+
+SURE, FAIRLY_SURE = 0.9, 0.7
+"""Confidence from which an answer is called sure, and fairly sure."""
+
+STRENGTH = 20
+"""What is assumed of a model of which little is known counts as much as so many judged answers."""
+
+OVER = 0.9
+"""How sure models say that they are, at the mean: a model that is right less often than that overrates itself."""
+
+FURTHEST = 0.02
+"""No word of a model's is taken to be nearer to 0 or 1 than this."""
+
+BY_HAND: Mapping[str, float] = {"readings differ": -0.7, "approved": 4.0, "unfinished": -0.4}
+"""Weights of what no published draft shows, in logits."""
+
+WITHOUT_WORD = ("unexpected", "joins", "nested", "columns", "readings differ", "unheld values", "empty")
+"""What counts only if the writer of a query says nothing of how sure it is: who says so has weighed it already.
+
+Beside the word of a careful and of a hasty reader none of them told right answers from wrong ones any better.
+"""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of an answer.
+
+    Attributes:
+        sure: How sure the writer of its query says it is, from 0 to 1; None where it does not say.
+        unheld: Texts and numbers that it looks for and that their columns do not hold.
+        empty: Whether nothing came out.
+        unexpected: See `Reach`.
+        joins: Likewise.
+        nested: Likewise.
+        columns: Of the result.
+        agreeing: Other drafts, pandas code among them, with the same result.
+        differing: Those with another.
+        readings: Rival readings of the question that were run.
+        same_readings: Those of them that give the same.
+        approved: Whether a person approved the query for this question.
+        unfinished: Whether the turn ended without converging.
+    """
+
+    sure: float | None = None
+    unheld: int = 0
+    empty: bool = False
+    unexpected: float = 0.0
+    joins: int = 0
+    nested: int = 0
+    columns: int = 1
+    agreeing: int = 0
+    differing: int = 0
+    readings: int = 0
+    same_readings: int = 0
+    approved: bool = False
+    unfinished: bool = False
+
+    def signals(self) -> dict[str, float]:
+        """Return what the confidence weighs, by name; each is 0 where nothing is known."""
+        others = self.agreeing + self.differing
+        return {
+            "drafts agree": self.agreeing / others if others else 0.0,
+            "drafts differ": self.differing / others if others else 0.0,
+            "readings differ": 1 - self.same_readings / self.readings if self.readings else 0.0,
+            "unheld values": float(min(self.unheld, 1)),
+            "empty": float(self.empty),
+            "unexpected": min(self.unexpected, 3.0),
+            "joins": float(min(self.joins, 3)),
+            "nested": float(min(self.nested, 2)),
+            "columns": float(min(max(self.columns - 1, 0), 3)),
+            "unsure": 0.0 if self.sure is None else 1 - self.sure,
+            "said": float(self.sure is not None),
+            "approved": float(self.approved),
+            "unfinished": float(self.unfinished),
+        }
+
+
+def evidence_of(
+    attempt: Attempt,
+    status: Status = "converged",
+    others: Sequence[Attempt] = (),
+    comparison: Comparison | None = None,
+    rivals: Agreement | None = None,
+) -> Evidence:
+    """Return what is known of an attempt that ran.
+
+    Args:
+        attempt: As it was looked at.
+        status: How the turn ended.
+        others: All attempts of the turn; drafts that were not selected vote.
+        comparison: How the pandas code's result compares with the query's, where code ran.
+        rivals: What other readings of the question gave.
+    """
+    votes = [agreement(attempt, other) for other in others if other.source == "candidate"]
+    if comparison is not None:
+        votes.append(True if comparison.agree else False if comparison.conclusive else None)
+    rivals, reach = rivals or Agreement(), attempt.reach
+    found = Evidence(
+        sure=attempt.confidence if attempt.sure is None else attempt.sure,
+        unheld=sum(literal.missing for literal in attempt.literals),
+        empty=attempt.result is not None and is_empty(attempt.result),
+        columns=len(attempt.result.columns) if attempt.result else 1,
+        agreeing=votes.count(True),
+        differing=votes.count(False),
+        readings=rivals.ran,
+        same_readings=rivals.same,
+        approved=attempt.source in ("verified", "edited"),
+        unfinished=status == "capped",
+    )
+    if reach is None:
+        return found
+    return replace(found, unexpected=reach.unexpected, joins=reach.joins, nested=reach.nested)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What signals weigh, in logits.
+
+    Attributes:
+        prior: The share of right answers that is assumed of a model without a record.
+        intercept: Beside the logit of the model's own share.
+        signals: By name, as `Evidence.signals` has them.
+    """
+
+    prior: float
+    intercept: float
+    signals: Mapping[str, float]
+
+
+@cache
+def shipped() -> Weights:
+    """Return the weights that the package carries; `evals.lab train evidence` fits them."""
+    kept: dict[str, Any] = json.loads((files(__package__ or "") / "data" / "evidence.json").read_text("utf-8"))
+    return Weights(kept["prior"], kept["intercept"], {**BY_HAND, **kept["signals"]})
+
+
+def confidence(signals: Mapping[str, float], standing: Standing | None = None, weights: Weights | None = None) -> float:
+    """Return the probability that an answer is right.
+
+    Args:
+        signals: As `Evidence.signals` has them.
+        standing: How often its model was right before.
+        weights: What signals weigh; by default those of the package.
+    """
+    weights, standing, said = weights or shipped(), standing or Standing(), bool(signals["said"])
+    if said:
+        sure = min(max(1 - signals["unsure"], FURTHEST), 1 - FURTHEST)
+        value = logit(sure) + logit(share_of(standing, OVER)) - logit(OVER)
+    else:
+        value = weights.intercept + logit(share_of(standing, weights.prior))
+    counted = (name for name in weights.signals if not (said and name in WITHOUT_WORD))
+    value += sum(weights.signals[name] * signals[name] for name in counted)
+    return round(1 / (1 + math.exp(-value)), 3)
+
+
+def share_of(standing: Standing, prior: float) -> float:
+    """Return how often a model is right on a database, by what is known of it there, elsewhere, and in general."""
+    return _share(standing.here, _share(standing.elsewhere, prior))
+
+
+def _share(recorded: Recorded, assumed: float) -> float:
+    return (recorded.right + STRENGTH * assumed) / (recorded.n + STRENGTH)
+
+
+def logit(share: float) -> float:
+    """Return the logarithm of the odds."""
+    return math.log(share / (1 - share))
+
+
+def in_words(value: float, reason: str) -> str:
+    """Return how sure an answer is, for people: no answer is called unsure without a reason that they can check."""
+    if value >= SURE:
+        return "sure"
+    return "unsure" if value < FAIRLY_SURE and reason else "fairly sure"
+
+
+def doubts(attempt: Attempt, found: Evidence, comparison: Comparison | None = None) -> Iterator[str]:
+    """Yield what speaks against an answer, each a fact.
+
+    Other readings of the question are told with what they give, beside the answer itself.
+    """
+    if found.approved:
+        return
+    if comparison is not None and comparison.conclusive and not comparison.agree:
+        yield f"the pandas code gives something else: {comparison.reason}"
+    drafts = found.agreeing + found.differing - (comparison is not None)
+    differing = found.differing - (comparison is not None and comparison.conclusive and not comparison.agree)
+    if differing:
+        yield f"{differing} of {drafts} other drafts {'gives' if differing == 1 else 'give'} something else"
+    if not found.empty:
+        missing = [f"'{literal.text}' in {literal.column}" for literal in attempt.literals if literal.missing]
+        if missing:
+            yield f"no row has {' or '.join(missing)}"
+    if attempt.doubt and found.sure is not None and found.sure < FAIRLY_SURE:
+        yield f"the model says: {attempt.doubt}"
+    if found.unfinished:
+        yield "the attempts did not converge"
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """How sure an answer is.
+
+    Attributes:
+        value: From 0 to 1; 0 where there is no answer.
+        alone: The same without what the model's record says, which grows: bounds are set on it.
+        reason: What speaks against it, in words; empty where nothing does.
+        signals: What was weighed; see `Evidence.signals`.
+    """
+
+    value: float
+    alone: float = 0.0
+    reason: str = ""
+    signals: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+UNKNOWN = Certainty(0.0, 0.0, "how sure it is could not be told")
+
+
+@advisory("confidence", UNKNOWN)
+def certainty(
+    attempts: Sequence[Attempt],
+    chosen: Attempt | None,
+    status: Status,
+    comparison: Comparison | None,
+    turn: Turn,
+    run: Run,
+    rivals: Agreement,
+) -> Certainty:
+    """Return how sure the answer of a turn is; reads the model's record, so call it within an effect.
+
+    Args:
+        attempts: All of the turn's.
+        chosen: The one that is the answer.
+        status: How the turn ended.
+        comparison: How the pandas code's result compares with the query's; None where no code ran.
+        turn: The turn.
+        run: Whose model's record counts.
+        rivals: What other readings of the question gave.
+    """
+    if turn.stop and turn.stop.kind == "schema":
+        return Certainty(1.0, 1.0)
+    if status not in ("converged", "capped"):
+        return Certainty(0.0)
+    if chosen is None or chosen.result is None:
+        return Certainty(BY_CODE, BY_CODE, "no query ran that confirms what the code gave")
+    found = evidence_of(chosen, status, attempts, comparison, rivals)
+    signals, past = found.signals(), _standing(run)
+    said = [*doubts(chosen, found, comparison), *_past(past)]
+    return Certainty(confidence(signals, past), confidence(signals), "; ".join(said), signals)
+
+
+def _standing(run: Run) -> Standing:
+    """Return what is known of the run's model; the agent's own settings say where, not the run's."""
+    path = record_file(run.resources.settings.record)
+    if path is None:
+        return Standing()
+    return standing(run.resources.translator(run.settings).model, run.resources.database.name, path)
+
+
+def _past(standing: Standing) -> Iterator[str]:
+    """Yield how often the model was right before, where that is known and speaks against it."""
+    for recorded, where in ((standing.here, "here"), (standing.elsewhere, "elsewhere")):
+        if recorded.n >= STRENGTH:
+            if recorded.right < FAIRLY_SURE * recorded.n:
+                yield f"the model was right on {recorded.right} of {recorded.n} judged questions {where}"
+            return
