@@ -28,7 +28,6 @@ ENTRIES: dict[Part, str] = {
     "follow-up": "tableturn.agent.nodes.link.base_turn",
     "checks": "tableturn.agent.evidence.look.check",
     "readings": "tableturn.agent.evidence.readings.rivals",
-    "second reading": "tableturn.agent.offline.OfflineTranslator.reading",
     "confidence": "tableturn.agent.evidence.confidence.evidence_of",
     "basis": "tableturn.agent.answers.basis.basis_of",
     "headings": "tableturn.agent.answers.phrasing.headings_of",
