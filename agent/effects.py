@@ -42,6 +42,9 @@ _SLICE_SECONDS = 0.05
 _DEAD_CONNECTIONS = 100
 """As many as the pools of the usual clients keep alive."""
 
+_OURS = (ModelError, TurnCancelled)
+"""What code of ours within a client's call raises: a budget was reached, or the turn was cancelled."""
+
 
 @dataclass(frozen=True)
 class Ask(Generic[R]):
@@ -193,6 +196,18 @@ class _Late(Exception):
     """An effect was not done in its time."""
 
 
+class RequestFailed(Exception):
+    """A model's client raised an error: code of others, told apart from faults of ours around it.
+
+    Attributes:
+        error: What it raised.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 class _Way(Protocol):
     """How effects are done; both methods raise `_Late` after so many seconds, and `TurnCancelled` once cancelled."""
 
@@ -331,7 +346,7 @@ class _Blocking:
         raise _Late
 
     async def send(self, request: Request, config: RunnableConfig, allowance: Allowance, seconds: float) -> AIMessage:
-        return await self.call(lambda: request.model.invoke(request.messages, config), seconds)
+        return await self.call(lambda: _invoke(request, config), seconds)
 
 
 def _slices(seconds: float, cancellation: Cancellation | None) -> Iterator[float | None]:
@@ -385,18 +400,28 @@ class _Awaiting:
         raise _cancelled() if stopped.done() else _Late
 
 
+def _invoke(request: Request, config: RunnableConfig) -> AIMessage:
+    try:
+        return request.model.invoke(request.messages, config)
+    except _OURS:
+        raise
+    except Exception as error:
+        raise RequestFailed(error) from error
+
+
 async def _ainvoke(request: Request, config: RunnableConfig, allowance: Allowance) -> AIMessage:
     """Asks; again where the client took up a kept-alive connection of an event loop that is gone.
 
     Clients are shared, and each such try rids their pool of one dead connection. Without this the second
     `asyncio.run` of a program would fail. Nothing went out over it, so that it counts as no request.
     """
-    spent = allowance.spent
-    for _ in range(_DEAD_CONNECTIONS):
+    spent, left = allowance.spent, _DEAD_CONNECTIONS
+    while True:
         try:
             return await request.model.ainvoke(request.messages, config)
-        except RuntimeError as error:
-            if not loop_is_gone(error):
-                raise
-            allowance.spent = spent
-    return await request.model.ainvoke(request.messages, config)
+        except _OURS:
+            raise
+        except Exception as error:
+            if not left or not (isinstance(error, RuntimeError) and loop_is_gone(error)):
+                raise RequestFailed(error) from error
+            allowance.spent, left = spent, left - 1

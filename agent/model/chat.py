@@ -11,8 +11,8 @@ from ...prompts.reply_text import REPLY_LIMIT
 from ...prompts.simplify import SimplifyTask
 from ...prompts.task import Message, Prompt, Task
 from ...prompts.tokens import PromptTooLarge, estimate_tokens
-from ...tools.errors import ModelError, ReplyError
-from ..effects import Body, Done, Request
+from ...tools.errors import ReplyError
+from ..effects import Body, Done, Request, RequestFailed
 from .budget import current_allowance
 from .errors import model_error, rejects_temperature, streams_nothing
 from .reply import reply_text, was_cut, was_refused
@@ -124,9 +124,8 @@ class PromptedTranslator:
             request = Request(self._tuned_model(tuning), messages, prompt.tokens)
             try:
                 return (yield request)
-            except ModelError:
-                raise  # no failure of the model's: a budget was reached, or the reply was late
-            except Exception as error:
+            except RequestFailed as failed:
+                error = failed.error
                 if self._takes_temperature and rejects_temperature(error):
                     self._takes_temperature = False
                 elif self._streams and streams_nothing(error):

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from io import IOBase
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("agent", "tools", "prompts", "serve", "evals")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BROAD = {"Exception", "BaseException"}
 _OFTEN_OURS = {
     *("TypeError", "ValueError", "KeyError", "IndexError", "LookupError", "AttributeError", "NameError"),
@@ -79,6 +84,16 @@ def _own_names(tree: ast.Module) -> set[str]:
     return defined | {alias.asname or alias.name for node in imported for alias in node.names}
 
 
+@cache
+def _methods() -> set[str]:
+    """Return the names of methods that are ours alone: none that objects of the standard library have, too."""
+    trees = (ast.parse(path.read_text("utf-8")) for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+    classes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    defined = (part.name for each in classes for part in each.body if isinstance(part, _FUNCTIONS))
+    usual = (str, bytes, dict, list, set, tuple, int, float, Path, IOBase, re.Pattern, re.Match, datetime)
+    return set(defined) - {name for kind in usual for name in dir(kind)}
+
+
 def _calls(body: list[ast.stmt], own: set[str]) -> bool:
     """Whether statements call code of ours, by its own name or on an object of ours."""
     calls = (node.func for part in body for node in ast.walk(part) if isinstance(node, ast.Call))
@@ -86,7 +101,7 @@ def _calls(body: list[ast.stmt], own: set[str]) -> bool:
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         if name in own and (isinstance(called, ast.Name) or ast.unparse(called).startswith(("self.", "cls."))):
             return True
-        if isinstance(called, ast.Attribute) and ast.unparse(called.value) in own:
+        if isinstance(called, ast.Attribute) and (ast.unparse(called.value) in own or name in _methods()):
             return True
     return False
 

@@ -75,6 +75,7 @@ _NAMES = _SURE | frozenset(
         *("signing key", "license key", "licence key", "master key", "service key", "session key", "ssh key"),
         *("activation key", "pass word", "activation code", "recovery code", "backup code", "reset code", "session id"),
         *("otp seed", "totp seed", "mfa seed", "authorization", "pass", *_GENERIC),
+        *("hmac", "pepper", "cred", "auth", "auth code", "access code", "link code"),
         *("hmac key", "aes key", "enc key", "totp key", "wlan key", "wifi key"),
     )
 )
@@ -95,6 +96,14 @@ _LOGINS = frozenset(
     )
 )
 """Of what `pass` may be short for a password; of others, it lets people board."""
+_SERVICES = frozenset(
+    (
+        *("stripe", "openai", "anthropic", "google", "map", "sendgrid", "twilio", "mailgun", "aws", "azure", "gcp"),
+        *("consumer", "subscription", "storage", "shared", "webhook", "deploy", "unlock", "write"),
+        *("read", "integration", "service", "server", "publishable", "app", "application", "rest", "auth", "crypto"),
+    )
+)
+"""Whose key is one that opens something, where its values look drawn by a program."""
 _SUBJECTS = frozenset(("user", "login", "db", "database", "admin", "account", "customer", "client"))
 """Whose a password is, where its name says so at the end."""
 _HASHES = frozenset(("hash", "digest", "md5", "sha1", "sha256", "sha512"))
@@ -226,7 +235,7 @@ def _secret_name(name: str, table: str) -> str:
             subjects = words if len(words) > 1 else _words(table)[-1:]
             if ending.split()[-1] in _HASHES and not _PUBLIC.isdisjoint(subjects):
                 return ""
-            if ending == "key" and len(words) > 1:
+            if ending == "key" and len(words) > 1 and words[-2] not in _SERVICES:
                 return ""
             if ending == "pass" and len(words) > 1 and words[-2] not in _LOGINS:
                 return ""
