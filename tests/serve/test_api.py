@@ -201,6 +201,20 @@ async def test_deleting(client: Client) -> None:
     assert (await client.get(f"/turns/{other}")).status_code == 404
 
 
+async def test_replies_without_a_schema_of_their_own_keep_their_keys(client: Client) -> None:
+    """OpenAPI says nothing of these."""
+    me = (await client.get("/me")).json()
+    assert set(me) == {"user", "database", "dialect", "model", "translator", "session", "sureness"}
+    assert set(me["sureness"]) == {"sure", "fairly_sure"}
+    schema = (await client.get("/schema")).json()
+    table = schema["tables"][0]
+    assert {"name", "tables", "foreign_keys", "dialect"} <= set(schema)
+    assert {"name", "columns", "kind", "row_count", "comment", "definition"} <= set(table)
+    assert {"name", "type", "kind", "primary_key", "not_null", "comment", "samples", "codes"} <= set(table["columns"][0])
+    assert (await client.get("/health")).json() == {"status": "ok"}
+    assert set((await client.get("/ready")).json()) >= {"status"}
+
+
 async def test_the_schema_shows_samples_that_are_no_text(tmp_path: Path, agent_over: Callable[..., SQLAgent]) -> None:
     path = tmp_path / "pictures.db"
     with closing(sqlite3.connect(path)) as connection, connection:
