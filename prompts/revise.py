@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from .generate import GenerateTask
@@ -48,5 +48,5 @@ class ReviseTask(Task[Draft]):
         return self.generate.render_as(f"revise_{style}", budget, revise=self)
 
     def parse(self, text: str) -> Draft:
-        """The statement; see `find_sql`."""
-        return self.generate.statement(text)
+        """The statement, and how sure its writer is where the form of the reply has a place for that."""
+        return (self.generate if self.generate.reply == "sql" else replace(self.generate, reply="answer")).parse(text)

@@ -11,7 +11,7 @@ from ...prompts.replies import Rephrasing
 from ...prompts.understanding import ReplyForm
 from ...tools.database import Schema
 from ...tools.examples import database_identity
-from ...tools.linking import STAR, PastTurn, families, is_copy, requested, widen
+from ...tools.linking import PastTurn, families, is_copy, requested, widen
 from ...tools.sql import dialect_notes
 from ..advice import advise, advisory
 from ..effects import Body, do, wait_for
@@ -23,11 +23,6 @@ from .history import as_asked, window
 
 MOST_COLUMNS = 400
 """Columns shown of a large schema, keys aside; the least probable would be the first to leave the prompt anyway."""
-
-LIKELY = 0.5
-"""Probability from which schema items are named as what the question is probably about."""
-
-_MOST_LIKELY_TABLES, _MOST_LIKELY_COLUMNS = 4, 8
 
 MOST_UNSHOWN = 20
 """Names of tables beyond those shown; they leave the prompt before anything else does."""
@@ -108,15 +103,6 @@ def _alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], 
     return tuple((name, tuple(like[:_MOST_COPIES])) for name, like in found if like)
 
 
-def _likely(turn: Turn) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The tables and columns that the question is probably about."""
-    items = [(table, column) for table, column, p in turn.items if p >= LIKELY and column != STAR]
-    tables = list(dict.fromkeys(table for table, column in items if column is None))[:_MOST_LIKELY_TABLES]
-    columns = [(table, column) for table, column in items if column is not None and table in tables]
-    shown = columns[:_MOST_LIKELY_COLUMNS]
-    return tuple((table, tuple(column for of, column in shown if of == table)) for table in tables)
-
-
 def _reply_form(turn: Turn, settings: Settings) -> ReplyForm:
     """What the reply that writes the SQL may be."""
     if settings.rephrase != "auto" or turn.understood or settings.prompt_style != "full":
@@ -181,7 +167,6 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         clarified=turn.clarified,
         declared=declared,
         unheld=turn.unheld if own_form else (),
-        likely=_likely(turn) if own_form and settings.link_schema else (),
         dialect_notes=dialect_notes(database.dialect) if own_form else (),
         conventions=settings.conventions,
         today=_today(settings) if own_form else "",

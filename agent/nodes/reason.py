@@ -40,7 +40,9 @@ def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     notes: list[str] = []
     try:
         programs = yield from do(seed_programs)
-        thought = yield from ask(ReasonTask(replace(base, schema_style="frames"), mode, programs))
+        # Our own form says more of a schema than the paper's: comments, views, what codes mean.
+        task = base if base.style == "full" else replace(base, schema_style="frames")
+        thought = yield from ask(ReasonTask(task, mode, programs))
         if (draft := thought.reply.draft) is not None and draft.declines:
             return drafted(turn, Done(draft, thought.notes), run.settings)
         code, notes = CodeRun(thought.reply.code), [*thought.notes]

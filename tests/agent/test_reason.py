@@ -177,10 +177,10 @@ def test_nobody_is_asked_for_code_that_cannot_run(shop: Path, monkeypatch: pytes
     assert sum("reasoning with code is off" in note for note in answer.notes) == 1
 
 
-def test_code_is_asked_for_with_the_tables_as_frames(shop: Path) -> None:
+def test_code_is_asked_for_with_the_tables_as_frames_in_our_own_form(shop: Path) -> None:
     model = scripted(python(CODE) + f"\n```sql\n{RIGHT}\n```")
     ask_with(shop, model, schema_style="compact")
-    assert any('db_dict["customers"]' in prompt or "db_dict['customers']" in prompt for prompt in model.prompts)
+    assert any('`db_dict["orders"]`' in prompt and "customers(" in prompt for prompt in model.prompts)
 
 
 def test_values_under_labels_may_be_one_row(shop: Path) -> None:

@@ -176,7 +176,7 @@ def every_task() -> dict[str, Task[Any]]:
             reply="any", rephrasing=Rephrasing("", ""), conventions="people", today="2026-01-31"
         ),
         "generate_full_settle": generate(reply="settle", rephrasing=Rephrasing("", ""), clarified=(asked,)),
-        "generate_full_benchmark": generate(reply="answer", conventions="benchmark", likely=(("customer", ("name",)),)),
+        "generate_full_benchmark": generate(reply="answer", conventions="benchmark"),
         "revise_full_ran": revise("full", error_kind=None, feedback="", explanation="", contents="", code_result=""),
         "revise_revision_ran": revise("revision", error_kind=None, feedback="", contents="", explanation=""),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
 from ...derived import derived
@@ -20,6 +21,15 @@ _LONGEST_VIEW = 200
 
 _LONGEST_CODES = 160
 """Characters of the meanings of a column's codes that are shown; of more, none."""
+
+_LONGEST_TYPE = 80
+"""Characters of a declared type that are shown."""
+
+_TIMES = re.compile(r"date(?!time)|datetime|timestamp|time|interval")
+_STRUCTURED = re.compile(
+    r"jsonb?$|struct\b|map\b|union\b|row\b|list\b|array\b|hstore|xml|uuid|inet|cidr|\w+range$|.*\[\d*\]$"
+)
+"""Declared types of texts that are searched by other means than texts are."""
 
 _FEW = 30
 """Distinct values of a column that is taken to hold codes, kinds or categories."""
@@ -79,7 +89,7 @@ def _column(
     column: ColumnSchema, written: Identifier, keys: list[ForeignKey] | None, marked: bool, samples: int
 ) -> str:
     signs = ("*" if column.primary_key else "~*" if column.likely_key else "") + ("^" if marked else "")
-    text = f"{written(column.name)}{signs} {column.kind}"
+    text = f"{written(column.name)}{signs} {_type(column)}"
     if keys:
         for key in keys:
             text += f" {_arrow(key)} {written(key.ref_table)}.{written(key.ref_columns[0])}"
@@ -90,6 +100,17 @@ def _column(
         text += f" -> {written(column.codes.table)}.{written(column.codes.key)}{_meanings(column)}"
         return f"{text} {remark(column.comment)}" if column.comment else text
     return text + _told(column, samples)
+
+
+def _type(column: ColumnSchema) -> str:
+    """Return what a column holds: its kind, or the declared type if a query has to be written otherwise for it."""
+    declared = column.type.lower()
+    if column.kind == "time" and (named := _TIMES.match(declared)):
+        zoned = "with time zone" in declared or declared.endswith("tz")
+        return f"{named[0]} with time zone" if zoned else named[0]
+    if column.kind == "text" and _STRUCTURED.match(declared):
+        return one_line(declared, _LONGEST_TYPE)
+    return column.kind
 
 
 @derived
@@ -118,6 +139,8 @@ def _telling(column: ColumnSchema, samples: int) -> int:
     Numbers look like numbers, and whatever a query compares with is looked up by the question's own words.
     """
     few = column.distinct is not None and column.distinct <= _FEW
+    if column.type.lower().startswith("bool") and {*filled(column)} <= {0, 1}:
+        return 0  # as numbers they would mislead where truth values are no numbers
     if column.kind == "number" and column.likely_key:
         return 0
     if column.kind == "number":
