@@ -64,6 +64,13 @@ def test_an_answer_may_come_from_code_alone_and_says_so(shop: Path) -> None:
     assert answer.confidence > 0
 
 
+def test_where_the_last_attempt_is_the_answer_it_is_never_the_codes(shop: Path) -> None:
+    ways: list[dict[str, Any]] = [{"final": "last"}, {"preset": "craft", "feedback_code": True}]
+    for settings in ways:
+        answer, _ = asked(shop, "SELECT nothing FROM nowhere", max_attempts=2, **settings)
+        assert (answer.status, answer.rows) == ("failed", ())
+
+
 def test_code_blocks_take_one_call_more(shop: Path) -> None:
     answer, prompts = asked(shop, RIGHT, reason="code_blocks")
     assert answer.usage.llm_calls == 2

@@ -150,7 +150,7 @@ _BLOCK = re.compile(r"^<([a-z-]+)>\n(.*?)\n?^</\1>", re.MULTILINE | re.DOTALL)
 _SQL_LINE = re.compile(r"^SQL: .*$", re.MULTILINE)
 _EXAMPLES = frozenset(["example", "examples", "approved"])
 _DRAFTING = frozenset(["generate", "reason", "sql_from_code"])
-"""Tasks that rows ask instead of each other for a first query: the blocks that they share are compared too."""
+"""Tasks that rows ask instead of each other for a first query: temperature and the blocks of both are compared too."""
 
 
 def find_misnamed(names: Iterable[str]) -> dict[str, str]:
@@ -210,6 +210,8 @@ def _of_turn(base: Sequence[Request], row: Sequence[Request]) -> Iterator[str]:
     for one, other in product(row, base):
         alone = (one.task in tasks - base_tasks, other.task in base_tasks - tasks)
         if any(alone) and {one.task, other.task} <= _DRAFTING:
+            if other.temperature != one.temperature:
+                yield "temperature"
             yield from _of_shared(_blocks(other.user), _blocks(one.user))
 
 

@@ -152,6 +152,8 @@ def test_differences_are_told_by_where_they_are() -> None:
     assert differences(base, ((asked(more="Be quick."),),)) == {"text"}
     other = replace(asked(schema="t(b)"), task="reason")
     assert differences(base, ((other,),)) == {"request generate", "request reason", "schema"}
+    warmer = replace(asked(), task="reason", temperature=0.7)
+    assert differences(base, ((warmer,),)) == {"request generate", "request reason", "temperature"}
 
 
 def test_the_page_says_how_many_rows_are_compared() -> None:

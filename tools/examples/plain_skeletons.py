@@ -75,7 +75,9 @@ def repository(store: ExampleStore, database: str, simplified: bool = True) -> R
 
 def _made(store: ExampleStore, database: str, simplified: bool) -> Repository:
     found = [(hit.example, text) for hit in store.visible(database) for text in _texts(hit.example, simplified)]
-    vectors = store.embedding([mask(text, example.schema, form="plain") for example, text in found])
+    # As questions are: by the whole database where it is stored, not by the part that the SQL uses.
+    keys = [mask(text, example.database_schema or example.schema, form="plain") for example, text in found]
+    vectors = store.embedding(keys)
     return Repository(vectors, tuple(example for example, _ in found))
 
 
