@@ -22,9 +22,13 @@ _LONGEST_VIEW = 200
 _LONGEST_CODES = 160
 """Characters of the meanings of a column's codes that are shown; of more, none."""
 
+_MOST = 8
+"""Sample values that a schema keeps of a column at most."""
+
 _LONGEST_TYPE = 80
 """Characters of a declared type that are shown."""
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _TIMES = re.compile(r"date(?!time)|datetime|timestamp|time|interval")
 _STRUCTURED = re.compile(
     r"jsonb?$|struct\b|map\b|union\b|row\b|list\b|array\b|hstore|xml|uuid|inet|cidr|\w+range$|.*\[\d*\]$"
@@ -108,6 +112,8 @@ def _type(column: ColumnSchema) -> str:
     if column.kind == "time" and (named := _TIMES.match(declared)):
         zoned = "with time zone" in declared or declared.endswith("tz")
         return f"{named[0]} with time zone" if zoned else named[0]
+    if column.kind == "time" and column.samples and all(_DAY.fullmatch(str(value)) for value in column.samples):
+        return "date"
     if column.kind == "text" and _STRUCTURED.match(declared):
         return one_line(declared, _LONGEST_TYPE)
     return column.kind
@@ -146,7 +152,8 @@ def _telling(column: ColumnSchema, samples: int) -> int:
     if column.kind == "number":
         return min(samples, column.distinct or 0) if few and (column.distinct or 0) <= samples else 0
     every = filled(column)
-    known = column.distinct is not None and column.distinct <= len(column.samples)
+    # Of a table that is too large to look through, few values among the first rows are likely all.
+    known = len(column.samples) < _MOST if column.distinct is None else column.distinct <= len(column.samples)
     if samples and known and sum(len(literal(value)) for value in every) <= _SHORT:
         return len(column.samples)
     return samples if few else min(samples, 1)
