@@ -39,8 +39,8 @@ def test_compact() -> None:
         "Database world",
         "Notation: table(column type [example values] or {all values}); * primary key, -> references,"
         " ~> probably references, ^ used by earlier queries",
-        "city(ID* number, Name^ text ['Kabul'],"
-        ' "Country Code" text ~> country.Code "ISO 3166", founded time [\'1048-01-01\'],'
+        "city(ID* number, Name^ text ['Kabul', 'O''Brien', NULL, 'Oslo'],"
+        ' "Country Code" text ~> country.Code "ISO 3166", founded date [\'1048-01-01\'],'
         ' (ID, Name) -> "order"(a, b))',
         "country(Code* text ['AFG'])",
         '"order"(a* number, b* number)',
@@ -53,6 +53,30 @@ def test_a_table_that_was_used_is_marked() -> None:
     assert "CREATE TABLE country ( -- used by earlier queries" in render_schema(_SCHEMA, "ddl", marked=marked)
     assert "[SN]" not in render_schema(_SCHEMA, "track", marked=marked)
     assert "^" not in render_schema(_SCHEMA, marked=frozenset({("elsewhere", "")})), "what is not shown needs no sign"
+
+
+_TYPED = (
+    ColumnSchema("day", "DATE", "time"),
+    ColumnSchema("at", "timestamp without time zone", "time"),
+    ColumnSchema("zoned", "TIMESTAMP WITH TIME ZONE", "time"),
+    ColumnSchema("born", "TEXT", "time", samples=("2024-01-31",)),
+    ColumnSchema("seen", "TEXT", "time", samples=("2024-01-31 10:00",)),
+    ColumnSchema("tags", "text[]", "text"),
+    ColumnSchema("facts", "JSON", "text"),
+    ColumnSchema("place", "STRUCT(a INTEGER, b VARCHAR)", "text"),
+    ColumnSchema("paid", "boolean", "boolean", samples=(1, 0), distinct=2),
+    ColumnSchema("flag", "tinyint(1)", "boolean", samples=(1, 0), distinct=2),
+    ColumnSchema("kind", "text", "text", samples=("A", "E", "C")),
+)
+
+
+def test_a_type_says_how_a_column_is_asked_for() -> None:
+    *_, line = render_schema(Schema("t", (TableSchema("t", _TYPED),)), samples=2).splitlines()
+    assert line == (
+        "t(day date, at timestamp, zoned timestamp with time zone, born date ['2024-01-31'],"
+        " seen time ['2024-01-31 10:00'], tags text[], facts json, place struct(a integer, b varchar), paid boolean,"
+        " flag boolean {1, 0}, kind text ['A', 'E', 'C'])"
+    )
 
 
 def test_ddl() -> None:
