@@ -6,11 +6,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
-from sqlglot import exp
-
+from ..database.quoting import naming
 from ..database.table import Limits, Table
 from ..errors import TableturnError
-from .days import is_day
+from .dates import is_day
 
 _SECONDS = 0.1
 _KEPT = 256
@@ -50,9 +49,9 @@ class Newest:
 
     def _look(self, table: str, column: str) -> str:
         schema, _, name = ("", "", table) if self._dialect == "sqlite" else table.rpartition(".")
-        newest = exp.Max(this=exp.column(column, quoted=True))
-        source = exp.table_(name, db=schema or None, quoted=True)
-        query = exp.select(exp.alias_(newest, "newest")).from_(source).sql(self._dialect)
+        quoted = naming(self._dialect).quoted
+        source = ".".join(quoted(part) for part in (schema, name) if part)
+        query = f"SELECT MAX({quoted(column)}) AS newest FROM {source}"
         try:
             result = self._execute(query, Limits(seconds=_SECONDS, rows=1))
         except TableturnError:

@@ -6,7 +6,7 @@
 """
 
 from .compare import Agreement, Outcome, Ran, outcome_of, shown, told
-from .query import Look, Matter, Rival, Said
+from .reading import Look, Matter, Rival, Said
 from .rivals import MOST, rivals
 
 __all__ = [

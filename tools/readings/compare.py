@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..database.table import Cell, PlainCell
 from ..results import same_result
 from ..results.cells import label_cells
-from .query import Matter, Rival
+from .reading import Matter, Rival
 
 Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
 

@@ -23,7 +23,7 @@ MOST_PARTS = 200
 """SELECTs and joined tables of a query that is looked at, together: no question needs a tenth of them."""
 
 _PARTS = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
-_REMEMBERED_LENGTH = 4_000
+REMEMBERED_LENGTH = 4_000
 """Of longer queries only the last few are remembered, so that what is remembered stays small."""
 
 _SPLIT_OPERATOR = re.compile(
@@ -76,7 +76,7 @@ def parse(sql: str, dialect: str = "sqlite") -> Parsed:
     """
     if len(sql) > MAX_LENGTH:
         raise SQLParseError(f"The SQL has {len(sql):,} characters; at most {MAX_LENGTH:,} are read.")
-    return _remembered(sql, dialect) if len(sql) <= _REMEMBERED_LENGTH else _long_remembered(sql, dialect)
+    return _remembered(sql, dialect) if len(sql) <= REMEMBERED_LENGTH else _long_remembered(sql, dialect)
 
 
 @lru_cache(maxsize=512)

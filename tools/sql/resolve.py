@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
-from .dialects import Clause, rules_of
+from .dialects import Clause, Rules, rules_of
 from .keywords import squeeze
-from .lookup import key_of, look_up
-from .scope import Reference, Resolution, Scope, Source
+from .scope import Reference, ReferenceKind, Resolution, Scope, Source
 from .untrusted import analysis
 
 _CLAUSES: dict[str, Clause] = {
@@ -79,14 +78,10 @@ class _Resolver:
         self.rules = rules_of(schema.dialect)
         self.found = Resolution(rules=self.rules)
 
-    def _key(self, node: exp.Expr | None) -> str:
-        """What the name of a table, an alias or a column is compared by."""
-        return key_of(node, self.rules)
-
     def _alias(self, node: exp.Expr) -> str:
         """The key of what an expression is called by its alias; empty if by none."""
         alias = node.args.get("alias")
-        return self._key(alias.this if isinstance(alias, exp.TableAlias) else alias)
+        return self.rules.key(alias.this if isinstance(alias, exp.TableAlias) else alias)
 
     def query(self, node: exp.Expr, parent: Scope | None, ctes: _CTEs) -> _Shape:
         """Resolves a query expression of any kind and everything in it."""
@@ -138,7 +133,7 @@ class _Resolver:
         for key in ("order", "limit", "offset"):
             clause = node.args.get(key)
             for column in self._columns(clause, parent, ctes) if clause is not None else ():
-                if not column.table and self._key(column.this) in names:
+                if not column.table and self.rules.key(column.this) in names:
                     self.found.references.append(Reference(column, None, "order", "output", column=column.name))
                     continue
                 tried = [look_up(column, arm, "order", self.rules) for arm in shape.arms]
@@ -159,7 +154,7 @@ class _Resolver:
             self._source(lateral, scope, ctes, None)
         for item in node.expressions:
             if isinstance(item, exp.Alias):
-                scope.aliases.setdefault(self._key(item.args["alias"]), item.this)
+                scope.aliases.setdefault(self.rules.key(item.args["alias"]), item.this)
         scope.outputs = self._outputs(node, scope)
         for source in scope.sources:
             if source.join is not None and source.join.args.get("on") is not None:
@@ -175,7 +170,7 @@ class _Resolver:
         before = list(scope.sources)
         self._source(join.this, scope, ctes, join)
         added = scope.sources[len(before) :]
-        names = {self._key(name) for name in join.args.get("using") or ()}
+        names = {self.rules.key(name) for name in join.args.get("using") or ()}
         if join.method == "NATURAL":
             here = {name for source in before for name in source.columns or ()}
             names = {name for source in added for name in source.columns or () if name in here}
@@ -214,7 +209,7 @@ class _Resolver:
                 self._walk(argument, scope, "from", ctes)
             own = self.rules.naming.key(called[0].name)
             return Source(self._alias(node) or own, own, None, None, node)
-        own = self._key(node.this)
+        own = self.rules.key(node.this)
         visible = self._alias(node) or own
         if own in ctes and not node.args.get("db"):
             cte = ctes[own]
@@ -231,7 +226,7 @@ class _Resolver:
 
     def _of_schema(self, node: exp.Table, own: str) -> TableSchema | None:
         """The schema's table of that name, with the name of its own schema before it where that is part of the name."""
-        found = self.schema.table(f"{self._key(node.args['db'])}.{own}") if node.args.get("db") else None
+        found = self.schema.table(f"{self.rules.key(node.args['db'])}.{own}") if node.args.get("db") else None
         found = found or self.schema.table(own)
         key = self.rules.naming.key
         return found if found is not None and key(found.name).endswith(own) else None
@@ -255,7 +250,7 @@ class _Resolver:
     def _declared(self, node: exp.Expr) -> list[str | None]:
         """Columns' names that an alias gives, as in `AS t(a, b)`."""
         alias = node.args.get("alias")
-        return [self._key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
+        return [self.rules.key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
     def _named(self, outputs: list[str | None] | None) -> dict[str, str] | None:
         if outputs is None:
@@ -271,11 +266,11 @@ class _Resolver:
         for item in node.expressions:
             inner = item.unnest()
             if isinstance(inner, exp.Star | exp.Column) and inner.is_star and not isinstance(item, exp.Alias):
-                wanted = self._key(inner.args.get("table")) if isinstance(inner, exp.Column) else None
+                wanted = self.rules.key(inner.args.get("table")) if isinstance(inner, exp.Column) else None
                 star = inner.this if isinstance(inner, exp.Column) else inner
                 if star.args.get("rename") or star.args.get("ilike"):
                     return None
-                left_out = {self._key(column.this) for column in star.args.get("except_") or ()}
+                left_out = {self.rules.key(column.this) for column in star.args.get("except_") or ()}
                 for source in scope.sources:
                     if wanted is not None and source.name != wanted:
                         continue
@@ -308,7 +303,7 @@ class _Resolver:
 
     def _spelled(self, name: exp.Expr) -> str:
         """A name as it would have to be declared to mean the same: as it is written, where case is ignored."""
-        return name.name if self.rules.naming.case == "ignored" else self._key(name)
+        return name.name if self.rules.naming.case == "ignored" else self.rules.key(name)
 
     def _outputs_before(self, node: exp.Expr) -> list[str | None] | None:
         """Result names of a query's first SELECT before it is resolved; None if a star stands in the way."""
@@ -323,3 +318,116 @@ class _Resolver:
             return frozenset()
         unnamed = (item for item in node.expressions if not isinstance(item, exp.Alias | exp.Column | exp.Star))
         return frozenset(squeeze(item.sql(dialect=self.rules.grammar)) for item in unnamed)
+
+
+def look_up(node: exp.Column, scope: Scope | None, clause: Clause, rules: Rules) -> Reference:
+    """What a column expression stands for.
+
+    Args:
+        node: The expression.
+        scope: The SELECT in which it stands, its sources and aliases complete.
+        clause: Where in that SELECT.
+        rules: Of the query's dialect.
+    """
+    if isinstance(node.this, exp.Star):
+        return _star(node, scope, clause, rules)
+    name = rules.key(node.this)
+    if node.table:
+        return _qualified(node, name, scope, clause, rules)
+    alias_first = clause == "order" and _is_whole_term(node)
+    for level in _outwards(scope):
+        if alias_first and level is scope and name in level.aliases:
+            return Reference(node, scope, clause, "alias", level, column=node.name)
+        reference = _among_sources(node, name, level, scope, clause, rules)
+        if reference is not None:
+            return reference
+        if name in level.aliases and (level is not scope or clause in rules.aliases):
+            return Reference(node, scope, clause, "alias", level, column=node.name)
+    return Reference(node, scope, clause, _unfound(node, scope, rules), column=node.name)
+
+
+def _outwards(scope: Scope | None) -> Iterator[Scope]:
+    while scope is not None:
+        yield scope
+        scope = scope.parent
+
+
+def _among_sources(
+    node: exp.Column, name: str, level: Scope, scope: Scope | None, clause: Clause, rules: Rules
+) -> Reference | None:
+    holders = [source for source in level.sources if source.columns is not None and name in source.columns]
+    distinct = [source for index, source in enumerate(holders) if index == 0 or name not in source.using]
+    if len(distinct) > 1:
+        return Reference(node, scope, clause, "ambiguous", level, distinct[0], node.name, tuple(distinct))
+    if distinct:
+        source = distinct[0]
+        declared = source.columns[name] if source.columns else node.name
+        return Reference(node, scope, clause, "column", level, source, declared)
+    if any(source.columns is None or _has_hidden_columns(source) for source in level.sources):
+        return Reference(node, scope, clause, "open", level, column=node.name)
+    if name in rules.hidden and len(level.sources) == 1 and level.sources[0].table is not None:
+        return Reference(node, scope, clause, "rowid", level, level.sources[0], name)
+    if not rules.is_sqlite and any(name == source.name for source in level.sources):
+        return Reference(node, scope, clause, "open", level, column=node.name)  # a whole row, as in count(t)
+    return None
+
+
+def _qualified(node: exp.Column, name: str, scope: Scope | None, clause: Clause, rules: Rules) -> Reference:
+    wanted = rules.key(node.args["table"])
+    for level in _outwards(scope):
+        named = [source for source in level.sources if source.name == wanted]
+        holders = [source for source in named if source.columns is None or name in source.columns]
+        if len(holders) > 1:
+            return Reference(node, scope, clause, "ambiguous", level, holders[0], node.name, tuple(holders))
+        if holders:
+            source = holders[0]
+            kind: ReferenceKind = "open" if source.columns is None else "column"
+            declared = source.columns[name] if source.columns else node.name
+            return Reference(node, scope, clause, kind, level, source, declared)
+        if named:
+            source = named[0]
+            if name in rules.hidden and source.table is not None:
+                return Reference(node, scope, clause, "rowid", level, source, name)
+            kind = "open" if _has_hidden_columns(source) else "unknown"
+            return Reference(node, scope, clause, kind, level, source, node.name)
+    if not rules.is_sqlite and _is_field(node, scope, rules):
+        return Reference(node, scope, clause, "open", scope, column=node.name)
+    return Reference(node, scope, clause, "unknown_source", column=node.name)
+
+
+def _is_field(node: exp.Column, scope: Scope | None, rules: Rules) -> bool:
+    """Whether what looks like a table is a column, or a table before a column, whose field is named."""
+    first, *others = [rules.key(node.args.get(part)) for part in ("catalog", "db", "table") if node.args.get(part)]
+    for level in _outwards(scope):
+        for source in level.sources:
+            if source.columns is None or first in source.columns or (others and source.name == first):
+                return True
+    return False
+
+
+def _star(node: exp.Column, scope: Scope | None, clause: Clause, rules: Rules) -> Reference:
+    for source in scope.sources if scope else ():
+        if source.name == rules.key(node.args.get("table")):
+            return Reference(node, scope, clause, "star", scope, source, "*")
+    return Reference(node, scope, clause, "unknown_source", column="*")
+
+
+def _is_whole_term(node: exp.Column) -> bool:
+    """Whether a column is all of an ORDER BY term, parentheses and collation aside; then aliases come first."""
+    above = node.parent
+    while isinstance(above, exp.Paren | exp.Collate):
+        above = above.parent
+    return isinstance(above, exp.Ordered) and isinstance(above.parent, exp.Order)
+
+
+def _unfound(node: exp.Column, scope: Scope | None, rules: Rules) -> ReferenceKind:
+    """A name that no scope has: the text of a sub-query's nameless column, or in SQLite's double quotes a string."""
+    text = squeeze(node.name)
+    if any(text in source.texts for level in _outwards(scope) for source in level.sources):
+        return "text_name"
+    quoted = node.this.args.get("quoted") and not node.this.meta.get("bracketed")
+    return "string" if quoted and rules.words_as_text else "unknown"
+
+
+def _has_hidden_columns(source: Source) -> bool:
+    return source.table is not None and source.table.kind == "virtual"

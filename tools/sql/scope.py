@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal
 
 from sqlglot import exp
@@ -93,6 +92,25 @@ class Scope:
     aliases: dict[str, exp.Expr] = field(default_factory=dict)
     outputs: list[str | None] | None = None
 
+    @property
+    def reads_only_sources(self) -> bool:
+        """Whether FROM has nothing but the sources: no function that gives rows, no LATERAL."""
+        joins = self.select.args.get("joins") or ()
+        return len(self.sources) == len(joins) + 1 and not self.select.args.get("laterals")
+
+    def is_optional(self, source: Source) -> bool:
+        """Whether rows of FROM may lack a source, as by a LEFT JOIN."""
+        joins = [other.join for other in self.sources if other.join is not None]
+        two_sided = any(join.side in ("RIGHT", "FULL") for join in joins)
+        return two_sided or (source.join is not None and bool(source.join.side))
+
+    def is_within(self, outer: Scope) -> bool:
+        """Whether it is another SELECT, or stands within it."""
+        level: Scope | None = self
+        while level is not None and level is not outer:
+            level = level.parent
+        return level is outer
+
     def merges(self, column: str) -> bool:
         """Whether a RIGHT or FULL join makes a USING column belong to neither side alone."""
         joins = [source.join for source in self.sources if source.join is not None]
@@ -127,28 +145,12 @@ class Reference:
 
 @dataclass
 class Resolution:
-    """All scopes and references of a query, in the order in which they were met; the top SELECT's scope first.
+    """All scopes and references of a query, in the order in which they were met.
 
     Attributes:
-        rules: Of the dialect that the query was read in.
+        rules: Rules of the dialect that the query was read in.
     """
 
     scopes: list[Scope] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
     rules: Rules = field(default_factory=rules_of)
-    # With the node, so that no other one gets its number.
-    _texts: dict[int, tuple[exp.Expr, str]] = field(default_factory=dict[int, tuple[exp.Expr, str]])
-
-    @cached_property
-    def _by_node(self) -> dict[int, Reference]:
-        return {id(reference.node): reference for reference in self.references}
-
-    def at(self, node: exp.Expr) -> Reference | None:
-        """What a `Column` expression stands for; None for any other."""
-        return self._by_node.get(id(node))
-
-    def text(self, node: exp.Expr) -> str:
-        """A part of the query as SQL, written once: a list of values is looked at value by value."""
-        if id(node) not in self._texts:
-            self._texts[id(node)] = node, node.sql(dialect=self.rules.grammar)
-        return self._texts[id(node)][1]

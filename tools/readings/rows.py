@@ -1,4 +1,4 @@
-"""Rows that many leave out: cancelled, returned or void ones, discontinued things, people who have left."""
+"""Rows that are in or out: cancelled, returned or discontinued ones, and those whose value is NULL or an empty text."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from sqlglot import exp
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
 from ..sql.explain.phrases import listed, plain_name
+from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope, Source
 from ..values.schema_words import name_stems
 from ..values.text_words import stem, stems
-from .query import Query, Rival, add_condition, column_of, parts, subjects, things
+from .reading import Reading, Rival, add_condition, column_of, parts, things
 
 _OUT = frozenset(
     map(
@@ -84,45 +85,45 @@ _PREPOSITIONS = frozenset({"on", "at", "is", "date", "by"})
 _FEW = 20
 
 
-def left_out(query: Query) -> Iterator[Rival]:
+def left_out(reading: Reading) -> Iterator[Rival]:
     """The query without the rows that many leave out, a rival a column."""
     told: set[tuple[str, str]] = set()
-    for scope in query.scopes:
-        counted = subjects(query, scope)
-        for source in _documents(query, scope, counted):
+    for scope in reading.scopes:
+        counted = reading.subjects(scope)
+        for source in _documents(reading, scope, counted):
             assert source.table is not None
             for column in source.table.columns:
                 place = (source.table.name, column.name)
-                if place in told or place in query.used:
+                if place in told or place in reading.used:
                     continue
-                rival = _rival(query, scope, source, column, own=source in counted)
+                rival = _rival(reading, scope, source, column, own=source in counted)
                 if rival is not None:
                     told.add(place)
                     yield rival
 
 
-def _documents(query: Query, scope: Scope, counted: list[Source]) -> list[Source]:
+def _documents(reading: Reading, scope: Scope, counted: list[Source]) -> list[Source]:
     """The tables that are counted, and those that they belong to: the orders of order lines."""
     held = [source.table for source in counted if source.table is not None]
     return [
         source
         for source in scope.sources
         if source.table is not None
-        and (source in counted or any(any(query.keys(table, source.table)) for table in held))
+        and (source in counted or any(any(reading.keys(table, source.table)) for table in held))
     ]
 
 
-def _rival(query: Query, scope: Scope, source: Source, column: ColumnSchema, *, own: bool) -> Rival | None:
+def _rival(reading: Reading, scope: Scope, source: Source, column: ColumnSchema, *, own: bool) -> Rival | None:
     table = source.table
     assert table is not None
     what = things(table)
-    known = _known(query, source, column)
+    known = _known(reading, source, column)
     if not parts(table.name).isdisjoint(_JUDGED):
         return None
     if values := _out_values(column, known):
         if not own and not any(other.kind == "time" for other in table.columns):
             return None
-        if any(_is_said(query, value) for value in known) or query.said.names(column.name):
+        if any(_is_said(reading, value) for value in known) or reading.said.names(column.name):
             return None
         condition: exp.Expr = exp.not_(
             exp.In(this=column_of(source, column.name), expressions=[exp.Literal.string(value) for value in values])
@@ -130,27 +131,27 @@ def _rival(query: Query, scope: Scope, source: Source, column: ColumnSchema, *, 
         if column.nulls is not False and not column.not_null:
             condition = exp.or_(condition, column_of(source, column.name).is_(exp.Null()))
         words = f"{listed([plain_name(value) for value in values])} {what}"
-    elif own and not query.said.has(*_SETTLING, *(parts(column.name) - _PREPOSITIONS)):
-        flagged = _flag(source, column) or _gone(query, scope, source, column)
+    elif own and not reading.said.has(*_SETTLING, *(parts(column.name) - _PREPOSITIONS)):
+        flagged = _flag(source, column) or _gone(reading, scope, source, column)
         if flagged is None:
             return None
         condition, words = flagged
         words = words.format(what)
     else:
         return None
-    copy = query.copy()
-    add_condition(copy, scope, source, condition)
-    return Rival("left_out", f"without {words}", f"{words} are in", copy.sql)
+    edit = reading.query.edit()
+    add_condition(edit, scope, source, condition)
+    return Rival("left_out", f"without {words}", f"{words} are in", edit.sql)
 
 
-def _known(query: Query, source: Source, column: ColumnSchema) -> list[str]:
+def _known(reading: Reading, source: Source, column: ColumnSchema) -> list[str]:
     """Values of a column that the schema tells of; all that it has, where nobody counted them and some may matter."""
     told = _told(column)
     if column.kind != "text" or column.distinct is not None or not told:
         return told
     if parts(column.name).isdisjoint(_STATUS) and not any(_is_out(value) for value in told):
         return told
-    held = query.values(source, column, _FEW + 1)
+    held = reading.values(source, column, _FEW + 1)
     return told if held is None else [value for value in held if isinstance(value, str) and value.strip()]
 
 
@@ -174,9 +175,9 @@ def _out_values(column: ColumnSchema, known: list[str]) -> list[str]:
     return sorted(out) if len(out) < len(known) and (len(out) > 1 or (out and named)) else []
 
 
-def _is_said(query: Query, value: str) -> bool:
+def _is_said(reading: Reading, value: str) -> bool:
     wanted = stems(value)
-    return bool(wanted) and all(part in query.said.stems for part in wanted)
+    return bool(wanted) and all(part in reading.said.stems for part in wanted)
 
 
 def _flag(source: Source, column: ColumnSchema) -> tuple[exp.Expr, str] | None:
@@ -204,24 +205,89 @@ def _literal(value: Cell, column: ColumnSchema) -> exp.Expr:
     return exp.Literal.string(value) if isinstance(value, str) else exp.Literal.number(str(value))
 
 
-def _gone(query: Query, scope: Scope, source: Source, column: ColumnSchema) -> tuple[exp.Expr, str] | None:
+def _gone(reading: Reading, scope: Scope, source: Source, column: ColumnSchema) -> tuple[exp.Expr, str] | None:
     """The condition that leaves out what has an end; not where a time is asked for, in which it may not have had."""
     table = source.table
     assert table is not None
     gone = sorted(parts(column.name) & _GONE)
-    if column.kind != "time" or not gone or column.nulls is not True or _asks_for_time(query, scope, table):
+    if column.kind != "time" or not gone or column.nulls is not True or _asks_for_time(reading, scope, table):
         return None
     words = "{} who left" if gone[0] == "left" else f"{gone[0]} {{}}"
     return column_of(source, column.name).is_(exp.Null()), words
 
 
-def _asks_for_time(query: Query, scope: Scope, table: TableSchema) -> bool:
-    used = ((reference, source.table, column) for reference, source, column in query.references(scope))
+def _asks_for_time(reading: Reading, scope: Scope, table: TableSchema) -> bool:
+    used = reading.query.columns_of(scope)
     return any(
-        column.kind == "time" and held is table and reference.clause in ("where", "group")
-        for reference, held, column in used
-    ) or any(part in query.said.stems for column in table.columns if column.kind == "time" for part in _verb(column))
+        column.schema.kind == "time" and column.table is table and column.clause in ("where", "group")
+        for column in used
+    ) or any(part in reading.said.stems for column in table.columns if column.kind == "time" for part in _verb(column))
 
 
 def _verb(column: ColumnSchema) -> tuple[str, ...]:
     return tuple(part for part in name_stems(column.name) if part not in ("on", "at", "date", "time"))
+
+
+_LOOKS_FOR_NONE = ("known", "unknown", "missing", "recorded", "blank", "empty", "null")
+
+
+def missing(reading: Reading) -> Iterator[Rival]:
+    """Yield the query with rows whose value is missing, if a condition drops them, or without, if they count."""
+    if reading.said.has(*_LOOKS_FOR_NONE):
+        return
+    for scope in reading.scopes:
+        yield from _denied(reading.query, scope)
+        yield from _blank(reading.query, scope)
+
+
+def _denied(query: Query, scope: Scope) -> Iterator[Rival]:
+    """Yield readings of conditions that something is not so, which hold for no NULL, and of IS NULL beside ''."""
+    tested = {column.item for node in scope.select.find_all(exp.Is) if (column := query.column(node.this)) is not None}
+    for part in query.conjuncts(scope):
+        denied = part.this.unnest() if isinstance(part, exp.Not) else part
+        column = (
+            query.column(denied.this) if isinstance(denied, exp.NEQ | exp.In | exp.Like | exp.Is | exp.EQ) else None
+        )
+        if column is None or column.scope is not scope:
+            continue
+        if isinstance(part, exp.Is) and isinstance(part.expression, exp.Null):
+            if column.schema.kind == "text" and "" in column.schema.samples:
+                yield _or(query, column, part, exp.Literal.string(""), "empty")
+            continue
+        may_lack = column.schema.nulls is True and not column.schema.not_null
+        if isinstance(part, exp.EQ) and isinstance(part.expression, exp.Literal) and part.expression.name == "":
+            if may_lack:
+                yield _or(query, column, part, exp.Null(), "NULL")
+            continue
+        is_denied = isinstance(part, exp.NEQ) or bool(part.args.get("negate"))
+        is_denied = is_denied or (isinstance(part, exp.Not) and isinstance(denied, exp.In | exp.Like | exp.EQ))
+        compares = not isinstance(getattr(denied, "expression", None), exp.Column) and not denied.args.get("query")
+        if is_denied and compares and column.item not in tested and may_lack:
+            yield _or(query, column, part, exp.Null(), "missing")
+
+
+def _or(query: Query, column: TableColumn, part: exp.Expr, what: exp.Expr, word: str) -> Rival:
+    edit, also = query.edit(), column_of(column.source, column.schema.name)
+    test = exp.Is(this=also, expression=what) if isinstance(what, exp.Null) else exp.EQ(this=also, expression=what)
+    node = edit.of(part)
+    node.replace(exp.paren(exp.or_(node.copy(), test)))
+    rows = f"{things(column.table)} whose {plain_name(column.schema.name)} is {word}"
+    return Rival("missing", f"with {rows}", f"{rows} are out", edit.sql)
+
+
+def _blank(query: Query, scope: Scope) -> Iterator[Rival]:
+    """Yield readings of averages and counts of a column in which '' stands for none."""
+    for node in query.aggregates(scope, exp.Avg, exp.Count, exp.Min):
+        inner = node.this
+        inner = inner.expressions[0] if isinstance(inner, exp.Distinct) and len(inner.expressions) == 1 else inner
+        column = query.column(inner.this if isinstance(inner, exp.Cast) else inner)
+        if column is None or column.scope is not scope or column.schema.kind != "text":
+            continue
+        filtered = any(one.schema is column.schema and one.clause == "where" for one in query.columns_of(scope))
+        if "" not in column.schema.samples or filtered:
+            continue
+        edit, name = query.edit(), plain_name(column.schema.name)
+        condition = exp.NEQ(this=column_of(column.source, column.schema.name), expression=exp.Literal.string(""))
+        edit.of(scope.select).where(condition, copy=False)
+        yield Rival("missing", f"without rows whose {name} is empty", f"an empty {name} counts too", edit.sql)
+        return
