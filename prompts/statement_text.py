@@ -8,7 +8,7 @@ from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
 
 from ..tools.errors import SQLParseError
-from ..tools.sql import parse_select
+from ..tools.sql import Query
 from ..tools.sql.dialects import rules_of
 from ..tools.sql.parse import MAX_LENGTH
 
@@ -99,7 +99,7 @@ def parses(text: str, dialect: str = "sqlite") -> bool:
     if len(text) > _PARSE_LIMIT:
         return False
     try:
-        parse_select(text, dialect)
+        Query.of(text, dialect)
     except SQLParseError:
         return False
     return True

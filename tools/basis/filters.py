@@ -19,20 +19,8 @@ _NUMBERS: dict[str, int] = {
     word: number
     for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)  # noqa: SIM905
 }
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+_MONTHS = """january february march april may june july august september october november
+    december""".split()  # noqa: SIM905 - read as a sentence
 _AFTER = frozenset({"after", "later", "following", "past"})
 _BEFORE = frozenset({"before", "until", "earlier", "by", "prior"})
 _SINCE = frozenset({"since", "from", "starting", "on"})

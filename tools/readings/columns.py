@@ -23,46 +23,10 @@ from .reading import Reading, Rival, column_of, parts
 
 _MOST_DATES = 2
 _NO_EVENT = frozenset(
-    [
-        "birth",
-        "birthday",
-        "required",
-        "due",
-        "planned",
-        "expected",
-        "promised",
-        "deadline",
-        "updated",
-        "modified",
-        "changed",
-        "created",
-        "inserted",
-        "loaded",
-        "valid",
-        "until",
-        "to",
-        "end",
-        "ended",
-        "left",
-        "expires",
-        "expired",
-        "expiry",
-        "opened",
-        "born",
-        "birthdate",
-        "dob",
-        "cancelled",
-        "canceled",
-        "cancellation",
-        "deleted",
-        "withdrawn",
-        "voided",
-        "rejected",
-        "removed",
-        "archived",
-        "deactivated",
-        "terminated",
-    ]
+    """birth birthday required due planned expected promised deadline updated modified changed created
+    inserted loaded valid until to end ended left expires expired expiry opened born birthdate dob
+    cancelled canceled cancellation deleted withdrawn voided rejected removed archived deactivated
+    terminated""".split()  # noqa: SIM905 - read as a sentence
 )
 """Words in names of dates by which nobody counts what happened."""
 

@@ -16,34 +16,10 @@ from ..values.text_words import stem, stems
 from .reading import Reading, Rival, add_condition, column_of, parts, things
 
 _OUT = frozenset(
-    map(
-        stem,
-        [
-            "cancelled",
-            "canceled",
-            "returned",
-            "void",
-            "voided",
-            "refunded",
-            "rejected",
-            "declined",
-            "deleted",
-            "test",
-            "abandoned",
-            "suspended",
-            "shutdown",
-            "terminated",
-            "withdrawn",
-            "inactive",
-            "expired",
-            "failed",
-            "discontinued",
-            "archived",
-            "spam",
-            "dummy",
-            "obsolete",
-            "reversed",
-        ],
+    stems(
+        """cancelled canceled returned void voided refunded rejected declined deleted test abandoned suspended
+    shutdown terminated withdrawn inactive expired failed discontinued archived spam dummy obsolete
+    reversed"""
     )
 )
 """Stems of words for what many do not count."""
@@ -60,20 +36,7 @@ _JUDGED = frozenset(
 
 _STATUS = frozenset({"status", "state", "stage", "condition", "phase"})
 _OUT_FLAGS = frozenset(
-    [
-        "deleted",
-        "discontinued",
-        "cancelled",
-        "canceled",
-        "void",
-        "voided",
-        "test",
-        "archived",
-        "hidden",
-        "inactive",
-        "obsolete",
-        "removed",
-    ]
+    """deleted discontinued cancelled canceled void voided test archived hidden inactive obsolete removed""".split()  # noqa: SIM905 - read as a sentence
 )
 _IN_FLAGS = frozenset({"active", "enabled", "valid", "current"})
 _GONE = frozenset(

@@ -79,17 +79,6 @@ def parse(sql: str, dialect: str = "sqlite") -> Parsed:
     return _remembered(sql, dialect) if len(sql) <= REMEMBERED_LENGTH else _long_remembered(sql, dialect)
 
 
-@lru_cache(maxsize=512)
-def _remembered(sql: str, dialect: str) -> Parsed:
-    """One turn looks at the same few queries many times: to link, to check, to compare, to explain."""
-    return _read(sql, dialect)
-
-
-@lru_cache(maxsize=8)
-def _long_remembered(sql: str, dialect: str) -> Parsed:
-    return _read(sql, dialect)
-
-
 @analysis
 def _read(sql: str, dialect: str) -> Parsed:
     rules = rules_of(dialect)
@@ -122,6 +111,9 @@ def _read(sql: str, dialect: str) -> Parsed:
     if rules.words_as_text:
         _mark_brackets(text, tree)
     return Parsed(text, tokens, tree, rules)
+
+
+_remembered, _long_remembered = lru_cache(512)(_read), lru_cache(8)(_read)
 
 
 def parse_select(sql: str, dialect: str = "sqlite") -> exp.Expr:

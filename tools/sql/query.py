@@ -13,10 +13,9 @@ from functools import cached_property, lru_cache
 from typing import Literal, TypeVar
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import Token
 
 from ..database.schema import ColumnSchema, Schema, TableSchema
-from .dialects import Clause, Rules
+from .dialects import Clause
 from .keywords import fold
 from .parse import REMEMBERED_LENGTH, Parsed, parse
 from .resolve import resolve
@@ -121,12 +120,15 @@ class Query:
     """A statement that was read; it may be shared, so its tree must not be changed: `edit` gives a copy to change.
 
     Attributes:
-        parsed: The statement as text, tokens and tree.
+        sql: The text that was parsed.
+        tokens: sqlglot's tokens of the text.
+        tree: The syntax tree.
+        rules: Rules of the dialect.
         schema: The schema that its names are resolved against.
     """
 
     def __init__(self, parsed: Parsed, schema: Schema) -> None:
-        self.parsed = parsed
+        self.sql, self.tokens, self.tree, self.rules = parsed.sql, parsed.tokens, parsed.tree, parsed.rules
         self.schema = schema
         # With the node, so that no other one gets its number.
         self._texts: dict[int, tuple[exp.Expr, str]] = {}
@@ -145,26 +147,6 @@ class Query:
         """
         read = _remembered if len(sql) <= REMEMBERED_LENGTH else _long_remembered
         return read(sql, dialect, None if schema is None else _SchemaKey(schema))
-
-    @property
-    def sql(self) -> str:
-        """The text that was parsed."""
-        return self.parsed.sql
-
-    @property
-    def tokens(self) -> list[Token]:
-        """Tokens of the text."""
-        return self.parsed.tokens
-
-    @property
-    def tree(self) -> exp.Expr:
-        """The syntax tree."""
-        return self.parsed.tree
-
-    @property
-    def rules(self) -> Rules:
-        """Rules of the dialect."""
-        return self.parsed.rules
 
     def edit(self) -> Edit:
         """Return a copy to change."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, takewhile
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
@@ -24,7 +24,7 @@ from ..database.quoting import Naming
 from ..database.schema import Schema
 from .keywords import quote_name, quote_text
 from .query import Query
-from .scope import Reference, Resolution, Scope, Source
+from .scope import Reference, Resolution, Scope, Source, outwards
 from .untrusted import analysis, analysis_or
 
 _NOT_FUNCTIONS = frozenset(
@@ -168,11 +168,9 @@ def _loser(first: Source, second: Source, kept: set[Source]) -> Source | None:
 
 
 def _between(reference: Reference) -> Iterator[Source]:
-    """Sources of the scopes from a correlated reference up to its owner, the owner's own left out."""
-    level = reference.scope
-    while level is not None and level is not reference.owner:
+    """Yield the sources of the scopes from a correlated reference up to its owner, the owner's own left out."""
+    for level in takewhile(lambda level: level is not reference.owner, outwards(reference.scope)):
         yield from level.sources
-        level = level.parent
 
 
 def _visible(source: Source, kept: set[Source]) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
-from .dialects import Clause, Rules, rules_of
+from .dialects import Clause, rules_of
 from .keywords import squeeze
-from .scope import Reference, ReferenceKind, Resolution, Scope, Source
+from .scope import Reference, ReferenceKind, Resolution, Scope, Source, outwards
 from .untrusted import analysis
 
 _CLAUSES: dict[str, Clause] = {
@@ -136,9 +136,9 @@ class _Resolver:
                 if not column.table and self.rules.key(column.this) in names:
                     self.found.references.append(Reference(column, None, "order", "output", column=column.name))
                     continue
-                tried = [look_up(column, arm, "order", self.rules) for arm in shape.arms]
+                tried = [self._look_up(column, arm, "order") for arm in shape.arms]
                 good = [one for one in tried if one.kind in ("column", "alias", "rowid", "open")]
-                chosen = (good or tried or [look_up(column, parent, "order", self.rules)])[0]
+                chosen = (good or tried or [self._look_up(column, parent, "order")])[0]
                 chosen.scope = None
                 self.found.references.append(chosen)
 
@@ -233,7 +233,7 @@ class _Resolver:
 
     def _walk(self, node: exp.Expr, scope: Scope | None, clause: Clause, ctes: _CTEs) -> None:
         for column in self._columns(node, scope, ctes):
-            self.found.references.append(look_up(column, scope, clause, self.rules))
+            self.found.references.append(self._look_up(column, scope, clause))
 
     def _columns(self, node: exp.Expr, scope: Scope | None, ctes: _CTEs) -> Iterator[exp.Column]:
         """Column expressions of an expression, in order; sub-queries met on the way are resolved."""
@@ -319,97 +319,88 @@ class _Resolver:
         unnamed = (item for item in node.expressions if not isinstance(item, exp.Alias | exp.Column | exp.Star))
         return frozenset(squeeze(item.sql(dialect=self.rules.grammar)) for item in unnamed)
 
+    def _look_up(self, node: exp.Column, scope: Scope | None, clause: Clause) -> Reference:
+        """Return what a column expression stands for, from the innermost SELECT outwards; its sources are complete."""
+        if isinstance(node.this, exp.Star):
+            return self._star(node, scope, clause)
+        name = self.rules.key(node.this)
+        if node.table:
+            return self._qualified(node, name, scope, clause)
+        alias_first = clause == "order" and _is_whole_term(node)
+        for level in outwards(scope):
+            if alias_first and level is scope and name in level.aliases:
+                return Reference(node, scope, clause, "alias", level, column=node.name)
+            reference = self._among_sources(node, name, level, scope, clause)
+            if reference is not None:
+                return reference
+            if name in level.aliases and (level is not scope or clause in self.rules.aliases):
+                return Reference(node, scope, clause, "alias", level, column=node.name)
+        return Reference(node, scope, clause, self._unfound(node, scope), column=node.name)
 
-def look_up(node: exp.Column, scope: Scope | None, clause: Clause, rules: Rules) -> Reference:
-    """What a column expression stands for.
-
-    Args:
-        node: The expression.
-        scope: The SELECT in which it stands, its sources and aliases complete.
-        clause: Where in that SELECT.
-        rules: Of the query's dialect.
-    """
-    if isinstance(node.this, exp.Star):
-        return _star(node, scope, clause, rules)
-    name = rules.key(node.this)
-    if node.table:
-        return _qualified(node, name, scope, clause, rules)
-    alias_first = clause == "order" and _is_whole_term(node)
-    for level in _outwards(scope):
-        if alias_first and level is scope and name in level.aliases:
-            return Reference(node, scope, clause, "alias", level, column=node.name)
-        reference = _among_sources(node, name, level, scope, clause, rules)
-        if reference is not None:
-            return reference
-        if name in level.aliases and (level is not scope or clause in rules.aliases):
-            return Reference(node, scope, clause, "alias", level, column=node.name)
-    return Reference(node, scope, clause, _unfound(node, scope, rules), column=node.name)
-
-
-def _outwards(scope: Scope | None) -> Iterator[Scope]:
-    while scope is not None:
-        yield scope
-        scope = scope.parent
-
-
-def _among_sources(
-    node: exp.Column, name: str, level: Scope, scope: Scope | None, clause: Clause, rules: Rules
-) -> Reference | None:
-    holders = [source for source in level.sources if source.columns is not None and name in source.columns]
-    distinct = [source for index, source in enumerate(holders) if index == 0 or name not in source.using]
-    if len(distinct) > 1:
-        return Reference(node, scope, clause, "ambiguous", level, distinct[0], node.name, tuple(distinct))
-    if distinct:
-        source = distinct[0]
-        declared = source.columns[name] if source.columns else node.name
-        return Reference(node, scope, clause, "column", level, source, declared)
-    if any(source.columns is None or _has_hidden_columns(source) for source in level.sources):
-        return Reference(node, scope, clause, "open", level, column=node.name)
-    if name in rules.hidden and len(level.sources) == 1 and level.sources[0].table is not None:
-        return Reference(node, scope, clause, "rowid", level, level.sources[0], name)
-    if not rules.is_sqlite and any(name == source.name for source in level.sources):
-        return Reference(node, scope, clause, "open", level, column=node.name)  # a whole row, as in count(t)
-    return None
-
-
-def _qualified(node: exp.Column, name: str, scope: Scope | None, clause: Clause, rules: Rules) -> Reference:
-    wanted = rules.key(node.args["table"])
-    for level in _outwards(scope):
-        named = [source for source in level.sources if source.name == wanted]
-        holders = [source for source in named if source.columns is None or name in source.columns]
-        if len(holders) > 1:
-            return Reference(node, scope, clause, "ambiguous", level, holders[0], node.name, tuple(holders))
-        if holders:
-            source = holders[0]
-            kind: ReferenceKind = "open" if source.columns is None else "column"
+    def _among_sources(
+        self, node: exp.Column, name: str, level: Scope, scope: Scope | None, clause: Clause
+    ) -> Reference | None:
+        holders = [source for source in level.sources if source.columns is not None and name in source.columns]
+        distinct = [source for index, source in enumerate(holders) if index == 0 or name not in source.using]
+        if len(distinct) > 1:
+            return Reference(node, scope, clause, "ambiguous", level, distinct[0], node.name, tuple(distinct))
+        if distinct:
+            source = distinct[0]
             declared = source.columns[name] if source.columns else node.name
-            return Reference(node, scope, clause, kind, level, source, declared)
-        if named:
-            source = named[0]
-            if name in rules.hidden and source.table is not None:
-                return Reference(node, scope, clause, "rowid", level, source, name)
-            kind = "open" if _has_hidden_columns(source) else "unknown"
-            return Reference(node, scope, clause, kind, level, source, node.name)
-    if not rules.is_sqlite and _is_field(node, scope, rules):
-        return Reference(node, scope, clause, "open", scope, column=node.name)
-    return Reference(node, scope, clause, "unknown_source", column=node.name)
+            return Reference(node, scope, clause, "column", level, source, declared)
+        if any(source.columns is None or _has_hidden_columns(source) for source in level.sources):
+            return Reference(node, scope, clause, "open", level, column=node.name)
+        if name in self.rules.hidden and len(level.sources) == 1 and level.sources[0].table is not None:
+            return Reference(node, scope, clause, "rowid", level, level.sources[0], name)
+        if not self.rules.is_sqlite and any(name == source.name for source in level.sources):
+            return Reference(node, scope, clause, "open", level, column=node.name)  # a whole row, as in count(t)
+        return None
 
+    def _qualified(self, node: exp.Column, name: str, scope: Scope | None, clause: Clause) -> Reference:
+        wanted = self.rules.key(node.args["table"])
+        for level in outwards(scope):
+            named = [source for source in level.sources if source.name == wanted]
+            holders = [source for source in named if source.columns is None or name in source.columns]
+            if len(holders) > 1:
+                return Reference(node, scope, clause, "ambiguous", level, holders[0], node.name, tuple(holders))
+            if holders:
+                source = holders[0]
+                kind: ReferenceKind = "open" if source.columns is None else "column"
+                declared = source.columns[name] if source.columns else node.name
+                return Reference(node, scope, clause, kind, level, source, declared)
+            if named:
+                source = named[0]
+                if name in self.rules.hidden and source.table is not None:
+                    return Reference(node, scope, clause, "rowid", level, source, name)
+                kind = "open" if _has_hidden_columns(source) else "unknown"
+                return Reference(node, scope, clause, kind, level, source, node.name)
+        if not self.rules.is_sqlite and self._is_field(node, scope):
+            return Reference(node, scope, clause, "open", scope, column=node.name)
+        return Reference(node, scope, clause, "unknown_source", column=node.name)
 
-def _is_field(node: exp.Column, scope: Scope | None, rules: Rules) -> bool:
-    """Whether what looks like a table is a column, or a table before a column, whose field is named."""
-    first, *others = [rules.key(node.args.get(part)) for part in ("catalog", "db", "table") if node.args.get(part)]
-    for level in _outwards(scope):
-        for source in level.sources:
-            if source.columns is None or first in source.columns or (others and source.name == first):
-                return True
-    return False
+    def _is_field(self, node: exp.Column, scope: Scope | None) -> bool:
+        """Whether what looks like a table is a column, or a table before a column, whose field is named."""
+        parts = filter(None, (node.args.get(part) for part in ("catalog", "db", "table")))
+        first, *others = map(self.rules.key, parts)
+        for level in outwards(scope):
+            for source in level.sources:
+                if source.columns is None or first in source.columns or (others and source.name == first):
+                    return True
+        return False
 
+    def _star(self, node: exp.Column, scope: Scope | None, clause: Clause) -> Reference:
+        for source in scope.sources if scope else ():
+            if source.name == self.rules.key(node.args.get("table")):
+                return Reference(node, scope, clause, "star", scope, source, "*")
+        return Reference(node, scope, clause, "unknown_source", column="*")
 
-def _star(node: exp.Column, scope: Scope | None, clause: Clause, rules: Rules) -> Reference:
-    for source in scope.sources if scope else ():
-        if source.name == rules.key(node.args.get("table")):
-            return Reference(node, scope, clause, "star", scope, source, "*")
-    return Reference(node, scope, clause, "unknown_source", column="*")
+    def _unfound(self, node: exp.Column, scope: Scope | None) -> ReferenceKind:
+        """Return what a name is that no scope has: the text of a sub-query's nameless column, or a text in SQLite."""
+        text = squeeze(node.name)
+        if any(text in source.texts for level in outwards(scope) for source in level.sources):
+            return "text_name"
+        quoted = node.this.args.get("quoted") and not node.this.meta.get("bracketed")
+        return "string" if quoted and self.rules.words_as_text else "unknown"
 
 
 def _is_whole_term(node: exp.Column) -> bool:
@@ -418,15 +409,6 @@ def _is_whole_term(node: exp.Column) -> bool:
     while isinstance(above, exp.Paren | exp.Collate):
         above = above.parent
     return isinstance(above, exp.Ordered) and isinstance(above.parent, exp.Order)
-
-
-def _unfound(node: exp.Column, scope: Scope | None, rules: Rules) -> ReferenceKind:
-    """A name that no scope has: the text of a sub-query's nameless column, or in SQLite's double quotes a string."""
-    text = squeeze(node.name)
-    if any(text in source.texts for level in _outwards(scope) for source in level.sources):
-        return "text_name"
-    quoted = node.this.args.get("quoted") and not node.this.meta.get("bracketed")
-    return "string" if quoted and rules.words_as_text else "unknown"
 
 
 def _has_hidden_columns(source: Source) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -104,18 +105,18 @@ class Scope:
         two_sided = any(join.side in ("RIGHT", "FULL") for join in joins)
         return two_sided or (source.join is not None and bool(source.join.side))
 
-    def is_within(self, outer: Scope) -> bool:
-        """Whether it is another SELECT, or stands within it."""
-        level: Scope | None = self
-        while level is not None and level is not outer:
-            level = level.parent
-        return level is outer
-
     def merges(self, column: str) -> bool:
         """Whether a RIGHT or FULL join makes a USING column belong to neither side alone."""
         joins = [source.join for source in self.sources if source.join is not None]
         two_sided = any(join.side in ("RIGHT", "FULL") for join in joins)
         return two_sided and any(column in source.using for source in self.sources)
+
+
+def outwards(scope: Scope | None) -> Iterator[Scope]:
+    """Yield a SELECT and those around it, from the inside outwards."""
+    while scope is not None:
+        yield scope
+        scope = scope.parent
 
 
 @dataclass(eq=False)

@@ -13,7 +13,7 @@ from ..dialects import Rules
 from ..findings import Finding
 from ..keywords import fold
 from ..query import Query, is_aggregate
-from ..scope import Reference, Scope, Source
+from ..scope import Reference, Scope, Source, outwards
 from ..suggest import join_path, nearest_names, one_of, path_between
 from .advice import instead_of, syntax_advice
 
@@ -78,25 +78,20 @@ def _unknown_table(source: Source, query: Query) -> Finding:
 
 
 def _reference_finding(reference: Reference, query: Query) -> Finding | None:
+    if reference.kind not in ("ambiguous", "unknown", "unknown_source"):
+        return None
     place = query.text(reference.node)
     if reference.kind == "ambiguous":
         choices = [f"{source.label}.{reference.column}" for source in reference.candidates]
         message = f"The column {place} is in more than one table of the query."
         return Finding("ambiguous_column", "error", message, place, f"write {one_of(choices)}")
     if reference.kind == "unknown":
-        return _unknown_column(reference, place, query)
-    if reference.kind == "unknown_source":
-        return _unknown_source(reference, place, query)
-    return None
-
-
-def _unknown_column(reference: Reference, place: str, query: Query) -> Finding:
-    sources = _reachable(reference) if reference.source is None else [reference.source]
-    read = one_of([source.node.name or source.label for source in sources]) or "the query"
-    message = f"There is no column {reference.column} in {read}."
-    return Finding(
-        "unknown_column", "error", message, place, _right_column(reference, sources, query.schema, query.rules)
-    )
+        sources = _reachable(reference) if reference.source is None else [reference.source]
+        read = one_of([source.node.name or source.label for source in sources]) or "the query"
+        message = f"There is no column {reference.column} in {read}."
+        advice = _right_column(reference, sources, query.schema, query.rules)
+        return Finding("unknown_column", "error", message, place, advice)
+    return _unknown_source(reference, place, query)
 
 
 def _right_column(reference: Reference, sources: list[Source], schema: Schema, rules: Rules) -> str:
@@ -157,12 +152,7 @@ def _holding(reference: Reference, sources: list[Source], rules: Rules) -> list[
 
 
 def _reachable(reference: Reference) -> list[Source]:
-    sources: list[Source] = []
-    level = reference.scope
-    while level is not None:
-        sources += level.sources
-        level = level.parent
-    return sources
+    return [source for level in outwards(reference.scope) for source in level.sources]
 
 
 def _plain_finding(kind: QueryErrorKind, sql: str, message: str, query: Query | None, schema: Schema) -> Finding:
@@ -185,15 +175,9 @@ def _plain_finding(kind: QueryErrorKind, sql: str, message: str, query: Query | 
 
 
 def _aggregate_misuse(text: str, message: str, query: Query | None) -> Finding:
-    found = None if query is None else _misplaced_aggregate(text, query)
-    if found is not None:
-        return found
-    advice = "aggregate in a sub-query first, and use its result here"
-    return Finding("aggregate_misuse", "error", text, message.partition(":")[2].strip(), advice)
-
-
-def _misplaced_aggregate(text: str, query: Query) -> Finding | None:
-    for scope in query.scopes:
+    """Return where an aggregate is misplaced, or a column left bare; else what the database says."""
+    for scope in query.scopes if query is not None else ():
+        assert query is not None
         where = scope.select.args.get("where")
         inside = where.find(exp.AggFunc) if where is not None else None
         if inside is not None and any(node is inside for node in query.own(scope, exp.AggFunc)):
@@ -205,7 +189,8 @@ def _misplaced_aggregate(text: str, query: Query) -> Finding | None:
         if bare := [] if query.rules.loose_groups else bare_references(scope, query, query.rules):
             place = query.text(bare[0].node)
             return Finding("aggregate_misuse", "error", text, place, f"add {place} to GROUP BY, or aggregate it")
-    return None
+    advice = "aggregate in a sub-query first, and use its result here"
+    return Finding("aggregate_misuse", "error", text, message.partition(":")[2].strip(), advice)
 
 
 def bare_references(scope: Scope, query: Query, rules: Rules) -> list[Reference]:

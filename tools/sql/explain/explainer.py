@@ -15,7 +15,7 @@ from sqlglot import exp
 from ...database.schema import Schema
 from ..keywords import quote_text
 from ..query import Query, join_conditions, limit_count
-from ..scope import Scope, Source
+from ..scope import Scope, Source, outwards
 from ..untrusted import analysis
 from .phrases import bracketed, listed, plain_name
 
@@ -296,7 +296,7 @@ class Explainer:
         Not by the other side of a UNION: what stands side by side is never named together.
         """
         own = next((scope for scope in self.query.scopes if source in scope.sources), None)
-        near = (scope for scope in self.query.scopes if own is None or scope.is_within(own) or own.is_within(scope))
+        near = (scope for scope in self.query.scopes if own is None or own in outwards(scope) or scope in outwards(own))
         names = {other.name for scope in near for other in scope.sources if other.own == source.own}
         return len(names) > 1 and source.name != source.own
 
@@ -319,9 +319,6 @@ class Explainer:
             if alone
             else f"{plain_name(reference.column)} of {self.named(reference.source)}"
         )
-
-    def _literal(self, node: exp.Expr) -> str:
-        return quote_text(node.name) if node.args.get("is_string") else node.name
 
     def _count(self, node: exp.Expr) -> str:
         inner = node.this
@@ -387,9 +384,6 @@ class Explainer:
         decimals = node.args.get("decimals")
         return f"{self.say(node.this)} rounded" + (f" to {self.say(decimals)} decimals" if decimals is not None else "")
 
-    def _template(self, node: exp.Expr) -> str:
-        return _FUNCTIONS[type(node)].format(self.say(node.this))
-
     def _function(self, node: exp.Expr) -> str:
         assert isinstance(node, exp.Func)
         name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
@@ -401,7 +395,7 @@ class Explainer:
     def _sayers(self) -> tuple[tuple[type[exp.Expr] | tuple[type[exp.Expr], ...], Callable[[exp.Expr], str]], ...]:
         return (
             (exp.Column, self._column),
-            (exp.Literal, self._literal),
+            (exp.Literal, lambda node: quote_text(node.name) if node.args.get("is_string") else node.name),
             (exp.Star, lambda node: "all columns"),
             (exp.Null, lambda node: "nothing"),
             (exp.Boolean, lambda node: "true" if node.this else "false"),
@@ -422,7 +416,7 @@ class Explainer:
             (exp.Cast, lambda node: f"{self.say(node.this)} as {node.args['to'].sql().lower()}"),
             (exp.Collate, lambda node: f"{self.say(node.this)} (compared as {node.expression.name.lower()})"),
             (exp.TimeToStr, self._strftime),
-            (tuple(_FUNCTIONS), self._template),
+            (tuple(_FUNCTIONS), lambda node: _FUNCTIONS[type(node)].format(self.say(node.this))),
             (exp.Func, self._function),
         )
 
