@@ -95,7 +95,7 @@ def basis_of(
     whole = grain == "a single row" and offset is None and (count is None or count.name != "0")
     return Basis(
         origin=origin,
-        tables=tuple(table.name for table in schema.tables if table.name in query.used.tables),
+        tables=tuple(table.name for table in schema.tables if table.name in query.tables),
         date=date,
         filters=filters_of(query, question, mentions, ranged),
         grain=grain,

@@ -11,7 +11,7 @@ from typing import Literal
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema
-from ..sql.query import Query, TableColumn, is_aggregate
+from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope
 
 MIDNIGHT = " 00:00"
@@ -53,27 +53,14 @@ def date_use(query: Query) -> tuple[DateUse | None, list[exp.Expr]]:
     """
     for scope in query.scopes:
         for column in query.columns_of(scope):
-            if column.schema.kind == "time" and _goes_by(column, scope):
+            if column.schema.kind == "time" and column.is_filtered_or_grouped:
                 first, last, ranged = _bounds(scope, column, query)
                 return DateUse(*column.item, True, first, last), ranged
-    tables = {source.table.name: source.table for scope in query.scopes for source in scope.sources if source.table}
-    for table in sorted(tables.values(), key=lambda table: -(table.row_count or 0)):
+    for table in sorted(query.tables.values(), key=lambda table: -(table.row_count or 0)):
         for column in table.columns:
             if column.kind == "time" and not _NO_EVENT.search(column.name):
                 return DateUse(table.name, column.name, False), []
     return None, []
-
-
-def _goes_by(column: TableColumn, scope: Scope) -> bool:
-    """Whether a SELECT filters or groups by a column."""
-    if isinstance(column.node.parent, exp.Is):
-        return False
-    if column.clause in ("where", "group"):
-        return True
-    node: exp.Expr | None = column.node.parent
-    while node is not None and node is not scope.select and not is_aggregate(node):
-        node = node.parent
-    return node is scope.select and column.clause == "select" and scope.select.args.get("group") is not None
 
 
 def _bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, list[exp.Expr]]:

@@ -95,7 +95,7 @@ def _plain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
     source = query.row_source(scope)
     if source is None:
         pairing = f"one row per pairing of {listed([_row_noun(source) for source in scope.sources])}"
-        return "" if any(join.side for join in joins) else pairing, "kept"
+        return "" if any(source.side for source in scope.sources) else pairing, "kept"
     key = source.table.primary_key if source.table is not None else ()
     columns = [query.column(item.unalias()) for item in scope.select.expressions]
     outputs = {column.schema.name for column in columns if column is not None and column.source is source}

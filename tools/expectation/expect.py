@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ..database import Schema
 from ..sql.query import Query
 from ..sql.untrusted import analysis_or
-from .traits import Traits, followed, traits
+from .traits import followed, traits
 
 SCALE = 20
 """Weights are stored as whole numbers, this many to one."""
@@ -69,10 +69,10 @@ class Expectation:
     def fit(self, sql: str, dialect: str = "sqlite") -> float | None:
         """The log-probability of the query's form, in nats, traits taken as independent; None if it does not parse."""
         found = traits(sql, dialect)
-        return None if found is None else sum(self._log(trait, found) for trait in self.probabilities)
-
-    def _log(self, trait: str, found: Traits) -> float:
-        return math.log(max(self.probabilities[trait].get(found[trait], 0.0), FLOOR))
+        if found is None:
+            return None
+        shares = (values.get(found[trait], 0.0) for trait, values in self.probabilities.items())
+        return sum(math.log(max(share, FLOOR)) for share in shares)
 
 
 @lru_cache(maxsize=256)

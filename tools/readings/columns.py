@@ -79,13 +79,8 @@ def _is_date(column: ColumnSchema) -> bool:
 def _used_dates(query: Query, scope: Scope) -> list[TableColumn]:
     """Return the dates that a SELECT filters or groups by."""
     found: dict[tuple[int, str], TableColumn] = {}
-    grouped = scope.select.args.get("group") is not None
     for column in query.columns_of(scope):
-        node = column.node
-        if not _is_date(column.schema) or isinstance(node.parent, exp.Is) or _beside_a_column(query, node):
-            continue
-        shown = grouped and column.clause == "select" and node.find_ancestor(exp.AggFunc, exp.Select) is scope.select
-        if shown or column.clause in ("where", "group"):
+        if column.is_filtered_or_grouped and _is_date(column.schema) and not _beside_a_column(query, column.node):
             found.setdefault((id(column.source), column.schema.name), column)
     return list(found.values())
 

@@ -59,25 +59,19 @@ class Ran:
 
 def outcome_of(rival: Rival, here: Ran, there: Ran, ordered: bool) -> Outcome | None:
     """What a rival's result says; None where results that were cut cannot be compared, or where nobody means it."""
+    # Nobody means a date that the rows in question do not have.
+    nothing = rival.matter == "date" and all(cell in (None, 0) for row in there.rows for cell in row)
+    # Whether there are groups without any is told by how many groups there are.
+    no_more = rival.matter == "zeros" and not rival.limit and len(here.rows) >= len(there.rows)
     if rival.matter == "ties":
         says = _tied(rival, there)
-    elif here.truncated or there.truncated or (rival.matter == "date" and _is_nothing(there.rows)):
+    elif here.truncated or there.truncated or nothing:
         return None
-    elif _has_no_more(rival, here, there) or same_result(here.rows, there.rows, ordered=ordered):
+    elif no_more or same_result(here.rows, there.rows, ordered=ordered):
         says = ""
     else:
         says = _said(here.rows, there.rows)
     return Outcome(rival.matter, rival.words, rival.assumed, rival.sql, says)
-
-
-def _has_no_more(rival: Rival, here: Ran, there: Ran) -> bool:
-    """Whether there are no groups without any after all, which is told by how many there are."""
-    return rival.matter == "zeros" and not rival.limit and len(here.rows) >= len(there.rows)
-
-
-def _is_nothing(rows: Rows) -> bool:
-    """Whether a date was read that the rows in question do not have: nobody means that one."""
-    return all(cell in (None, 0) for row in rows for cell in row)
 
 
 def _tied(rival: Rival, there: Ran) -> str:

@@ -118,7 +118,7 @@ def zeros(reading: Reading) -> Iterator[Rival]:
         select = scope.select
         if scope.parent is not None or len(scope.sources) < 2 or select.args.get("group") is None:
             continue
-        if any(source.table is None or (source.join and source.join.side) for source in scope.sources):
+        if any(source.table is None or source.side for source in scope.sources):
             continue
         if select.args.get("having") is not None or not _asks_for_all(reading, scope):
             continue
@@ -143,7 +143,7 @@ def _grouped(reading: Reading, scope: Scope) -> Source | None:
     found: dict[int, Source] = {}
     for term in scope.select.args["group"].expressions:
         is_name = isinstance(term.unnest(), exp.Column)
-        column = reading.query.column(reading.query.meant(term, scope)) if is_name else None
+        column = reading.query.column(reading.query.resolve_term(term, scope)) if is_name else None
         if column is None:
             return None
         found[id(column.source)] = column.source

@@ -185,7 +185,7 @@ def column_of(source: Source, column: str) -> exp.Column:
 def add_condition(edit: Edit, scope: Scope, source: Source, condition: exp.Expr) -> None:
     """Let only rows of a source through that fulfil a condition; an outer join keeps the rows that have none."""
     condition = exp.paren(condition, copy=False) if isinstance(condition, exp.Or) else condition
-    if source.join is not None and source.join.side == "LEFT" and source.join.args.get("on") is not None:
+    if source.join is not None and source.side == "LEFT" and source.join.args.get("on") is not None:
         join = edit.of(source.join)
         join.set("on", exp.and_(join.args["on"], condition, copy=False))
         return

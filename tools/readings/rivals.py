@@ -39,7 +39,7 @@ def ties(reading: Reading) -> Iterator[Rival]:
     if tree.is_star or reading.said.has("any") or _is_unique(query, scope):
         return
     edit = query.edit()
-    keys = [query.meant(term.this, scope) for term in query.order]
+    keys = [query.resolve_term(term.this, scope) for term in query.order]
     for number, key in enumerate(keys):
         edit.of(scope.select).append("expressions", exp.alias_(key.copy(), f"tie_{number}", quoted=True))
     limit = int(count.name)

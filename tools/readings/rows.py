@@ -49,38 +49,30 @@ _FEW = 20
 
 
 def left_out(reading: Reading) -> Iterator[Rival]:
-    """The query without the rows that many leave out, a rival a column."""
-    told: set[tuple[str, str]] = set()
+    """Yield the query without the rows that many leave out, one rival per column."""
+    done: set[tuple[str, str]] = set()
     for scope in reading.scopes:
         counted = reading.subjects(scope)
-        for source in _documents(reading, scope, counted):
-            assert source.table is not None
-            for column in source.table.columns:
-                place = (source.table.name, column.name)
-                if place in told or place in reading.used:
+        tables = [source.table for source in counted if source.table is not None]
+        for source in scope.sources:
+            own, table = source in counted, source.table
+            # Tables that are counted, and those that they belong to: the orders of order lines.
+            if table is None or not (own or any(any(reading.keys(one, table)) for one in tables)):
+                continue
+            for column in table.columns:
+                place = (table.name, column.name)
+                if place in done or place in reading.used:
                     continue
-                rival = _rival(reading, scope, source, column, own=source in counted)
+                rival = _rival(reading, scope, source, table, column, own=own)
                 if rival is not None:
-                    told.add(place)
+                    done.add(place)
                     yield rival
 
 
-def _documents(reading: Reading, scope: Scope, counted: list[Source]) -> list[Source]:
-    """The tables that are counted, and those that they belong to: the orders of order lines."""
-    held = [source.table for source in counted if source.table is not None]
-    return [
-        source
-        for source in scope.sources
-        if source.table is not None
-        and (source in counted or any(any(reading.keys(table, source.table)) for table in held))
-    ]
-
-
-def _rival(reading: Reading, scope: Scope, source: Source, column: ColumnSchema, *, own: bool) -> Rival | None:
-    table = source.table
-    assert table is not None
-    what = things(table)
-    known = _known(reading, source, column)
+def _rival(
+    reading: Reading, scope: Scope, source: Source, table: TableSchema, column: ColumnSchema, *, own: bool
+) -> Rival | None:
+    known, of = _known(reading, source, column), column_of(source, column.name)
     if not parts(table.name).isdisjoint(_JUDGED):
         return None
     if values := _out_values(column, known):
@@ -88,21 +80,18 @@ def _rival(reading: Reading, scope: Scope, source: Source, column: ColumnSchema,
             return None
         if any(_is_said(reading, value) for value in known) or reading.said.names(column.name):
             return None
-        condition: exp.Expr = exp.not_(
-            exp.In(this=column_of(source, column.name), expressions=[exp.Literal.string(value) for value in values])
-        )
+        condition: exp.Expr = exp.not_(exp.In(this=of, expressions=list(map(exp.Literal.string, values))))
         if column.nulls is not False and not column.not_null:
-            condition = exp.or_(condition, column_of(source, column.name).is_(exp.Null()))
-        words = f"{listed([plain_name(value) for value in values])} {what}"
+            condition = exp.or_(condition, of.copy().is_(exp.Null()))
+        words = f"{listed(list(map(plain_name, values)))} {{}}"
     elif own and not reading.said.has(*_SETTLING, *(parts(column.name) - _PREPOSITIONS)):
-        flagged = _flag(source, column) or _gone(reading, scope, source, column)
+        flagged = _flag(of, column) or _gone(reading, scope, table, column, of)
         if flagged is None:
             return None
         condition, words = flagged
-        words = words.format(what)
     else:
         return None
-    edit = reading.query.edit()
+    words, edit = words.format(things(table)), reading.query.edit()
     add_condition(edit, scope, source, condition)
     return Rival("left_out", f"without {words}", f"{words} are in", edit.sql)
 
@@ -143,22 +132,21 @@ def _is_said(reading: Reading, value: str) -> bool:
     return bool(wanted) and all(part in reading.said.stems for part in wanted)
 
 
-def _flag(source: Source, column: ColumnSchema) -> tuple[exp.Expr, str] | None:
-    """The condition that leaves out what a yes-or-no column marks, and what that is."""
+def _flag(of: exp.Expr, column: ColumnSchema) -> tuple[exp.Expr, str] | None:
+    """Return the condition that leaves out what a yes-or-no column marks, and what that is."""
     if not 0 < len(column.samples) <= 2 or (column.distinct or 0) > 2:
         return None
     names = parts(column.name)
-    marks, out = (names & _OUT_FLAGS), True
-    if not marks:
-        marks, out = (names & _IN_FLAGS), False
+    out = bool(names & _OUT_FLAGS)
+    marks = names & (_OUT_FLAGS if out else _IN_FLAGS)
     if not marks or not all(str(value).casefold() in _YES | _NO for value in column.samples):
         return None
     wanted = _NO if out else _YES
     kept = next((value for value in column.samples if str(value).casefold() in wanted), None)
     if kept is None:
         return None
-    condition = exp.EQ(this=column_of(source, column.name), expression=_literal(kept, column))
     word = next(iter(marks))
+    condition = exp.EQ(this=of, expression=_literal(kept, column))
     return condition, f"{word if out else f'in{word}' if word in ('active', 'valid') else f'not {word}'} {{}}"
 
 
@@ -168,15 +156,14 @@ def _literal(value: Cell, column: ColumnSchema) -> exp.Expr:
     return exp.Literal.string(value) if isinstance(value, str) else exp.Literal.number(str(value))
 
 
-def _gone(reading: Reading, scope: Scope, source: Source, column: ColumnSchema) -> tuple[exp.Expr, str] | None:
-    """The condition that leaves out what has an end; not where a time is asked for, in which it may not have had."""
-    table = source.table
-    assert table is not None
+def _gone(
+    reading: Reading, scope: Scope, table: TableSchema, column: ColumnSchema, of: exp.Column
+) -> tuple[exp.Expr, str] | None:
+    """Return the condition that leaves out what has an end; None if a time is asked for in which it had none."""
     gone = sorted(parts(column.name) & _GONE)
     if column.kind != "time" or not gone or column.nulls is not True or _asks_for_time(reading, scope, table):
         return None
-    words = "{} who left" if gone[0] == "left" else f"{gone[0]} {{}}"
-    return column_of(source, column.name).is_(exp.Null()), words
+    return of.is_(exp.Null()), "{} who left" if gone[0] == "left" else f"{gone[0]} {{}}"
 
 
 def _asks_for_time(reading: Reading, scope: Scope, table: TableSchema) -> bool:

@@ -57,6 +57,16 @@ class TableColumn:
     schema: ColumnSchema
 
     @property
+    def is_filtered_or_grouped(self) -> bool:
+        """Whether the SELECT filters or groups by it, with more than a test for NULL."""
+        select, node = self.scope.select, self.node.parent
+        if isinstance(node, exp.Is) or self.clause in ("where", "group"):
+            return not isinstance(node, exp.Is)
+        while node is not None and node is not select and not is_aggregate(node):
+            node = node.parent
+        return node is select and self.clause == "select" and select.args.get("group") is not None
+
+    @property
     def item(self) -> tuple[str, str]:
         """Names of the table and the column, as the schema spells them."""
         return self.table.name, self.schema.name
@@ -81,8 +91,8 @@ class Condition:
     @property
     def is_conjunct(self) -> bool:
         """Whether it must hold for every row: it stands in WHERE, or in the ON of an inner join."""
-        join = self.source.join if self.source is not None else None
-        return self.clause == "where" or (join is not None and join.side not in ("LEFT", "RIGHT", "FULL"))
+        inner = self.source is not None and self.source.side not in ("LEFT", "RIGHT", "FULL")
+        return self.clause == "where" or inner
 
 
 @dataclass(frozen=True)
@@ -201,11 +211,8 @@ class Query:
 
     def columns_of(self, scope: Scope, within: exp.Expr | None = None) -> Iterator[TableColumn]:
         """Yield the columns of what a SELECT reads that the query names, or an expression in it and its sub-queries."""
-        if within is None:
-            yield from (column for column in self.columns if column.scope is scope)
-        for node in within.find_all(exp.Column) if within is not None else ():
-            if (column := self.column(node)) is not None and column.scope is scope:
-                yield column
+        columns = self.columns if within is None else map(self.column, within.find_all(exp.Column))
+        return (column for column in columns if column is not None and column.scope is scope)
 
     def literal(self, node: exp.Expr) -> str | float | None:
         """Return a literal's value, double-quoted texts and signed numbers included; None for anything else."""
@@ -236,9 +243,13 @@ class Query:
             yield right, node.this
 
     @cached_property
+    def tables(self) -> dict[str, TableSchema]:
+        """The schema's tables that it reads, by name."""
+        return {source.table.name: source.table for scope in self.scopes for source in scope.sources if source.table}
+
+    @cached_property
     def used(self) -> UsedItems:
         """Tables and columns of the schema that it names, sub-queries included."""
-        tables = {source.table.name for scope in self.scopes for source in scope.sources if source.table}
         columns = {column.item for column in self.columns}
         stars = [reference.source for reference in self.resolution.references if reference.kind == "star"]
         for scope in self.scopes:
@@ -249,7 +260,7 @@ class Query:
                 held = ((other.table, other.table.column(name)) for other in scope.sources if other.table)
                 columns.update((table.name, column.name) for table, column in held if column)
         columns.update((source.table.name, ALL_COLUMNS) for source in stars if source and source.table)
-        return UsedItems(frozenset(tables), frozenset(columns))
+        return UsedItems(frozenset(self.tables), frozenset(columns))
 
     @cached_property
     def constants(self) -> Constants:
@@ -298,7 +309,7 @@ class Query:
         found = self.own(scope, *(kinds or (exp.AggFunc, exp.Anonymous)))
         return [node for node in found if is_aggregate(node) and not isinstance(node.parent, exp.Window)]
 
-    def meant(self, term: exp.Expr, scope: Scope) -> exp.Expr:
+    def resolve_term(self, term: exp.Expr, scope: Scope) -> exp.Expr:
         """Return what a term of GROUP BY or ORDER BY stands for: a result column by its number or alias, or itself."""
         node, outputs = term.unnest(), scope.select.expressions
         if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(outputs):
@@ -316,7 +327,7 @@ class Query:
         )
         if group is None or several or group.find(exp.Rollup, exp.Cube, exp.GroupingSets) is not None:
             return None
-        return [self.meant(term, scope).unnest() for term in group.expressions] or None
+        return [self.resolve_term(term, scope).unnest() for term in group.expressions] or None
 
     # Conditions
 

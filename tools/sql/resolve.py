@@ -7,8 +7,9 @@ unseen. What is resolved here is the ground that regularisation, checks, explana
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from sqlglot import exp
 
@@ -47,13 +48,11 @@ class _Shape:
     arms: list[Scope] = field(default_factory=list)
 
 
-@dataclass
-class _CTE:
-    node: exp.Expr
-    shape: _Shape
+_CTEs = dict[str, tuple[exp.Expr, _Shape]]
+"""Queries of common table expressions, with what they offer, by their names."""
 
-
-_CTEs = dict[str, _CTE]
+_Refer = Callable[..., Reference]
+"""Makes a reference of one column expression, given its kind and what it refers to."""
 
 
 @analysis
@@ -106,14 +105,11 @@ class _Resolver:
             return ctes
         ctes = dict(ctes)
         # A CTE may read itself and later ones: what can be known of each before it is resolved is registered first.
-        entries = [
-            (cte, _CTE(cte.this, _Shape(self._declared(cte) or self._outputs_before(cte.this))))
-            for cte in clause.expressions
-        ]
-        ctes.update((self._alias(cte), entry) for cte, entry in entries)
-        for cte, entry in entries:
+        for cte in clause.expressions:
+            ctes[self._alias(cte)] = cte.this, _Shape(self._declared(cte) or self._outputs_before(cte.this))
+        for cte in clause.expressions:
             shape = self.query(cte.this, parent, ctes)
-            entry.shape = _Shape(self._declared(cte)) if self._declared(cte) else shape
+            ctes[self._alias(cte)] = cte.this, _Shape(self._declared(cte)) if self._declared(cte) else shape
         return ctes
 
     def _compound(self, node: exp.SetOperation, parent: Scope | None, ctes: _CTEs) -> _Shape:
@@ -212,9 +208,8 @@ class _Resolver:
         own = self.rules.key(node.this)
         visible = self._alias(node) or own
         if own in ctes and not node.args.get("db"):
-            cte = ctes[own]
-            columns = self._named(cte.shape.outputs)
-            return Source(visible, own, None, columns, node, query=cte.node, texts=cte.shape.texts)
+            query, shape = ctes[own]
+            return Source(visible, own, None, self._named(shape.outputs), node, query=query, texts=shape.texts)
         table = self._of_schema(node, own)
         if table is None:
             known = own.startswith(self.rules.system) or node.db.lower() == "information_schema"
@@ -321,62 +316,60 @@ class _Resolver:
 
     def _look_up(self, node: exp.Column, scope: Scope | None, clause: Clause) -> Reference:
         """Return what a column expression stands for, from the innermost SELECT outwards; its sources are complete."""
+        refer, name = partial(Reference, node, scope, clause), self.rules.key(node.this)
         if isinstance(node.this, exp.Star):
-            return self._star(node, scope, clause)
-        name = self.rules.key(node.this)
+            return self._star(node, scope, refer)
         if node.table:
-            return self._qualified(node, name, scope, clause)
+            return self._qualified(node, name, scope, refer)
         alias_first = clause == "order" and _is_whole_term(node)
         for level in outwards(scope):
             if alias_first and level is scope and name in level.aliases:
-                return Reference(node, scope, clause, "alias", level, column=node.name)
-            reference = self._among_sources(node, name, level, scope, clause)
+                return refer("alias", level, column=node.name)
+            reference = self._among_sources(node, name, level, refer)
             if reference is not None:
                 return reference
             if name in level.aliases and (level is not scope or clause in self.rules.aliases):
-                return Reference(node, scope, clause, "alias", level, column=node.name)
-        return Reference(node, scope, clause, self._unfound(node, scope), column=node.name)
+                return refer("alias", level, column=node.name)
+        return refer(self._unfound(node, scope), column=node.name)
 
-    def _among_sources(
-        self, node: exp.Column, name: str, level: Scope, scope: Scope | None, clause: Clause
-    ) -> Reference | None:
+    def _among_sources(self, node: exp.Column, name: str, level: Scope, refer: _Refer) -> Reference | None:
         holders = [source for source in level.sources if source.columns is not None and name in source.columns]
         distinct = [source for index, source in enumerate(holders) if index == 0 or name not in source.using]
         if len(distinct) > 1:
-            return Reference(node, scope, clause, "ambiguous", level, distinct[0], node.name, tuple(distinct))
+            return refer("ambiguous", level, distinct[0], node.name, tuple(distinct))
         if distinct:
             source = distinct[0]
             declared = source.columns[name] if source.columns else node.name
-            return Reference(node, scope, clause, "column", level, source, declared)
+            return refer("column", level, source, declared)
         if any(source.columns is None or _has_hidden_columns(source) for source in level.sources):
-            return Reference(node, scope, clause, "open", level, column=node.name)
+            return refer("open", level, column=node.name)
         if name in self.rules.hidden and len(level.sources) == 1 and level.sources[0].table is not None:
-            return Reference(node, scope, clause, "rowid", level, level.sources[0], name)
+            return refer("rowid", level, level.sources[0], name)
         if not self.rules.is_sqlite and any(name == source.name for source in level.sources):
-            return Reference(node, scope, clause, "open", level, column=node.name)  # a whole row, as in count(t)
+            return refer("open", level, column=node.name)  # a whole row, as in count(t)
         return None
 
-    def _qualified(self, node: exp.Column, name: str, scope: Scope | None, clause: Clause) -> Reference:
+    def _qualified(self, node: exp.Column, name: str, scope: Scope | None, refer: _Refer) -> Reference:
         wanted = self.rules.key(node.args["table"])
         for level in outwards(scope):
             named = [source for source in level.sources if source.name == wanted]
             holders = [source for source in named if source.columns is None or name in source.columns]
             if len(holders) > 1:
-                return Reference(node, scope, clause, "ambiguous", level, holders[0], node.name, tuple(holders))
+                return refer("ambiguous", level, holders[0], node.name, tuple(holders))
             if holders:
                 source = holders[0]
                 kind: ReferenceKind = "open" if source.columns is None else "column"
                 declared = source.columns[name] if source.columns else node.name
-                return Reference(node, scope, clause, kind, level, source, declared)
+                return refer(kind, level, source, declared)
             if named:
                 source = named[0]
                 if name in self.rules.hidden and source.table is not None:
-                    return Reference(node, scope, clause, "rowid", level, source, name)
+                    return refer("rowid", level, source, name)
                 kind = "open" if _has_hidden_columns(source) else "unknown"
-                return Reference(node, scope, clause, kind, level, source, node.name)
+                return refer(kind, level, source, node.name)
         if not self.rules.is_sqlite and self._is_field(node, scope):
-            return Reference(node, scope, clause, "open", scope, column=node.name)
-        return Reference(node, scope, clause, "unknown_source", column=node.name)
+            return refer("open", scope, column=node.name)
+        return refer("unknown_source", column=node.name)
 
     def _is_field(self, node: exp.Column, scope: Scope | None) -> bool:
         """Whether what looks like a table is a column, or a table before a column, whose field is named."""
@@ -388,11 +381,11 @@ class _Resolver:
                     return True
         return False
 
-    def _star(self, node: exp.Column, scope: Scope | None, clause: Clause) -> Reference:
+    def _star(self, node: exp.Column, scope: Scope | None, refer: _Refer) -> Reference:
         for source in scope.sources if scope else ():
             if source.name == self.rules.key(node.args.get("table")):
-                return Reference(node, scope, clause, "star", scope, source, "*")
-        return Reference(node, scope, clause, "unknown_source", column="*")
+                return refer("star", scope, source, "*")
+        return refer("unknown_source", column="*")
 
     def _unfound(self, node: exp.Column, scope: Scope | None) -> ReferenceKind:
         """Return what a name is that no scope has: the text of a sub-query's nameless column, or a text in SQLite."""

@@ -70,6 +70,11 @@ class Source:
         return self.renamed.get(column, column)
 
     @property
+    def side(self) -> str:
+        """The side of the join that brought it in: LEFT, RIGHT, FULL, or empty."""
+        return self.join.side if self.join is not None else ""
+
+    @property
     def label(self) -> str:
         """The name by which columns are qualified, as the query spells it."""
         return self.node.alias_or_name or "the sub-query"
@@ -99,17 +104,18 @@ class Scope:
         joins = self.select.args.get("joins") or ()
         return len(self.sources) == len(joins) + 1 and not self.select.args.get("laterals")
 
+    @property
+    def is_two_sided(self) -> bool:
+        """Whether a RIGHT or FULL join keeps rows for which what stands before it has none."""
+        return any(source.side in ("RIGHT", "FULL") for source in self.sources)
+
     def is_optional(self, source: Source) -> bool:
         """Whether rows of FROM may lack a source, as by a LEFT JOIN."""
-        joins = [other.join for other in self.sources if other.join is not None]
-        two_sided = any(join.side in ("RIGHT", "FULL") for join in joins)
-        return two_sided or (source.join is not None and bool(source.join.side))
+        return self.is_two_sided or bool(source.side)
 
     def merges(self, column: str) -> bool:
         """Whether a RIGHT or FULL join makes a USING column belong to neither side alone."""
-        joins = [source.join for source in self.sources if source.join is not None]
-        two_sided = any(join.side in ("RIGHT", "FULL") for join in joins)
-        return two_sided and any(column in source.using for source in self.sources)
+        return self.is_two_sided and any(column in source.using for source in self.sources)
 
 
 def outwards(scope: Scope | None) -> Iterator[Scope]:

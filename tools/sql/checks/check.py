@@ -11,7 +11,7 @@ from ..findings import ColumnValues, FewLookUps, Finding
 from ..query import Query
 from ..untrusted import analysis
 from .failure import failure_findings, limit_findings, name_findings
-from .pitfalls import pitfall_findings, predicate_findings
+from .pitfalls import accepted_findings
 
 _RANK = {"error": 0, "warning": 1, "info": 2}
 
@@ -59,8 +59,7 @@ def _findings(
     except TooComplex:
         return (_TOO_COMPLEX,)
     if not found:
-        found += predicate_findings(query, FewLookUps(values) if values else None)
-        found += pitfall_findings(query)
+        found += accepted_findings(query, FewLookUps(values) if values else None)
     return tuple(sorted(dict.fromkeys(found), key=lambda finding: _RANK[finding.severity]))
 
 
@@ -78,8 +77,8 @@ def _unparsed(sql: str, reason: str, schema: Schema, compiles: Compiles | None) 
 
 
 def _failures(sql: str, query: Query, compiles: Compiles | None) -> list[Finding]:
-    tables = {source.table.name: source.table for scope in query.scopes for source in scope.sources if source.table}
-    if compiles is None or any(table.kind == "virtual" for table in tables.values()):
+    tables = list(query.tables.values())
+    if compiles is None or any(table.kind == "virtual" for table in tables):
         return list(name_findings(query))
-    error = compiles(sql, list(tables.values()))
+    error = compiles(sql, tables)
     return [] if error is None else failure_findings(sql, error, query, query.schema)

@@ -15,14 +15,11 @@ from ..query import Query, TableColumn
 from ..scope import Scope, Source
 from ..suggest import one_of
 
-PITFALLS = frozenset({"text_order", "padded_key", "lost_outer_rows"})
-"""The kinds of these findings."""
-
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 
 
-def predicate_findings(query: Query, values: ColumnValues | None) -> Iterator[Finding]:
-    """Yield findings about what must hold for every row of each SELECT; without values, texts are not checked."""
+def accepted_findings(query: Query, values: ColumnValues | None) -> Iterator[Finding]:
+    """Yield findings about conditions that never hold, then doubts; without values, texts are not checked."""
     for scope in query.scopes:
         yield from _contradictions(scope, query)
         for part in query.conjuncts(scope):
@@ -35,6 +32,10 @@ def predicate_findings(query: Query, values: ColumnValues | None) -> Iterator[Fi
                 yield from _empty_range(part, query)
             elif isinstance(part, exp.EQ | exp.In) and values is not None:
                 yield from _absent(part, query, values)
+    for scope in query.scopes:
+        yield from _text_order(scope, query)
+        yield from _padded_keys(scope, query)
+        yield from _lost_outer_rows(scope, query)
 
 
 def _absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator[Finding]:
@@ -106,14 +107,6 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def pitfall_findings(query: Query) -> Iterator[Finding]:
-    """Doubts of the lowest rank; none of them says that a query is wrong."""
-    for scope in query.scopes:
-        yield from _text_order(scope, query)
-        yield from _padded_keys(scope, query)
-        yield from _lost_outer_rows(scope, query)
-
-
 def _text_order(scope: Scope, query: Query) -> Iterator[Finding]:
     """Yield numbers and dates held as text that are put in order or compared: '10' comes before '9'."""
     order = scope.select.args.get("order")
@@ -179,7 +172,7 @@ def _padded(column: TableColumn | None) -> list[bool]:
 
 def _lost_outer_rows(scope: Scope, query: Query) -> Iterator[Finding]:
     """Yield conditions in WHERE that no row passes for which the LEFT JOIN finds nothing."""
-    outer = {id(source) for source in scope.sources if source.join is not None and source.join.side == "LEFT"}
+    outer = {id(source) for source in scope.sources if source.side == "LEFT"}
     for condition in query.conditions(scope) if outer else ():
         part = condition.node
         if condition.clause != "where" or part.find(exp.Coalesce, exp.Case, exp.Query) is not None:

@@ -120,24 +120,19 @@ class Explainer:
         return _COMPOUND[kind].format(*sides) + self._tail(node, node)
 
     def _shared(self, node: exp.SetOperation) -> str | None:
-        """Both sides in one sentence, where they differ in their conditions alone."""
-        one, other = node.this.unnest(), node.expression.unnest()
-        if node.key not in ("intersect", "except") or not (
-            isinstance(one, exp.Select) and isinstance(other, exp.Select)
-        ):
+        """Return both sides in one sentence, if they differ in their conditions alone."""
+        sides = (node.this.unnest(), node.expression.unnest())
+        if node.key not in ("intersect", "except") or not all(isinstance(side, exp.Select) for side in sides):
             return None
-        wheres = [side.args.get("where") for side in (one, other)]
-        bare = [
-            exp.select(*side.expressions).from_(side.args["from_"].this)
-            for side in (one, other)
-            if side.args.get("from_")
-        ]
-        plain = all({key for key, value in side.args.items() if value} <= _PLAIN for side in (one, other))
-        if not plain or len(bare) < 2 or bare[0] != bare[1] or one.args.get("joins") != other.args.get("joins"):
+        if not all({key for key, value in side.args.items() if value} <= _PLAIN for side in sides):
             return None
-        if wheres[0] is None or wheres[1] is None:
+        one, other = sides
+        if any(one.args.get(key) != other.args.get(key) for key in ("expressions", "from_", "joins")):
             return None
-        first, second = self.say(wheres[0].this), self.say(wheres[1].this)
+        wheres = [side.args["where"].this for side in sides if side.args.get("where")]
+        if len(wheres) < 2 or not one.args.get("from_"):
+            return None
+        first, second = map(self.say, wheres)
         base = f"{self.all_of(one.expressions)}{self._from(self._scope(one))}"
         found = "found also" if node.key == "intersect" else "not found"
         return f"{base} where {first}, {found} where {second}, each once"

@@ -66,7 +66,7 @@ def _row_table(scope: Scope, query: Query) -> str:
     Of joined tables it is the one that leads to all others by foreign keys: a row of it meets one of each.
     """
     tables = [source.table.name for source in scope.sources if source.table]
-    outer = any(source.join is not None and source.join.side for source in scope.sources)
+    outer = any(source.side for source in scope.sources)
     if len(tables) < len(scope.sources) or len(set(tables)) < len(tables) or (len(tables) > 1 and outer):
         return ""
     keys = query.schema.foreign_keys
