@@ -42,7 +42,7 @@ def grain_of(query: Query) -> tuple[str, Duplicates]:
     if distinct is not None:
         return "one row per different value" if len(select.expressions) == 1 else "each row once", "removed"
     if select.args.get("group") is not None:
-        return _grouped(scope, query)
+        return _group_grain(scope, query)
     own = {id(node) for node in query.own(scope, exp.Func)}
     aggregates = [node for node in calls if is_aggregate(node) and id(node) in own]
     if select.args.get("having") is not None or any(node.find_ancestor(exp.Window) is None for node in aggregates):
@@ -50,7 +50,7 @@ def grain_of(query: Query) -> tuple[str, Duplicates]:
     # An aggregate in a window's own terms, or a function that may be one, also makes one row of all.
     unsure = any(not isinstance(node.parent, exp.Window) for node in aggregates)
     unknown = not query.rules.is_sqlite and any(isinstance(node, exp.Anonymous) for node in calls)
-    return ("", "kept") if unsure or unknown else _plain(scope, query)
+    return ("", "kept") if unsure or unknown else _row_grain(scope, query)
 
 
 def _gives_rows(node: exp.Expr) -> bool:
@@ -60,7 +60,7 @@ def _gives_rows(node: exp.Expr) -> bool:
     return isinstance(node, exp.Anonymous) and bool(_ROW_FUNCTIONS.search(node.name))
 
 
-def _grouped(scope: Scope, query: Query) -> tuple[str, Duplicates]:
+def _group_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
     """Return the terms of GROUP BY, or the table whose key they are."""
     terms = query.group_terms(scope)
     if terms is None:
@@ -85,7 +85,7 @@ def _say(terms: list[exp.Expr], query: Query) -> str:
     )
 
 
-def _plain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
+def _row_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
     """Return the rows of the table that each row of FROM has one of, and only one."""
     if not scope.sources or any(source.table is None for source in scope.sources) or not scope.reads_only_sources:
         return "", "kept"

@@ -97,11 +97,11 @@ def _beside_a_column(query: Query, node: exp.Expr) -> bool:
 def _is_named_date(reading: Reading, date: TableColumn) -> bool:
     """Whether what was said names a date, by a word of its own or by what happened; the rows' own date needs none."""
     own = {part for part in name_stems(date.schema.name) if part not in _DATE_WORDS}
-    of_table, said = set(name_stems(date.table.name)), reading.said
+    of_table, context = set(name_stems(date.table.name)), reading.context
     # Orders of March are by the orders' own date; what was earned in March may be by that of the order or the payment.
-    if own <= of_table and not of_table.isdisjoint(said.stems):
+    if own <= of_table and not of_table.isdisjoint(context.stems):
         return True
-    return said.has("date") or not own.isdisjoint(said.stems) or any(map(_HAPPENED.fullmatch, said.words))
+    return context.has("date") or not own.isdisjoint(context.stems) or any(map(_HAPPENED.fullmatch, context.words))
 
 
 def _by_date(query: Query, date: TableColumn, other: ColumnSchema) -> Rival:
@@ -162,11 +162,11 @@ def _kind(column: ColumnSchema) -> str:
 def _is_named(reading: Reading, column: TableColumn, kind: str, facts: Source) -> bool:
     """Whether the question names the column's table, or words of the column's that tell it from others."""
     telling = [part for part in name_stems(column.schema.name) if part != stem(kind) and part not in _ASIDE]
-    if any(part in reading.said.stems for part in telling):
+    if any(part in reading.context.stems for part in telling):
         return True
     if column.source is facts:
         return not telling
-    return any(part in reading.said.stems for part in name_stems(column.table.name) if part != stem(kind))
+    return any(part in reading.context.stems for part in name_stems(column.table.name) if part != stem(kind))
 
 
 def _others(reading: Reading, column: TableColumn, kind: str, facts: TableSchema) -> list[_Other]:
@@ -238,7 +238,7 @@ def net(reading: Reading) -> Iterator[Rival]:
 
 def _discounted(reading: Reading, scope: Scope) -> Iterator[Rival]:
     query = reading.query
-    if reading.said.has("discount", "gross", "list", "rebate", "current"):
+    if reading.context.has("discount", "gross", "list", "rebate", "current"):
         return
     priced = [node for node in query.aggregates(scope, exp.Sum, exp.Avg) if _is_of_price(query, scope, node)]
     sums = priced if all(isinstance(node.this, exp.Mul | exp.Paren) for node in priced) else []
@@ -282,11 +282,11 @@ def _left(source: Source, column: ColumnSchema) -> exp.Expr | None:
 
 def _other_side(reading: Reading) -> Iterator[Rival]:
     """Yield a column named net read as the one beside it named gross, and the like."""
-    query, said = reading.query, reading.said
+    query, context = reading.query, reading.context
     for scope in reading.scopes:
         for column in query.columns_of(scope):
             twin = _twin(column)
-            if twin is None or twin[1] in parts(column.schema.name) & said.words or said.has(twin[1]):
+            if twin is None or twin[1] in parts(column.schema.name) & context.words or context.has(twin[1]):
                 continue
             edit = query.edit()
             for same in _same(query, column):

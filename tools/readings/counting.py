@@ -29,7 +29,7 @@ def counts(reading: Reading) -> Iterator[Rival]:
     """Yield counts of rows for counts of different things, and the other way round."""
     query = reading.query
     scope = query.scopes[0] if query.scopes else None
-    if scope is None or scope not in reading.scopes or reading.said.has(*_DIFFERENT):
+    if scope is None or scope not in reading.scopes or reading.context.has(*_DIFFERENT):
         return
     counted = list(query.tree.find_all(exp.Count))
     if len(counted) != 1 or counted[0] not in query.aggregates(scope, exp.Count):
@@ -55,13 +55,13 @@ def _count(reading: Reading, scope: Scope, node: exp.Expr) -> Rival | None:
 
 def _named(reading: Reading, scope: Scope, node: exp.Expr) -> Rival | None:
     """Return COUNT(*) over rows of another table than the one that the question counts."""
-    rows, said, query = reading.row_source(scope), reading.said, reading.query
-    if rows is not None and rows.table is not None and said.counts(name_stems(things(rows.table))):
+    rows, context, query = reading.row_source(scope), reading.context, reading.query
+    if rows is not None and rows.table is not None and context.counts(name_stems(things(rows.table))):
         return None
     for source in scope.sources:
         table = source.table
         key = table.primary_key if table is not None and source is not rows else ()
-        if table is not None and len(key) == 1 and said.counts(name_stems(things(table))):
+        if table is not None and len(key) == 1 and context.counts(name_stems(things(table))):
             column = table.column(key[0])
             assert column is not None
             return _different(query, node, source, table, column)
@@ -76,9 +76,9 @@ def _named(reading: Reading, scope: Scope, node: exp.Expr) -> Rival | None:
 def _counts(reading: Reading, table: TableSchema | None, column: ColumnSchema) -> bool:
     """Whether the question counts what a column is of: `how many customers` for `customer_id`."""
     named = [part for part in name_stems(column.name) if part not in ("id", "code", "number", "no")]
-    if table is not None and _is_key(table, column) and reading.said.counts(name_stems(things(table))):
+    if table is not None and _is_key(table, column) and reading.context.counts(name_stems(things(table))):
         return True
-    return any(reading.said.counts(named[start:]) for start in range(len(named)))
+    return any(reading.context.counts(named[start:]) for start in range(len(named)))
 
 
 def _is_key(table: TableSchema, column: ColumnSchema) -> bool:
@@ -102,7 +102,7 @@ def _each(reading: Reading, scope: Scope, node: exp.Expr, column: TableColumn) -
             return None
         edit.of(node).set("this", column_of(column.source, counted.name))
         return Rival("count", "counting every row", "those of the same name are counted once", edit.sql)
-    if not reading.said.has(*_TRADED) or reading.said.has(*_AT_ALL):
+    if not reading.context.has(*_TRADED) or reading.context.has(*_AT_ALL):
         return None
     for source in scope.sources:
         for other in source.table.columns if source.table is not None else ():
@@ -135,7 +135,7 @@ def _asks_for_all(reading: Reading, scope: Scope) -> bool:
     order = scope.select.args.get("order")
     if scope.select.args.get("limit") is not None:
         return order is not None and not order.expressions[0].args.get("desc")
-    return reading.said.has("each", "every", "per", "all") or bool({"by", "in"} & reading.said.words)
+    return reading.context.has("each", "every", "per", "all") or bool({"by", "in"} & reading.context.words)
 
 
 def _grouped(reading: Reading, scope: Scope) -> Source | None:

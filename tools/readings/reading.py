@@ -46,7 +46,7 @@ class Rival:
         words: How it reads the question: `without returned orders`.
         assumed: How the query reads it: `returned orders are in`.
         sql: Its query.
-        shown: Columns of its result that answer the question; further ones say where ties are.
+        outputs: Columns of its result that answer the question; further ones say where ties are.
         limit: For ties and groups without any, the rows that the query lets through; 0 for all.
     """
 
@@ -54,12 +54,12 @@ class Rival:
     words: str
     assumed: str
     sql: str
-    shown: int = 0
+    outputs: int = 0
     limit: int = 0
 
 
 @dataclass(frozen=True)
-class Said:
+class QuestionContext:
     """What settles a reading: the question, and what was said or noted beside it.
 
     Attributes:
@@ -86,7 +86,7 @@ class Said:
         return tuple(word.stem for word in words(self.question))
 
     def has(self, *any_of: str) -> bool:
-        """Whether one of these words was said, in any inflection."""
+        """Whether one of these words was context, in any inflection."""
         return not self.stems.isdisjoint(map(stem, any_of))
 
     def names(self, name: str) -> bool:
@@ -108,12 +108,12 @@ class Reading:
 
     Attributes:
         query: The query.
-        said: What settles a matter.
+        context: What settles a matter.
     """
 
-    def __init__(self, query: Query, said: Said, look: Look | None = None) -> None:
+    def __init__(self, query: Query, context: QuestionContext, look: Look | None = None) -> None:
         self.query = query
-        self.said = said
+        self.context = context
         self._look = look
 
     def values(self, source: Source, column: ColumnSchema, most: int) -> Sequence[Cell] | None:

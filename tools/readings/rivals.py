@@ -13,8 +13,8 @@ from ..sql.scope import Scope
 from ..sql.untrusted import analysis_or
 from .columns import dates, likes, net
 from .counting import counts, zeros
-from .reading import Derivation, Look, Reading, Rival, Said
-from .rows import left_out, missing
+from .reading import Derivation, Look, QuestionContext, Reading, Rival
+from .rows import exclusions, missing
 
 MOST = 4
 """Rivals of one query."""
@@ -36,7 +36,7 @@ def ties(reading: Reading) -> Iterator[Rival]:
         return
     if not query.order or not isinstance(count, exp.Literal) or not count.is_int or int(count.name) > _MOST_TIED:
         return
-    if tree.is_star or reading.said.has("any") or _is_unique(query, scope):
+    if tree.is_star or reading.context.has("any") or _is_unique(query, scope):
         return
     edit = query.edit()
     keys = [query.resolve_term(term.this, scope) for term in query.order]
@@ -57,23 +57,25 @@ def _is_unique(query: Query, scope: Scope) -> bool:
     return table is not None and any(column and table.primary_key == (column.schema.name,) for column in columns)
 
 
-_DERIVATIONS: tuple[Derivation, ...] = (left_out, net, dates, likes, counts, missing, zeros, ties)
+_DERIVATIONS: tuple[Derivation, ...] = (exclusions, net, dates, likes, counts, missing, zeros, ties)
 
 
 @analysis_or(())
-def rivals(sql: str, schema: Schema, said: Said, most: int = MOST, look: Look | None = None) -> tuple[Rival, ...]:
+def rivals(
+    sql: str, schema: Schema, context: QuestionContext, most: int = MOST, look: Look | None = None
+) -> tuple[Rival, ...]:
     """The queries that differ from one in a matter that nothing settles; none where it cannot be read.
 
     Args:
         sql: A query in the schema's dialect that ran.
         schema: Everything that whoever asked may read.
-        said: What settles a matter.
+        context: What settles a matter.
         most: How many at most.
         look: Looks up the values of a column where the schema did not count them.
     """
     if len(sql) > _LONGEST:
         return ()
-    reading = Reading(Query.of(sql, schema.dialect, schema), said, look)
+    reading = Reading(Query.of(sql, schema.dialect, schema), context, look)
     found = chain.from_iterable(_derived(derive, reading) for derive in _DERIVATIONS)
     return tuple(islice(found, most))
 

@@ -48,7 +48,7 @@ _PREPOSITIONS = frozenset({"on", "at", "is", "date", "by"})
 _FEW = 20
 
 
-def left_out(reading: Reading) -> Iterator[Rival]:
+def exclusions(reading: Reading) -> Iterator[Rival]:
     """Yield the query without the rows that many leave out, one rival per column."""
     done: set[tuple[str, str]] = set()
     for scope in reading.scopes:
@@ -72,20 +72,20 @@ def left_out(reading: Reading) -> Iterator[Rival]:
 def _rival(
     reading: Reading, scope: Scope, source: Source, table: TableSchema, column: ColumnSchema, *, own: bool
 ) -> Rival | None:
-    known, of = _known(reading, source, column), column_of(source, column.name)
+    known, of = _known_values(reading, source, column), column_of(source, column.name)
     if not parts(table.name).isdisjoint(_JUDGED):
         return None
     if values := _out_values(column, known):
         if not own and not any(other.kind == "time" for other in table.columns):
             return None
-        if any(_is_said(reading, value) for value in known) or reading.said.names(column.name):
+        if any(_is_said(reading, value) for value in known) or reading.context.names(column.name):
             return None
         condition: exp.Expr = exp.not_(exp.In(this=of, expressions=list(map(exp.Literal.string, values))))
         if column.nulls is not False and not column.not_null:
             condition = exp.or_(condition, of.copy().is_(exp.Null()))
         words = f"{listed(list(map(plain_name, values)))} {{}}"
-    elif own and not reading.said.has(*_SETTLING, *(parts(column.name) - _PREPOSITIONS)):
-        flagged = _flag(of, column) or _gone(reading, scope, table, column, of)
+    elif own and not reading.context.has(*_SETTLING, *(parts(column.name) - _PREPOSITIONS)):
+        flagged = _flag_condition(of, column) or _end_condition(reading, scope, table, column, of)
         if flagged is None:
             return None
         condition, words = flagged
@@ -96,7 +96,7 @@ def _rival(
     return Rival("left_out", f"without {words}", f"{words} are in", edit.sql)
 
 
-def _known(reading: Reading, source: Source, column: ColumnSchema) -> list[str]:
+def _known_values(reading: Reading, source: Source, column: ColumnSchema) -> list[str]:
     """Values of a column that the schema tells of; all that it has, where nobody counted them and some may matter."""
     told = _told(column)
     if column.kind != "text" or column.distinct is not None or not told:
@@ -129,10 +129,10 @@ def _out_values(column: ColumnSchema, known: list[str]) -> list[str]:
 
 def _is_said(reading: Reading, value: str) -> bool:
     wanted = stems(value)
-    return bool(wanted) and all(part in reading.said.stems for part in wanted)
+    return bool(wanted) and all(part in reading.context.stems for part in wanted)
 
 
-def _flag(of: exp.Expr, column: ColumnSchema) -> tuple[exp.Expr, str] | None:
+def _flag_condition(of: exp.Expr, column: ColumnSchema) -> tuple[exp.Expr, str] | None:
     """Return the condition that leaves out what a yes-or-no column marks, and what that is."""
     if not 0 < len(column.samples) <= 2 or (column.distinct or 0) > 2:
         return None
@@ -156,7 +156,7 @@ def _literal(value: Cell, column: ColumnSchema) -> exp.Expr:
     return exp.Literal.string(value) if isinstance(value, str) else exp.Literal.number(str(value))
 
 
-def _gone(
+def _end_condition(
     reading: Reading, scope: Scope, table: TableSchema, column: ColumnSchema, of: exp.Column
 ) -> tuple[exp.Expr, str] | None:
     """Return the condition that leaves out what has an end; None if a time is asked for in which it had none."""
@@ -171,7 +171,9 @@ def _asks_for_time(reading: Reading, scope: Scope, table: TableSchema) -> bool:
     return any(
         column.schema.kind == "time" and column.table is table and column.clause in ("where", "group")
         for column in used
-    ) or any(part in reading.said.stems for column in table.columns if column.kind == "time" for part in _verb(column))
+    ) or any(
+        part in reading.context.stems for column in table.columns if column.kind == "time" for part in _verb(column)
+    )
 
 
 def _verb(column: ColumnSchema) -> tuple[str, ...]:
@@ -183,7 +185,7 @@ _LOOKS_FOR_NONE = ("known", "unknown", "missing", "recorded", "blank", "empty", 
 
 def missing(reading: Reading) -> Iterator[Rival]:
     """Yield the query with rows whose value is missing, if a condition drops them, or without, if they count."""
-    if reading.said.has(*_LOOKS_FOR_NONE):
+    if reading.context.has(*_LOOKS_FOR_NONE):
         return
     for scope in reading.scopes:
         yield from _denied(reading.query, scope)

@@ -15,7 +15,7 @@ from tableturn.tools.database import Schema
 from tableturn.tools.errors import SQLParseError
 from tableturn.tools.expectation import items_fit, traits
 from tableturn.tools.linking.used import past_use
-from tableturn.tools.readings import Said, rivals
+from tableturn.tools.readings import QuestionContext, rivals
 from tableturn.tools.sql import Query, check, constants, explain, headings, regularize, used_items
 from tableturn.tools.sql import query as query_module
 from tableturn.tools.sql.scope import Resolution
@@ -58,7 +58,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
 def _read_in_all_ways(sql: str, schema: Schema) -> None:
     check(sql, schema, compiles=lambda sql, tables: None)
     basis_of(sql, schema, "how many customers are there in each country?")
-    rivals(sql, schema, Said("how many customers are there in each country?"))
+    rivals(sql, schema, QuestionContext("how many customers are there in each country?"))
     explain(sql, schema)
     headings(sql, ["a", "b"], schema)
     used_items(sql, schema)
