@@ -49,9 +49,8 @@ def agreement(one: Attempt, other: Attempt) -> bool | None:
     """
     if one.result is None or other.result is None:
         return None
-    if one.result.withheld or other.result.withheld:
-        return True if _same_text(one.sql, other.sql, one.dialect) else None
-    if one.result.truncated and other.result.truncated:
+    cut = one.result.truncated and other.result.truncated
+    if cut or one.result.withheld or other.result.withheld:
         return True if _same_text(one.sql, other.sql, one.dialect) else None
     if one.result.truncated or other.result.truncated:
         return False

@@ -13,7 +13,7 @@ from ...tools.database.quoting import naming
 from ...tools.errors import QueryError, SettingsError, SQLParseError
 from ...tools.knowledge import read_knowledge
 from ...tools.knowledge.fragment import outer_columns, parse_fragment
-from ...tools.sql import Query, explain, sql_skeleton
+from ...tools.sql import explain, parse_select, sql_skeleton
 from ..impact import read_history
 
 HEADER = """\
@@ -96,7 +96,7 @@ def _from_log(path: Path, schema: Schema) -> Iterator[Draft]:
         if not past.sql or past.status in BESIDE:
             continue  # a query that a person ran beside a turn need not answer its question
         try:
-            Query.of(past.sql, schema.dialect)
+            parse_select(past.sql, schema.dialect)
             forms.setdefault(sql_skeleton(past.sql), []).append((past.question, past.sql))
         except SQLParseError:
             continue
