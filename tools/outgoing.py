@@ -21,7 +21,7 @@ from .database.egress import Level, strictest_of
 from .database.table import WITHHELD
 from .errors import QueryError, QueryFailed, SQLParseError, TableturnError
 from .masking import mask
-from .sql.parse import parse
+from .sql import Query
 from .sql.reads import may_read
 
 _SAFE = frozenset({"timeout", "too_large", "rejected", "too_costly", "locked"})
@@ -129,7 +129,7 @@ class Outgoing:
     def _outputs(self, sql: str) -> list[exp.Expr]:
         """What a single SELECT puts out; nothing of other queries, and of what cannot be parsed."""
         try:
-            tree = parse(sql, self._database.dialect).tree
+            tree = Query.of(sql, self._database.dialect).tree
         except SQLParseError:
             return []
         return list(tree.expressions) if isinstance(tree, exp.Select) else []

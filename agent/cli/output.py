@@ -142,7 +142,7 @@ def replace_words(answer: Answer, text: str) -> Answer:
 def _reads(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
     """Tables and columns that a query reads, in the schema's order."""
     from ...tools.errors import SQLParseError
-    from ...tools.sql.items import ALL_COLUMNS, used_items
+    from ...tools.sql import ALL_COLUMNS, used_items
 
     schema = agent.resources.database.schema()
     try:

@@ -104,7 +104,7 @@ def objection(attempt: Attempt, previous: Attempt, code: CodeResult | None = Non
     if attempt.source == "merged":
         return None
     if (sought := near_value(previous)) is not None:
-        found = constants(attempt.sql, attempt.dialect).looks_for(sought.near.casefold())
+        found = constants(attempt.sql, attempt.dialect).looks_for(sought.near)
         return None if found and not is_empty(attempt.result) else f"does not look for {sought.near!r}"
     comparison = compare_code(attempt, code)
     if differs(compare_code(previous, code)) and comparison is not None and comparison.agree:

@@ -6,7 +6,7 @@ from ...tools.database import Table
 from ...tools.errors import SQLParseError
 from ...tools.results import same_result
 from ...tools.sandbox import Comparison, SandboxResult, results_agree
-from ...tools.sql import SearchedLiteral, is_ordered, parse_select
+from ...tools.sql import Query, SearchedLiteral, is_ordered
 from ..records import Attempt, CodeResult, Result
 
 
@@ -49,9 +49,8 @@ def agreement(one: Attempt, other: Attempt) -> bool | None:
     """
     if one.result is None or other.result is None:
         return None
-    if one.result.withheld or other.result.withheld:
-        return True if _same_text(one.sql, other.sql, one.dialect) else None
-    if one.result.truncated and other.result.truncated:
+    cut = one.result.truncated and other.result.truncated
+    if cut or one.result.withheld or other.result.withheld:
         return True if _same_text(one.sql, other.sql, one.dialect) else None
     if one.result.truncated or other.result.truncated:
         return False
@@ -67,6 +66,6 @@ def same_answer(one: Attempt, other: Attempt) -> bool:
 def _same_text(sql: str, other: str, dialect: str) -> bool:
     """Whether two queries have the same text or syntax tree."""
     try:
-        return parse_select(sql, dialect) == parse_select(other, dialect)
+        return Query.of(sql, dialect).tree == Query.of(other, dialect).tree
     except SQLParseError:
         return sql.strip() == other.strip()

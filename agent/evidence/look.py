@@ -8,9 +8,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ...tools.database import Schema
-from ...tools.errors import SQLParseError
 from ...tools.expectation import Expectation, LinkedItem, expect, items_fit
-from ...tools.sql import Finding, check, parse_select, searched_literals, used_items
+from ...tools.sql import Finding, Query, check, searched_literals
+from ...tools.sql.untrusted import analysis_or
 from ..advice import advise
 from ..context.history import readable_turns
 from ..effects import Body, do
@@ -47,16 +47,14 @@ def look_at(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt
     return looked_at, findings
 
 
+@analysis_or(None)
 def _reach(sql: str, schema: Schema, items: Sequence[LinkedItem]) -> Reach | None:
     """See `Reach`."""
-    try:
-        tree, used = parse_select(sql, schema.dialect), used_items(sql, schema)
-    except SQLParseError:
-        return None
+    query = Query.of(sql, schema.dialect, schema)
     expected = {(table, column): p for table, column, p in items}
-    names: set[tuple[str, str | None]] = {*((table, None) for table in used.tables), *used.columns}
+    names: set[tuple[str, str | None]] = {*((table, None) for table in query.tables), *query.used.columns}
     unexpected = sum(1 - expected.get(name, 0.0) for name in names) if expected else 0.0
-    joins, selects = (sum(1 for _ in tree.find_all(kind)) for kind in (exp.Join, exp.Select))
+    joins, selects = (sum(1 for _ in query.tree.find_all(kind)) for kind in (exp.Join, exp.Select))
     return Reach(round(unexpected, 3), joins, selects - 1)
 
 

@@ -15,7 +15,8 @@ from ...tools.database import Limits
 from ...tools.database.table import Cell
 from ...tools.errors import QueryError
 from ...tools.examples import VERIFIED
-from ...tools.readings import Agreement, Look, Outcome, Ran, Rival, Said, outcome_of, rivals, shown, told
+from ...tools.readings import Agreement, Look, Outcome, QuestionContext, Rival, rivals
+from ...tools.readings.compare import ReadingResult, outcome_of, short_cell, summarize
 from ...tools.sql import is_ordered
 from ..advice import advisory
 from ..context.history import as_asked, readable_turns
@@ -59,15 +60,15 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
         return Readings()
     schema = run.resources.database.schema()
     look = _look(run)
-    found = rivals(chosen.sql, schema, _said(state, turn, run), look=look)
+    found = rivals(chosen.sql, schema, _context(state, turn, run), look=look)
     found = tuple(rival for rival in found if not _is_settled(rival, turn, run, look))
     if not found:
         return Readings()
-    here, ordered = Ran(result.rows, result.truncated), is_ordered(chosen.sql, schema.dialect)
+    here, ordered = ReadingResult(result.rows, result.truncated), is_ordered(chosen.sql, schema.dialect)
     outcomes = (outcome_of(rival, here, there, ordered) for rival, there in _run(found, run))
     tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
     agreement = Agreement(len(tried), sum(outcome.same for outcome in tried))
-    return Readings(told(tried), tuple(tried), agreement)
+    return Readings(summarize(tried), tuple(tried), agreement)
 
 
 @advisory("readings", None)
@@ -79,7 +80,7 @@ def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | N
         return None
     first = changed[0]
     single = answer.rows[0][0] if answer.row_count == 1 and len(answer.columns) == 1 else None
-    here = first.assumed if single is None else f"{first.assumed} ({shown(single)})"
+    here = first.assumed if single is None else f"{first.assumed} ({short_cell(single)})"
     offered = (
         Offer(here, first.matter, answer.sql),
         *(Offer(f"{one.words} ({one.says})", one.matter, one.sql) for one in changed),
@@ -88,11 +89,11 @@ def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | N
     return replace(turn, rephrasing=asks, offered=offered, stop=None)
 
 
-def _said(state: AgentState, turn: Turn, run: Run) -> Said:
+def _context(state: AgentState, turn: Turn, run: Run) -> QuestionContext:
     """The person's words, and what stands beside them: notes, definitions, the questions that this one leans on."""
     before = [] if turn.rephrasing.self_contained else [past.question for past in readable_turns(state, run)]
     noted = [f"{entry.name} {entry.text} {entry.sql}" for entry in turn.knowledge]
-    return Said(as_asked(turn), " ".join([*before, turn.evidence, *noted]))
+    return QuestionContext(as_asked(turn), " ".join([*before, turn.evidence, *noted]))
 
 
 def _look(run: Run) -> Look:
@@ -120,11 +121,11 @@ def _is_settled(rival: Rival, turn: Turn, run: Run, look: Look) -> bool:
     return any(
         (other.matter, other.words) == (rival.matter, rival.words)
         for example in own
-        for other in rivals(example.sql, schema, Said(example.question), look=look)
+        for other in rivals(example.sql, schema, QuestionContext(example.question), look=look)
     )
 
 
-def _run(found: tuple[Rival, ...], run: Run) -> Iterator[tuple[Rival, Ran]]:
+def _run(found: tuple[Rival, ...], run: Run) -> Iterator[tuple[Rival, ReadingResult]]:
     """The readings that run within their time, with what they give."""
     until = time.monotonic() + SECONDS
     for rival in found:
@@ -136,7 +137,7 @@ def _run(found: tuple[Rival, ...], run: Run) -> Iterator[tuple[Rival, Ran]]:
         except QueryError:
             continue
         if not table.withheld:
-            yield rival, Ran(plain_result(table).rows, table.truncated)
+            yield rival, ReadingResult(plain_result(table).rows, table.truncated)
 
 
 def _limits(run: Run, seconds: float) -> Limits:

@@ -11,13 +11,10 @@ from tableturn.evals.datasets import Question, load_dataset
 from tableturn.evals.lab.bench.gold import Databases, golds
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures
 from tableturn.tools.basis import Basis, basis_of
-from tableturn.tools.basis.grain import row_source
 from tableturn.tools.database import Database, Limits, Table
 from tableturn.tools.errors import QueryError, SQLParseError
-from tableturn.tools.sql.conditions import is_aggregate
-from tableturn.tools.sql.parse import parse, parse_select
-from tableturn.tools.sql.resolve import resolve
-from tableturn.tools.sql.scope import Resolution
+from tableturn.tools.sql.parse import parse_select
+from tableturn.tools.sql.query import Query, is_aggregate
 
 SPLITS = (("spider", "train"), ("spider", "train_others"), ("spider", "dev"))
 _LIMITS = Limits(seconds=20.0, rows=200_000, result_bytes=200_000_000)
@@ -62,27 +59,27 @@ def run(options: BenchOptions) -> Figures:
 
 
 def _check_statements(sql: str, basis: Basis, database: Database) -> Iterator[_Said]:
-    tree = parse(sql, database.dialect).tree
-    resolution = resolve(tree, database.schema())
+    query = Query.of(sql, database.dialect, database.schema())
+    tree = query.tree
     if basis.duplicates != "kept" and (table := _run(tree, database)) is not None:
         yield "duplicates", len(set(table.rows)) == len(table.rows)
     if not isinstance(tree, exp.Select):
         return
     if basis.grain == "a single row" and (table := _run(tree, database)) is not None:
         yield "grain", len(table.rows) <= 1
-    keys = _row_keys(tree, basis, resolution) if basis.grain.startswith("one row per ") else []
+    keys = _row_keys(tree, basis, query) if basis.grain.startswith("one row per ") else []
     if keys and (table := _run(_select(tree, keys, "order"), database)) is not None:
         yield "grain", len(set(table.rows)) == len(table.rows)
     yield from _check_filters(tree, basis, database)
-    yield from _check_range(tree, basis, resolution, database)
+    yield from _check_range(tree, basis, query, database)
 
 
-def _row_keys(tree: exp.Select, basis: Basis, resolution: Resolution) -> list[exp.Expr]:
+def _row_keys(tree: exp.Select, basis: Basis, query: Query) -> list[exp.Expr]:
     """Return what tells rows apart by a basis: what groups are made by, or the key of the table whose rows they are."""
     group = tree.args.get("group")
     if group is not None:
         return list(group.expressions)
-    source = row_source(resolution.scopes[0], resolution)
+    source = query.row_source(query.scopes[0])
     if source is None or source.table is None or "pairing" in basis.grain:
         return []
     return [exp.column(name, table=source.node.alias_or_name, quoted=True) for name in source.table.primary_key]
@@ -109,12 +106,12 @@ def _check_filters(tree: exp.Select, basis: Basis, database: Database) -> Iterat
             yield "filter", not table.rows
 
 
-def _check_range(tree: exp.Select, basis: Basis, resolution: Resolution, database: Database) -> Iterator[_Said]:
+def _check_range(tree: exp.Select, basis: Basis, query: Query, database: Database) -> Iterator[_Said]:
     """Compare the first and the last day that are said with the least and the greatest of the rows that are used."""
     date = basis.date
     if date is None or not (date.first or date.last):
         return
-    for source in resolution.scopes[0].sources:
+    for source in query.scopes[0].sources:
         if source.table is None or source.table.name != date.table:
             continue
         column = exp.column(date.column, table=source.node.alias_or_name, quoted=True)

@@ -5,8 +5,7 @@
 'one row per country'
 """
 
-from .basis import Basis, DateUse, Filter, Origin, basis_of
+from .basis import Basis, DateUse, Filter, Origin, basis_of, basis_text
 from .newest import Newest
-from .text import basis_text
 
 __all__ = ["Basis", "DateUse", "Filter", "Newest", "Origin", "basis_of", "basis_text"]

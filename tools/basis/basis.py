@@ -9,17 +9,12 @@ from typing import Literal
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..sql.conditions import base_column, limit_count, split
-from ..sql.explain.phrases import plain_name
-from ..sql.explain.query import Explainer
-from ..sql.items import items_of
-from ..sql.parse import parse
-from ..sql.resolve import resolve
-from ..sql.scope import Resolution, Scope
+from ..sql.explain.phrases import listed, plain_name
+from ..sql.query import Query
+from ..sql.scope import Scope
 from ..sql.untrusted import analysis
 from ..values.match import ValueMatch
-from .conditions import conditions_of, own_scopes
-from .dates import DateUse, date_use
+from .dates import MIDNIGHT, DateUse, date_use
 from .filters import Filter, filters_of
 from .grain import Duplicates, grain_of
 
@@ -27,6 +22,16 @@ Origin = Literal["verified", "definition", "generated", "offline", "edited"]
 """Where a query comes from: a person has verified it, a definition has its SQL, a model or the offline translator
 wrote it, or a person edited it."""
 
+_ORIGINS = {
+    "verified": "A verified query",
+    "definition": "A query by definition",
+    "generated": "A generated query",
+    "offline": "A query read offline, by a grammar",
+    "edited": "A query edited by a person",
+}
+_MOST = 4
+_LEADS = {"rows": "only where", "groups": "only groups where", "part": "in parts of it only where"}
+_DUPLICATES = {"kept": "", "removed": "duplicates removed", "none": ""}
 _CUT_TIES = "rows that tie with the last one are cut as they come"
 
 
@@ -63,9 +68,7 @@ class Basis:
     readings: str = ""
 
     def text(self) -> str:
-        """It in about three lines of plain words."""
-        from .text import basis_text
-
+        """Return it in about three lines of plain words."""
         return basis_text(self)
 
 
@@ -73,7 +76,7 @@ class Basis:
 def basis_of(
     sql: str, schema: Schema, question: str, mentions: Sequence[ValueMatch] = (), *, origin: Origin = "generated"
 ) -> Basis:
-    """What a query says of itself; what only its result and the data can say is added by whoever has them.
+    """Return what a query says of itself; what only its result and the data can say is added by whoever has them.
 
     Args:
         sql: A query that ran, in the schema's dialect.
@@ -85,76 +88,132 @@ def basis_of(
     Raises:
         SQLParseError: It cannot be read.
     """
-    tree = parse(sql, schema.dialect).tree
-    resolution = resolve(tree, schema)
-    explainer = Explainer(resolution, schema.foreign_keys)
-    used = items_of(resolution).tables
-    grain, duplicates = grain_of(tree, resolution)
-    conditions, outer = conditions_of(tree, resolution), next(iter(own_scopes(tree, resolution)), None)
-    date, ranged = date_use(conditions, resolution)
-    count = limit_count(tree)
-    whole = grain == "a single row" and tree.args.get("offset") is None and (count is None or count.name != "0")
+    query = Query.of(sql, schema.dialect, schema)
+    grain, duplicates = grain_of(query)
+    date, ranged = date_use(query)
+    count, offset = query.limit, query.tree.args.get("offset")
+    whole = grain == "a single row" and offset is None and (count is None or count.name != "0")
     return Basis(
         origin=origin,
-        tables=tuple(table.name for table in schema.tables if table.name in used),
+        tables=tuple(table.name for table in schema.tables if table.name in query.tables),
         date=date,
-        filters=filters_of(conditions, outer, resolution, explainer.speaker, question, mentions, ranged),
+        filters=filters_of(query, question, mentions, ranged),
         grain=grain,
         duplicates=duplicates,
-        nulls=tuple(_nulls(outer, resolution)) if outer is not None else (),
-        ties="" if whole else _ties(tree),
-        cut="" if whole else _cut(tree),
+        nulls=tuple(_nulls(query.chain[0], query)) if query.chain else (),
+        ties="" if whole else _ties(query),
+        cut="" if whole else _cut(query),
     )
 
 
-def _nulls(scope: Scope, resolution: Resolution) -> list[str]:
-    """What becomes of missing values in the SELECT that gives the rows."""
+def _nulls(scope: Scope, query: Query) -> list[str]:
+    """Return what becomes of missing values in the SELECT that gives the rows."""
     found: dict[str, None] = {}
-    for node in scope.select.find_all(exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
-        if node.find_ancestor(exp.Select) is scope.select and (name := _lacking(node.this, scope, resolution)):
+    for node in query.own(scope, exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
+        if name := _lacking(node.this, scope, query):
             found[f"missing {name} is not counted"] = None
-    where = scope.select.args.get("where")
     # Under OR, or within anything else, such a condition may fail and the row still be in.
-    for part in split(where.this) if where is not None else ():
+    for part in (condition.node for condition in query.conditions(scope) if condition.clause == "where"):
         inner = part.this.unnest() if isinstance(part, exp.Not) else part
         negative = inner is not part or isinstance(part, exp.NEQ) or part.args.get("negate")
         # NOT IN (SELECT ...) lets every row through where there are none.
         tested = isinstance(inner, exp.In | exp.Like | exp.NEQ) and inner.args.get("query") is None
-        if negative and tested and (name := _lacking(inner.this, scope, resolution)):
+        if negative and tested and (name := _lacking(inner.this, scope, query)):
             found[f"rows whose {name} is missing are out"] = None
     return list(found)
 
 
-def _lacking(node: exp.Expr | None, scope: Scope, resolution: Resolution) -> str:
-    """The name of a column of which values are missing; empty for anything else."""
+def _lacking(node: exp.Expr | None, scope: Scope, query: Query) -> str:
+    """Return the name of a column of which values are missing; empty for anything else."""
     node = node.expressions[0] if isinstance(node, exp.Distinct) and len(node.expressions) == 1 else node
-    found = base_column(node, resolution) if node is not None else None
-    return plain_name(found[1].name) if found and found[0].owner is scope and found[1].nulls is True else ""
+    column = query.column(node)
+    return plain_name(column.schema.name) if column and column.scope is scope and column.schema.nulls is True else ""
 
 
-def _options(tree: exp.Expr) -> tuple[bool, bool]:
-    """Whether a bound of rows keeps ties, and whether it is a percentage."""
-    options = tree.args["limit"].args.get("limit_options")
-    return (bool(options.args.get("with_ties")), bool(options.args.get("percent"))) if options else (False, False)
+def _has_option(query: Query, name: str) -> bool:
+    """Whether a bound of rows has an option, such as keeping ties."""
+    options = query.tree.args["limit"].args.get("limit_options")
+    return options is not None and bool(options.args.get(name))
 
 
-def _ties(tree: exp.Expr) -> str:
-    if limit_count(tree) is None or tree.args.get("order") is None:
+def _ties(query: Query) -> str:
+    if query.limit is None or not query.order:
         return ""
-    return "rows that tie with the last one are in" if _options(tree)[0] else _CUT_TIES
+    return "rows that tie with the last one are in" if _has_option(query, "with_ties") else _CUT_TIES
 
 
-def _cut(tree: exp.Expr) -> str:
-    count, offset = limit_count(tree), tree.args.get("offset")
+def _cut(query: Query) -> str:
+    count, offset = query.limit, query.tree.args.get("offset")
     left = offset.expression if offset is not None else None
-    if not isinstance(count, exp.Literal) or _options(tree)[1] or not isinstance(left, exp.Literal | None):
+    if not isinstance(count, exp.Literal) or _has_option(query, "percent") or not isinstance(left, exp.Literal | None):
         return ""
-    ordered, skipped = tree.args.get("order") is not None, left.name if left is not None else "0"
+    skipped = left.name if left is not None else "0"
     if skipped == "0":
         rows = "the first row" if count.name == "1" else f"the first {count.name} rows"
-    elif ordered and count.is_int and left is not None and left.is_int:
+    elif query.order and count.is_int and left is not None and left.is_int:
         first, last = int(skipped) + 1, int(skipped) + int(count.name)
         rows = f"row {first}" if first == last else f"rows {first} to {last}"
     else:
         rows = f"the first {count.name} rows after {skipped} others"
-    return rows if ordered else rows.replace("the first", "any") + ", in no order"
+    return rows if query.order else rows.replace("the first", "any") + ", in no order"
+
+
+def basis_text(basis: Basis) -> str:
+    """Return the lines: what is read and what a row is; which rows; what was assumed and cut."""
+    tables = f" over {listed([plain_name(table) for table in basis.tables])}" if basis.tables else ""
+    rows = ", ".join(filter(None, (basis.grain, _DUPLICATES[basis.duplicates] if basis.grain else "")))
+    first = "; ".join(filter(None, (f"{_ORIGINS[basis.origin]}{tables}", rows, _date(basis))))
+    second = [_only(lead, [one for one in basis.filters if _place(one) == place]) for place, lead in _LEADS.items()]
+    known = (
+        [f"{'definition' if len(basis.definitions) == 1 else 'definitions'} used: {listed(basis.definitions)}"]
+        if basis.definitions
+        else []
+    )
+    known += [*basis.nulls[:_MOST], *filter(None, (basis.cut and f"shown: {basis.cut}", basis.ties))]
+    known += [f"assumed: {', '.join(basis.assumed)}"] if basis.assumed else []
+    third = "; ".join(known)
+    lines = [f"{line[:1].upper()}{line[1:]}." for line in (first, "; ".join(filter(None, second)), third) if line]
+    return "\n".join([*lines, *([f"Other readings: {basis.readings}"] if basis.readings else [])])
+
+
+def _place(condition: Filter) -> str:
+    """Return where a condition is listed; nowhere if the date's range says all of it, and the question asks for it."""
+    if condition.part:
+        return "part"
+    if condition.groups:
+        return "groups"
+    return "rows" if condition.words is None or not condition.ranged else ""
+
+
+def _only(lead: str, filters: list[Filter]) -> str:
+    said = [_filter(one) for one in filters[:_MOST]]
+    if len(filters) > _MOST:
+        said.append(f"{len(filters) - _MOST} more")
+    return f"{lead} {'; '.join(said)}" if said else ""
+
+
+def _filter(condition: Filter) -> str:
+    return (
+        f"{condition.text} (from “{condition.words}”)" if condition.words else f"{condition.text} (not in the question)"
+    )
+
+
+def _date(basis: Basis) -> str:
+    date = basis.date
+    if date is None:
+        return ""
+    newest = f"the newest is {date.newest}" if date.newest else ""
+    name = plain_name(date.column)
+    if not date.used:
+        return f"the newest {name} is {date.newest}" if date.newest else ""
+    last = date.last.removesuffix(MIDNIGHT)
+    end = f"{date.last} (the rest of that day is out)" if last != date.last else date.last
+    if date.first and date.last:
+        said = f"{name} {date.first} to {end}" if date.first != date.last else f"{name} {date.first}"
+    elif date.first or date.last:
+        said = f"{name} from {date.first}" if date.first else f"{name} up to {end}"
+    elif basis.filters:
+        return newest and f"the newest {name} is {date.newest}"
+    else:
+        said = f"by {name}"
+    return f"{said}{f' ({newest})' if newest else ''}"

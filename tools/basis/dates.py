@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import calendar
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Literal
 
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema
-from ..sql.conditions import base_column, is_aggregate, literal
-from ..sql.scope import Reference, Resolution, Scope, Source
-from .conditions import Condition
-from .days import MIDNIGHT, NOTHING, Bound, Operator, Times, compared, times_of, whole
+from ..sql.query import Query, TableColumn
+from ..sql.scope import Scope
 
+MIDNIGHT = " 00:00"
+"""Behind a last day of which only the first moment is let through."""
+Operator = Literal["=", "<", "<=", ">", ">="]
+_PREFIX = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:([ T])(\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?")
 _OPERATORS: dict[type[exp.Expr], Operator] = {exp.EQ: "=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
 
 _NO_EVENT = re.compile(r"birth|updated|modified|due|required|left|ended|expir|open", re.IGNORECASE)
@@ -41,73 +46,41 @@ class DateUse:
     newest: str = ""
 
 
-def date_use(conditions: Sequence[Condition], resolution: Resolution) -> tuple[DateUse | None, list[exp.Expr]]:
-    """The date that a query filters or groups by; where there is none, one by which its tables tell their age.
+def date_use(query: Query) -> tuple[DateUse | None, list[exp.Expr]]:
+    """Return the date that a query filters or groups by, and the conditions that its first and last day say wholly.
 
-    Args:
-        conditions: Of the query.
-        resolution: Its names.
-
-    Returns:
-        It, and the conditions that its first and last day say wholly.
+    If there is none, it is a date by which the tables tell their age: of what happened, of the largest table first.
     """
-    for scope in resolution.scopes:
-        for reference in resolution.references:
-            source = reference.source
-            if reference.kind != "column" or reference.owner is not scope or source is None or source.table is None:
-                continue
-            column = source.table.column(source.declared(reference.column))
-            if column is None or column.kind != "time" or not _goes_by(reference, scope):
-                continue
-            first, last, said = _bounds(conditions, scope, source, column, resolution)
-            return DateUse(source.table.name, column.name, True, first, last), said
-    return _age(resolution), []
-
-
-def _goes_by(reference: Reference, scope: Scope) -> bool:
-    """Whether a SELECT filters or groups by a column."""
-    if isinstance(reference.node.parent, exp.Is):
-        return False
-    if reference.clause in ("where", "group"):
-        return True
-    node: exp.Expr | None = reference.node.parent
-    while node is not None and node is not scope.select and not is_aggregate(node):
-        node = node.parent
-    return node is scope.select and reference.clause == "select" and scope.select.args.get("group") is not None
-
-
-def _age(resolution: Resolution) -> DateUse | None:
-    """The first date of what happened in the tables that a query reads, the largest table first."""
-    tables = {
-        source.table.name: source.table for scope in resolution.scopes for source in scope.sources if source.table
-    }
-    for table in sorted(tables.values(), key=lambda table: -(table.row_count or 0)):
+    for scope in query.scopes:
+        for column in query.columns_of(scope):
+            if column.schema.kind == "time" and column.is_filtered_or_grouped:
+                first, last, ranged = _bounds(scope, column, query)
+                return DateUse(*column.item, True, first, last), ranged
+    for table in sorted(query.tables.values(), key=lambda table: -(table.row_count or 0)):
         for column in table.columns:
             if column.kind == "time" and not _NO_EVENT.search(column.name):
-                return DateUse(table.name, column.name, False)
-    return None
+                return DateUse(table.name, column.name, False), []
+    return None, []
 
 
-def _bounds(
-    conditions: Sequence[Condition], scope: Scope, source: Source, column: ColumnSchema, resolution: Resolution
-) -> tuple[str, str, list[exp.Expr]]:
-    """The first and the last day that conditions on a date let through, and those that say no more than that."""
-    times = times_of(column, is_sqlite=resolution.rules.is_sqlite)
-    if times is None or sum(other.table is source.table for other in scope.sources) > 1:
+def _bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, list[exp.Expr]]:
+    """Return the first and the last day that conditions on a date let through, and those that say no more than that."""
+    times = times_of(column.schema, is_sqlite=query.rules.is_sqlite)
+    if times is None or sum(other.table is column.table for other in scope.sources) > 1:
         return "", "", []
-    first, last, said = "", "", list[exp.Expr]()
-    for one in conditions:
-        if one.scope is not scope or one.groups or one.partly:
+    first, last, ranged, date_column = "", "", list[exp.Expr](), _Column(column, times, query)
+    for condition in query.conditions(scope):
+        if condition.clause == "having" or not query.holds(condition):
             continue
-        bound = _bound(one.node, _Column(source, column, times, resolution))
+        bound = _bound(condition.node, date_column)
         first = max(first, bound.first)
         last = min(filter(None, (last, bound.last)), key=_until, default="")
-        said += [one.node] if bound.whole else []
-    return first, last, said
+        ranged += [condition.node] if bound.whole else []
+    return first, last, ranged
 
 
 def _until(last: str) -> str:
-    """A last day to sort by: its midnight alone ends before it does."""
+    """Return a last day to sort by: its midnight alone ends before it does."""
     return last if last.endswith(MIDNIGHT) else f"{last} 24:00"
 
 
@@ -115,20 +88,21 @@ def _until(last: str) -> str:
 class _Column:
     """A date of a source."""
 
-    source: Source
-    column: ColumnSchema
+    column: TableColumn
     times: Times
-    resolution: Resolution
+    query: Query
 
     def times_of(self, node: exp.Expr) -> Times | None:
         """How an expression holds the column, or its day; None for anything else."""
         node, times = node.unnest(), self.times
-        is_cast = isinstance(node, exp.Cast) and node.to.this == exp.DType.DATE and not self.resolution.rules.is_sqlite
+        is_cast = isinstance(node, exp.Cast) and node.to.this == exp.DType.DATE and not self.query.rules.is_sqlite
         is_day = isinstance(node, exp.Date | exp.TsOrDsToDate) and not (node.args.get("zone") or node.expressions)
         if (is_cast or is_day) and isinstance(node.this, exp.Expr):
-            node, times = node.this.unnest(), Times(self.resolution.rules.is_sqlite)
-        found = base_column(node, self.resolution)
-        return times if found is not None and found[0].source is self.source and found[1] is self.column else None
+            node, times = node.this.unnest(), Times(self.query.rules.is_sqlite)
+        found = self.query.column(node)
+        if found is None or found.source is not self.column.source or found.schema is not self.column.schema:
+            return None
+        return times
 
     def is_year(self, node: exp.Expr, year: str | float | None) -> bool:
         """Whether an expression is the year of the column, and equals such a year."""
@@ -150,12 +124,12 @@ class _Column:
         """A literal's day, and its time; empty for anything else."""
         if isinstance(node, exp.Date | exp.TsOrDsToDate) and (node.args.get("zone") or node.expressions):
             return ""
-        is_cast = isinstance(node, exp.Cast) and not self.resolution.rules.is_sqlite
+        is_cast = isinstance(node, exp.Cast) and not self.query.rules.is_sqlite
         if (is_cast or isinstance(node, exp.Date | exp.TsOrDsToDate)) and isinstance(node.this, exp.Expr):
-            text = literal(node.this, self.resolution)
+            text = self.query.literal(node.this)
             timed = isinstance(node, exp.Cast) and node.to.this != exp.DType.DATE
             return (text if timed else text[:10]) if isinstance(text, str) else ""
-        text = literal(node, self.resolution)
+        text = self.query.literal(node)
         return text if isinstance(text, str) else ""
 
 
@@ -165,13 +139,128 @@ def _bound(part: exp.Expr, column: _Column) -> Bound:
         high = compared("<=", column.moment(part.args["high"]), times)
         return Bound(low.first, high.last, low.whole and high.whole)
     if isinstance(part, exp.Like) and not part.args.get("negate") and column.times_of(part.this):
-        pattern = literal(part.expression, column.resolution)
+        pattern = column.query.literal(part.expression)
         return whole(pattern[:-1].rstrip("-")) if isinstance(pattern, str) and pattern.endswith("%") else NOTHING
     if (operator := _OPERATORS.get(type(part))) is None:
         return NOTHING
     left, right = part.this.unnest(), part.expression.unnest()
-    year = literal(right, column.resolution)
+    year = column.query.literal(right)
     if operator == "=" and column.is_year(left, year):
         return whole(f"{year:g}" if isinstance(year, float) else str(year or ""))
     times = column.times_of(left)
     return compared(operator, column.moment(right), times) if times is not None else NOTHING
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The days that a condition lets through.
+
+    Attributes:
+        first: The first; empty where it does not say.
+        last: The last, with `MIDNIGHT` behind it where the rest of that day is out; empty where it does not say.
+        whole: Whether that is all that the condition says.
+    """
+
+    first: str = ""
+    last: str = ""
+    whole: bool = False
+
+
+NOTHING = Bound()
+
+
+@dataclass(frozen=True)
+class Times:
+    """How a column holds dates.
+
+    Attributes:
+        text: As texts, which compare by their letters.
+        timed: With a time of day, after this letter; empty for days alone.
+    """
+
+    text: bool
+    timed: str = ""
+
+
+def times_of(column: ColumnSchema, *, is_sqlite: bool) -> Times | None:
+    """How a column holds dates; None where that is not known, or they do not sort as days."""
+    kind = column.type.lower()
+    if not is_sqlite and kind.startswith(("timestamp", "datetime")):
+        return Times(False, " ")
+    if not is_sqlite and kind == "date":
+        return Times(False)
+    samples = [_MOMENT.match(str(sample)) for sample in column.samples]
+    found = [sample for sample in samples if sample is not None and is_day(sample[1])]
+    timed = {sample[2] or "" for sample in found}
+    return Times(True, timed.pop()) if samples and len(found) == len(samples) and len(timed) == 1 else None
+
+
+def is_day(text: str) -> bool:
+    """Whether a text is a day: `2023-01-31`."""
+    return step(text, 0) == text
+
+
+def step(day: str, days: int) -> str:
+    """The day so many days on; empty for what is no day."""
+    try:
+        return str(date.fromisoformat(day) + timedelta(days=days))
+    except (ValueError, OverflowError):
+        return ""
+
+
+def whole(text: str) -> Bound:
+    """A year, a month or a day from its first to its last day."""
+    found = _PREFIX.fullmatch(text)
+    if found is None:
+        return NOTHING
+    year, month, day = found.groups()
+    first = f"{year}-{month or '01'}-{day or '01'}"
+    if not is_day(first):
+        return NOTHING
+    days = calendar.monthrange(int(year), int(month or 12))[1]
+    return Bound(first, first if day else f"{year}-{month or '12'}-{days:02}", True)
+
+
+def compared(operator: Operator, text: str, times: Times) -> Bound:
+    """What a comparison of a column with a text lets through."""
+    moment = _MOMENT.fullmatch(text)
+    if moment is None:
+        return _of_part(operator, text) if times.text else NOTHING
+    day, separator, clock = moment[1], moment[2] or "", moment[3] or ""
+    if not is_day(day):
+        return NOTHING
+    if operator == "=":
+        return Bound(day, day, True) if not times.timed and not clock else NOTHING
+    if not times.timed:
+        return _of_days(operator, day, clock, times)
+    if times.text and separator not in ("", times.timed):
+        return NOTHING
+    return _of_moments(operator, day, clock, times)
+
+
+def _of_part(operator: Operator, text: str) -> Bound:
+    """Of a year or a month, which as a text is less than every day in it."""
+    first = whole(text).first if len(text) < 10 else ""
+    if not first or operator == "=":
+        return NOTHING
+    return Bound(first, "", True) if operator in (">", ">=") else Bound("", step(first, -1), True)
+
+
+def _of_days(operator: Operator, day: str, clock: str, times: Times) -> Bound:
+    """Of days alone; a day as a text is less than any moment of it, as a date its midnight."""
+    if not times.text and re.search("[1-9]", clock):
+        return NOTHING  # engines differ in whether they compare the time too
+    later = bool(clock) and times.text
+    if operator in (">", ">="):
+        return Bound(day if operator == ">=" and not later else step(day, 1), "", True)
+    return Bound("", day if operator == "<=" or later else step(day, -1), True)
+
+
+def _of_moments(operator: Operator, day: str, clock: str, times: Times) -> Bound:
+    """Of days with a time."""
+    midnight = not re.search("[1-9]", clock)
+    if operator in (">", ">="):
+        return Bound(day, "", midnight and (operator == ">=" or (times.text and not clock)))
+    if not midnight:
+        return Bound("", day, clock.startswith("23:59:59"))
+    return Bound("", f"{day}{MIDNIGHT}" if operator == "<=" else step(day, -1), True)

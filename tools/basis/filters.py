@@ -8,33 +8,19 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ..sql.conditions import literal, own_references
-from ..sql.explain.expressions import Speaker
-from ..sql.scope import Resolution, Scope
+from ..sql.explain.explainer import Explainer
+from ..sql.query import Condition, Query
 from ..values.match import ValueMatch
 from ..values.schema_words import name_stems
 from ..values.text_words import words
-from .conditions import Condition
 
 _YEAR = re.compile(r"(1[89]|20)\d\d")
 _NUMBERS: dict[str, int] = {
     word: number
     for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)  # noqa: SIM905
 }
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+_MONTHS = """january february march april may june july august september october november
+    december""".split()  # noqa: SIM905 - read as a sentence
 _AFTER = frozenset({"after", "later", "following", "past"})
 _BEFORE = frozenset({"before", "until", "earlier", "by", "prior"})
 _SINCE = frozenset({"since", "from", "starting", "on"})
@@ -72,70 +58,75 @@ class Filter:
 
 
 def filters_of(
-    conditions: Sequence[Condition],
-    outer: Scope | None,
-    resolution: Resolution,
-    speaker: Speaker,
-    question: str,
-    mentions: Sequence[ValueMatch],
-    ranged: Sequence[exp.Expr] = (),
+    query: Query, question: str, mentions: Sequence[ValueMatch], ranged: Sequence[exp.Expr] = ()
 ) -> tuple[Filter, ...]:
-    """What a query's conditions say, those that only join left out, each once.
+    """Return what a query's conditions say, those that only join left out, each once.
+
+    Conditions of sub-queries in conditions are left out, because they are part of them.
 
     Args:
-        conditions: Of the query.
-        outer: The SELECT that gives the rows; None where several do.
-        resolution: The query's names.
-        speaker: Says conditions.
+        query: The query.
         question: In the person's words.
         mentions: Database values that the question mentions.
         ranged: Conditions that the range of the answer's date says wholly.
     """
-    asked = _Asked(question, mentions)
-    found: dict[tuple[str, bool, bool], Filter] = {}
-    for one in conditions:
-        if not _joins(one.node, one.scope, resolution):
-            said = any(one.node is part for part in ranged)
-            told = _filter(one, one.scope is not outer, said, resolution, speaker, asked)
-            found.setdefault((told.sql, told.groups, told.part), told)
+    words_of, found = _QuestionWords(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
+    for scope in query.scopes:
+        for condition in () if _is_in_condition(scope.select) else query.conditions(scope):
+            if not _joins(condition, query):
+                is_ranged = any(condition.node is part for part in ranged)
+                read = _filter(condition, words_of, query, is_ranged)
+                found.setdefault((read.sql, read.groups, read.part), read)
     return tuple(found.values())
 
 
-def _joins(part: exp.Expr, scope: Scope, resolution: Resolution) -> bool:
+def _is_in_condition(node: exp.Expr) -> bool:
+    while (parent := node.parent) is not None:
+        if isinstance(parent, exp.Where | exp.Having | exp.Qualify):
+            return True
+        if isinstance(parent, exp.Join) and node.arg_key == "on":
+            return True
+        node = parent
+    return False
+
+
+def _joins(condition: Condition, query: Query) -> bool:
     """Whether a condition only says which rows of two tables belong together."""
-    if not isinstance(part, exp.EQ):
-        return False
-    ends = [resolution.at(side.unnest()) for side in (part.left, part.right)]
-    sources = {id(end.source) for end in ends if end is not None and end.source is not None and end.owner is scope}
-    return len(sources) == 2
+    part = condition.node
+    ends = [query.at(side.unnest()) for side in (part.left, part.right)] if isinstance(part, exp.EQ) else []
+    own = (end.source for end in ends if end is not None and end.owner is condition.scope)
+    return len({id(source) for source in own if source is not None}) == 2
 
 
-def _filter(
-    one: Condition, inner: bool, ranged: bool, resolution: Resolution, speaker: Speaker, asked: _Asked
-) -> Filter:
-    columns = [
-        (reference.source.table.name, reference.source.declared(reference.column))
-        for reference in own_references(one.node, one.scope, resolution)
-        if reference.kind == "column" and reference.source is not None and reference.source.table is not None
-    ]
+def _filter(condition: Condition, words_of: _QuestionWords, query: Query, ranged: bool) -> Filter:
+    node, scope, explainer = condition.node, condition.scope, Explainer(query)
+    columns = [column.item for column in query.columns_of(scope, node)]
     names = tuple(dict.fromkeys(f"{table}.{column}" for table, column in columns))
-    sql = resolution.text(one.node)
-    text = speaker.say(one.node) if speaker.has_words(one.node) else f"“{sql}”"
-    words_for = asked.words_for(one.node, columns, resolution)
-    return Filter(text, words_for, sql, names, one.groups, inner, one.partly, ranged)
+    sql = query.text(node)
+    return Filter(
+        text=explainer.say(node) if explainer.has_words(node) else f"“{sql}”",
+        words=words_of.find(node, columns),
+        sql=sql,
+        columns=names,
+        groups=condition.clause == "having",
+        inner=scope not in query.chain[:1],
+        part=not query.holds(condition),
+        ranged=ranged,
+    )
 
 
-class _Asked:
+class _QuestionWords:
     """The question, to find what a condition comes from."""
 
-    def __init__(self, question: str, mentions: Sequence[ValueMatch]) -> None:
+    def __init__(self, question: str, mentions: Sequence[ValueMatch], query: Query) -> None:
+        self._query = query
         self._question = question
         self._words = words(question)
         self._mentions = mentions
 
-    def words_for(self, part: exp.Expr, columns: Sequence[tuple[str, str]], resolution: Resolution) -> str | None:
-        """The words of a condition's values, else of its columns' names; None where the question has neither."""
-        literals = list(_values(part, resolution))
+    def find(self, part: exp.Expr, columns: Sequence[tuple[str, str]]) -> str | None:
+        """Return the words of a condition's values, else of its columns' names; None where the question has neither."""
+        literals = list(_values(part, self._query))
         found = [said for value, node in literals if (said := self._value(value, node, columns))]
         if found:
             return ", ".join(dict.fromkeys(found))
@@ -144,9 +135,7 @@ class _Asked:
             return None
         if values and any(isinstance(value, str) and value.strip("% ") for value in values):
             return None
-        if (said := self._compared(part)) or (said := self._named(columns)):
-            return said
-        return None
+        return self._compared(part) or self._named(columns) or None
 
     def _value(self, value: str | float, node: exp.Expr, columns: Sequence[tuple[str, str]]) -> str:
         if _is_month(node) and (said := self._month(value)):
@@ -239,16 +228,12 @@ def _is_month(node: exp.Expr) -> bool:
     )
 
 
-def _values(part: exp.Expr, resolution: Resolution) -> Iterator[tuple[str | float, exp.Expr]]:
+def _values(part: exp.Expr, query: Query) -> Iterator[tuple[str | float, exp.Expr]]:
     """The texts and numbers of a condition, those of functions' formats aside."""
     for node in part.find_all(exp.Literal, exp.Column):
         if isinstance(node, exp.Literal) and isinstance(node.parent, exp.TimeToStr) and node.arg_key == "format":
             continue
-        if isinstance(node, exp.Column):
-            reference = resolution.at(node)
-            if reference is None or reference.kind != "string":
-                continue
-        value = literal(node, resolution)
+        value = query.literal(node)
         if value is not None:
             yield value, node
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 
-from sqlglot import exp
-
+from ..database.quoting import naming
 from ..database.table import Limits, Table
 from ..errors import TableturnError
-from .days import is_day
+from .dates import is_day
 
 _SECONDS = 0.1
-_KEPT = 256
 
 
 class Newest:
@@ -29,30 +26,20 @@ class Newest:
         self._execute = execute
         self._state = state
         self._dialect = dialect
-        self._known: OrderedDict[tuple[str, str, str], str] = OrderedDict()
-        self._lock = threading.Lock()
+        self._remembered = lru_cache(256)(self._look)
 
     def of(self, table: str, column: str) -> str:
-        """The newest date as text; empty where it may not leave, or takes too long to find."""
+        """Return the newest date as text; empty if it may not leave, or takes too long to find."""
         try:
-            key = (self._state(), table, column)
-            with self._lock:
-                if key in self._known:
-                    return self._known[key]
-            found = self._look(table, column)
+            return self._remembered(self._state(), table, column)
         except TableturnError:
             return ""
-        with self._lock:
-            self._known[key] = found
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
-        return found
 
-    def _look(self, table: str, column: str) -> str:
+    def _look(self, _state: str, table: str, column: str) -> str:
         schema, _, name = ("", "", table) if self._dialect == "sqlite" else table.rpartition(".")
-        newest = exp.Max(this=exp.column(column, quoted=True))
-        source = exp.table_(name, db=schema or None, quoted=True)
-        query = exp.select(exp.alias_(newest, "newest")).from_(source).sql(self._dialect)
+        quoted = naming(self._dialect).quoted
+        source = ".".join(quoted(part) for part in (schema, name) if part)
+        query = f"SELECT MAX({quoted(column)}) AS newest FROM {source}"
         try:
             result = self._execute(query, Limits(seconds=_SECONDS, rows=1))
         except TableturnError:

@@ -9,22 +9,34 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from .traits import Traits, followed, traits
-from .wording import grams
+from ..database import Schema
+from ..sql.query import Query
+from ..sql.untrusted import analysis_or
+from .traits import followed, traits
 
 SCALE = 20
 """Weights are stored as whole numbers, this many to one."""
 
 FLOOR = 1e-3
 """Least probability of a trait's value: a form that training never met is improbable, not impossible."""
+
+LinkedItem = tuple[str, str | None, float]
+"""Table, column (`*` for all, None for the table itself), and the probability that the question's query uses it."""
+
+_QUOTED = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^”]+”|‘[^’]+’")
+_WORD = re.compile(r"[a-z]+|\d+|[<>=]+")
+
+VALUE, NUMBER, START, END = "_", "#", "<", ">"
 
 
 @dataclass(frozen=True)
@@ -57,10 +69,10 @@ class Expectation:
     def fit(self, sql: str, dialect: str = "sqlite") -> float | None:
         """The log-probability of the query's form, in nats, traits taken as independent; None if it does not parse."""
         found = traits(sql, dialect)
-        return None if found is None else sum(self._log(trait, found) for trait in self.probabilities)
-
-    def _log(self, trait: str, found: Traits) -> float:
-        return math.log(max(self.probabilities[trait].get(found[trait], 0.0), FLOOR))
+        if found is None:
+            return None
+        shares = (values.get(found[trait], 0.0) for trait, values in self.probabilities.items())
+        return sum(math.log(max(share, FLOOR)) for share in shares)
 
 
 @lru_cache(maxsize=256)
@@ -91,3 +103,32 @@ def _models() -> tuple[Mapping[str, int], Mapping[str, Model]]:
         for trait, model in stored["traits"].items()
     }
     return vocabulary, models
+
+
+@analysis_or(None)
+def items_fit(sql: str, schema: Schema, items: Iterable[LinkedItem]) -> float | None:
+    """The log-probability of using just the items that the query uses, in nats; None where it cannot be told.
+
+    Args:
+        sql: The query.
+        schema: The database's schema.
+        items: The linker's probabilities; what is not among them is taken as improbable.
+    """
+    expected = {(table, column): p for table, column, p in items}
+    if not expected:
+        return None
+    items_used = Query.of(sql, schema.dialect, schema).used
+    used: set[tuple[str, str | None]] = {*((table, None) for table in items_used.tables), *items_used.columns}
+    shares = [p if item in used else 1 - p for item, p in expected.items()]
+    return sum(math.log(max(share, FLOOR)) for share in shares) + len(used - set(expected)) * math.log(FLOOR)
+
+
+def grams(question: str) -> frozenset[str]:
+    """The question's words and pairs of neighbouring words, its beginning and end marked."""
+    masked = " \n ".join(_QUOTED.split(question.lower()))
+    words = [START]
+    for part in masked.split("\n"):
+        words += [NUMBER if word.isdigit() else word for word in _WORD.findall(part)]
+        words.append(VALUE)
+    words[-1] = END
+    return frozenset(words) | {f"{one} {next_one}" for one, next_one in pairwise(words)}

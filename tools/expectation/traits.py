@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from ..errors import SQLParseError
-from ..sql import parse_select
+from ..sql.query import Query
+from ..sql.untrusted import analysis_or
 
 Traits = Mapping[str, str]
 """Trait to value, `{"outputs": "2", "order": "desc+limit", ...}`."""
@@ -22,12 +22,10 @@ _ODD = (exp.Case, exp.Cast, exp.Window, exp.Coalesce, exp.Substring)
 
 
 @lru_cache(maxsize=512)
+@analysis_or(None)
 def traits(sql: str, dialect: str = "sqlite") -> Traits | None:
-    """The traits of a query, written in a dialect by sqlglot's name; None where it cannot be parsed."""
-    try:
-        tree = parse_select(sql, dialect)
-    except SQLParseError:
-        return None
+    """Return the traits of a query, written in a dialect by sqlglot's name; None if it cannot be parsed."""
+    tree = Query.of(sql, dialect).tree
     first = _first_select(tree)
     if first is None:
         return None

@@ -12,7 +12,7 @@ from ..database.schema import Schema
 from ..errors import KnowledgeError, SQLParseError
 from ..sql.dialects import rules_of
 from ..sql.keywords import KEYWORDS
-from ..sql.parse import parse_select
+from ..sql.parse import parse
 from ..sql.suggest import nearest_names, one_of
 from .entry import Item
 
@@ -39,7 +39,7 @@ def parse_fragment(sql: str, dialect: str) -> exp.Expr:
         KnowledgeError: It is not one.
     """
     try:
-        tree = parse_select(f"SELECT {sql}", dialect)
+        tree = parse(f"SELECT {sql}", dialect).tree
     except SQLParseError as error:
         raise KnowledgeError(f"{sql!r} is no SQL expression: {error}") from None
     if (

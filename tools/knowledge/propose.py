@@ -8,8 +8,7 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from ..errors import SQLParseError
-from ..sql.parse import parse
-from ..sql.resolve import resolve
+from ..sql import Query
 from ..values.schema_words import name_words
 from ..values.text_words import Word, fold, stem, words
 from .entry import Entry, Item
@@ -46,12 +45,9 @@ class ReadQuery:
     """A query's conditions and aggregates, with columns named by their tables."""
 
     def __init__(self, sql: str, schema: Schema) -> None:
-        tree = parse(sql, schema.dialect).tree
-        self._places: dict[int, Item] = {
-            id(reference.node): (reference.source.table.name, reference.source.declared(reference.column))
-            for reference in resolve(tree, schema).references
-            if reference.kind == "column" and reference.source is not None and reference.source.table is not None
-        }
+        query = Query.of(sql, schema.dialect, schema)
+        tree = query.tree
+        self._places: dict[int, Item] = {id(column.node): column.item for column in query.columns}
         self.dialect = schema.dialect
         self.conditions: dict[str, exp.Expr] = {}
         for holder in tree.find_all(exp.Where, exp.Having, exp.Join):

@@ -8,9 +8,7 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from ..errors import KnowledgeError, SQLParseError
-from ..sql.constants import constants
-from ..sql.items import used_items
-from ..sql.parse import parse_select
+from ..sql import Query
 from ..values.text_words import stems
 from .entry import Entry
 from .fragment import parse_fragment
@@ -33,13 +31,13 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
     if not entries or len(sql) > _LONGEST:
         return ()
     try:
-        tree, items = parse_select(sql, schema.dialect), used_items(sql, schema)
+        query = Query.of(sql, schema.dialect, schema)
+        items = query.used
     except SQLParseError:
         return ()
-    written = {_plain(node) for node in tree.find_all(exp.Condition)}
+    written = {_plain(node) for node in query.tree.find_all(exp.Condition)}
     read = items.columns | {(table, "") for table in items.tables}
     asked = set(stems(question))
-    values = constants(sql, schema.dialect)
 
     def used(entry: Entry) -> bool:
         about = any(item in read for item in entry.about)
@@ -52,7 +50,7 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
         if entry.kind == "join":
             return all(item in read for item in entry.about)
         if entry.values and not entry.text:
-            return about and any(values.looks_for(code.casefold()) for code, _ in entry.values)
+            return about and any(query.constants.looks_for(code.casefold()) for code, _ in entry.values)
         return about
 
     return tuple(filter(used, entries))

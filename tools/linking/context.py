@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..database import Database, Limits
 from ..errors import QueryError, SQLParseError
 from ..examples.embedding import embed
-from ..sql import parse_select
+from ..sql import Query
 from .cues import cues
 from .linked import PastTurn, SchemaItem
 
@@ -143,7 +143,7 @@ def still_runs(database: Database, sql: str, seconds: float = LOOK) -> bool:
 
 def _parses(sql: str, dialect: str) -> bool:
     try:
-        parse_select(sql, dialect)
+        Query.of(sql, dialect)
     except SQLParseError:
         return False
     return True

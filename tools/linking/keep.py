@@ -14,7 +14,7 @@ from ..database.schema import ForeignKey, Schema, TableSchema
 from ..sql.suggest import nearest_names
 from .join_path import join_paths
 from .linked import STAR, SchemaItem
-from .used import past_use, resolved
+from .used import past_use, read_past
 
 _COLUMNS_A_TABLE = 5
 """Where only so many columns are shown, a fifth as many tables are."""
@@ -94,12 +94,12 @@ def widen(schema: Schema, part: Schema, sql: str) -> Schema:
 def requested(schema: Schema, sql: str) -> frozenset[str]:
     """The tables that a query names, parsed or not, and for names of no table those most like them."""
     names = [table.name for table in schema.tables]
-    if (resolution := resolved(sql, schema)) is None:
+    if (query := read_past(sql, schema)) is None:
         words = _words(sql, schema.dialect)
         found = {table.name for word in words if (table := schema.table(word))}
         unknown = {word for before, word in pairwise(words) if before in ("from", "join") and not schema.table(word)}
     else:
-        sources = [source for scope in resolution.scopes for source in scope.sources]
+        sources = [source for scope in query.scopes for source in scope.sources]
         found = {source.table.name for source in sources if source.table}
         unknown = {source.node.name for source in sources if not source.known}
     return frozenset(found | {near for name in unknown for near in nearest_names(name, names)})
@@ -116,10 +116,10 @@ def _words(sql: str, dialect: str) -> Sequence[str]:
 
 def _lacking(sql: str, schema: Schema) -> list[TableSchema]:
     """The tables in which a query looks for a column that is not there."""
-    resolution = resolved(sql, schema)
+    query = read_past(sql, schema)
     return [
         source.table
-        for reference in (resolution.references if resolution else ())
+        for reference in (query.resolution.references if query else ())
         if reference.kind == "unknown" and reference.scope
         for source in reference.scope.sources
         if source.table and reference.node.table.lower() in ("", source.name)

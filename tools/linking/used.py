@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..database import Schema
-from ..errors import SQLParseError
-from ..sql import parse_select
-from ..sql.items import items_of
-from ..sql.resolve import Resolution, resolve
-from ..sql.scope import Clause
+from ..sql import Query
+from ..sql.dialects import Clause
+from ..sql.untrusted import analysis_or
 
 Role = Literal["shown", "filtered", "grouped", "ordered", "joined"]
 """What a query does with a column."""
@@ -45,23 +43,19 @@ class PastUse:
     selects: int = 0
 
 
-def resolved(sql: str, schema: Schema) -> Resolution | None:
-    """What the names in a query stand for; None where it is empty or cannot be parsed."""
-    try:
-        return resolve(parse_select(sql, schema.dialect), schema) if sql else None
-    except SQLParseError:
-        return None
+@analysis_or(None)
+def read_past(sql: str, schema: Schema) -> Query | None:
+    """Return the reading of a past query; None if it is empty or cannot be parsed."""
+    query = Query.of(sql, schema.dialect, schema) if sql else None
+    return query if query is not None and query.resolution else None
 
 
 def past_use(sql: str, schema: Schema) -> PastUse:
     """What a past query used; nothing of one that is empty or cannot be parsed."""
-    resolution = resolved(sql, schema)
-    if resolution is None:
+    query = read_past(sql, schema)
+    if query is None:
         return PastUse()
-    items = items_of(resolution)
     roles: set[tuple[str, str, Role]] = {
-        (reference.source.table.name, reference.source.declared(reference.column), _ROLE_OF[reference.clause])
-        for reference in resolution.references
-        if reference.kind == "column" and reference.source and reference.source.table and reference.clause in _ROLE_OF
+        (*column.item, _ROLE_OF[column.clause]) for column in query.columns if column.clause in _ROLE_OF
     }
-    return PastUse(items.tables, items.columns, frozenset(roles), len(resolution.scopes))
+    return PastUse(query.used.tables, query.used.columns, frozenset(roles), len(query.scopes))

@@ -1,12 +1,13 @@
 """What a question leaves open, as queries that differ from a written one in that alone.
 
->>> from tableturn.tools.readings import Said, rivals
->>> [rival.words for rival in rivals("SELECT count(*) FROM orders", schema, Said("How many orders do we have?"))]
+>>> from tableturn.tools.readings import QuestionContext, rivals
+>>> found = rivals("SELECT count(*) FROM orders", schema, QuestionContext("How many orders do we have?"))
+>>> [rival.words for rival in found]
 ['without returned and cancelled orders']
 """
 
-from .compare import Agreement, Outcome, Ran, outcome_of, shown, told
-from .query import Look, Matter, Rival, Said
+from .compare import Agreement, Outcome, ReadingResult, outcome_of, short_cell, summarize
+from .reading import Look, Matter, QuestionContext, Rival
 from .rivals import MOST, rivals
 
 __all__ = [
@@ -15,11 +16,11 @@ __all__ = [
     "Look",
     "Matter",
     "Outcome",
-    "Ran",
+    "QuestionContext",
+    "ReadingResult",
     "Rival",
-    "Said",
     "outcome_of",
     "rivals",
-    "shown",
-    "told",
+    "short_cell",
+    "summarize",
 ]

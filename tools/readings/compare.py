@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..database.table import Cell, PlainCell
 from ..results import same_result
 from ..results.cells import label_cells
-from .query import Matter, Rival
+from .reading import Matter, Rival
 
 Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
 
@@ -50,44 +50,38 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Ran:
+class ReadingResult:
     """A result to compare."""
 
     rows: Rows
     truncated: bool = False
 
 
-def outcome_of(rival: Rival, here: Ran, there: Ran, ordered: bool) -> Outcome | None:
+def outcome_of(rival: Rival, here: ReadingResult, there: ReadingResult, ordered: bool) -> Outcome | None:
     """What a rival's result says; None where results that were cut cannot be compared, or where nobody means it."""
+    # Nobody means a date that the rows in question do not have.
+    nothing = rival.matter == "date" and all(cell in (None, 0) for row in there.rows for cell in row)
+    # Whether there are groups without any is told by how many groups there are.
+    no_more = rival.matter == "zeros" and not rival.limit and len(here.rows) >= len(there.rows)
     if rival.matter == "ties":
-        says = _tied(rival, there)
-    elif here.truncated or there.truncated or (rival.matter == "date" and _is_nothing(there.rows)):
+        says = _count_ties(rival, there)
+    elif here.truncated or there.truncated or nothing:
         return None
-    elif _has_no_more(rival, here, there) or same_result(here.rows, there.rows, ordered=ordered):
+    elif no_more or same_result(here.rows, there.rows, ordered=ordered):
         says = ""
     else:
-        says = _said(here.rows, there.rows)
+        says = _describe(here.rows, there.rows)
     return Outcome(rival.matter, rival.words, rival.assumed, rival.sql, says)
 
 
-def _has_no_more(rival: Rival, here: Ran, there: Ran) -> bool:
-    """Whether there are no groups without any after all, which is told by how many there are."""
-    return rival.matter == "zeros" and not rival.limit and len(here.rows) >= len(there.rows)
-
-
-def _is_nothing(rows: Rows) -> bool:
-    """Whether a date was read that the rows in question do not have: nobody means that one."""
-    return all(cell in (None, 0) for row in rows for cell in row)
-
-
-def _tied(rival: Rival, there: Ran) -> str:
+def _count_ties(rival: Rival, there: ReadingResult) -> str:
     rows = there.rows
     if len(rows) <= rival.limit:
         return ""
-    last = tuple(rows[rival.limit - 1][rival.shown :])
+    last = tuple(rows[rival.limit - 1][rival.outputs :])
     more = 0
     for row in rows[rival.limit :]:
-        if tuple(row[rival.shown :]) != last:
+        if tuple(row[rival.outputs :]) != last:
             break
         more += 1
     if not more:
@@ -96,15 +90,15 @@ def _tied(rival: Rival, there: Ran) -> str:
     return f"{at_least}{more} more"
 
 
-def _said(here: Rows, there: Rows) -> str:
+def _describe(here: Rows, there: Rows) -> str:
     if len(there) == 1 and len(there[0]) == 1:
         before = here[0][0] if len(here) == 1 and len(here[0]) == 1 else None
-        return shown(there[0][0], before)
+        return short_cell(there[0][0], before)
     if not there:
         return "no rows"
     if len(here) == len(there) == 1 and len(here[0]) == len(there[0]):
         changed = [(after, before) for before, after in zip(here[0], there[0], strict=True) if before != after]
-        return ", ".join(shown(after, before) for after, before in changed)
+        return ", ".join(short_cell(after, before) for after, before in changed)
     labels = label_cells(cell for rows in (here, there) for row in rows for cell in row)
     kept = Counter(tuple(labels[cell] for cell in row) for row in here)
     new = Counter(tuple(labels[cell] for cell in row) for row in there)
@@ -118,7 +112,7 @@ def _said(here: Rows, there: Rows) -> str:
     return f"{len(there):,} rows instead of {len(here):,}"
 
 
-def shown(cell: Cell, beside: Cell = None) -> str:
+def short_cell(cell: Cell, beside: Cell = None) -> str:
     """A value in few characters, as many as tell it from another."""
     if cell is None:
         return "nothing"
@@ -139,7 +133,7 @@ def _number(number: float) -> str:
     return f"{number:,.0f}" if abs(number) >= 1_000 else f"{number:,.2f}" if abs(number) >= 1 else f"{number:.3g}"
 
 
-def told(outcomes: Sequence[Outcome]) -> str:
+def summarize(outcomes: Sequence[Outcome]) -> str:
     """What other readings give, in one line; empty where none changes anything."""
     changed = [outcome for outcome in outcomes if not outcome.same]
     if not changed:

@@ -2,45 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain, islice
 
+from sqlglot import exp
+
 from ..database.schema import Schema
+from ..sql.query import Query
+from ..sql.scope import Scope
 from ..sql.untrusted import analysis_or
+from .columns import dates, likes, net
 from .counting import counts, zeros
-from .dates import dates
-from .left_out import left_out
-from .likes import likes
-from .missing import missing
-from .money import net
-from .query import Derivation, Look, Query, Rival, Said
-from .ties import ties
+from .reading import Derivation, Look, QuestionContext, Reading, Rival
+from .rows import exclusions, missing
 
 MOST = 4
 """Rivals of one query."""
 
 _LONGEST = 4_000
-_DERIVATIONS: tuple[Derivation, ...] = (left_out, net, dates, likes, counts, missing, zeros, ties)
+
+FURTHER = 50
+"""Rows after the last place that are looked at for ties."""
+
+_MOST_TIED = 200
+"""Rows that a query may let through for its ties to be looked at."""
+
+
+def ties(reading: Reading) -> Iterator[Rival]:
+    """Yield the query with more rows, and what they are ordered by beside them."""
+    query = reading.query
+    tree, count, scope = query.tree, query.limit, query.scope(query.tree)
+    if scope is None or tree.args.get("offset") is not None or tree.args.get("distinct"):
+        return
+    if not query.order or not isinstance(count, exp.Literal) or not count.is_int or int(count.name) > _MOST_TIED:
+        return
+    if tree.is_star or reading.context.has("any") or _is_unique(query, scope):
+        return
+    edit = query.edit()
+    keys = [query.resolve_term(term.this, scope) for term in query.order]
+    for number, key in enumerate(keys):
+        edit.of(scope.select).append("expressions", exp.alias_(key.copy(), f"tie_{number}", quoted=True))
+    limit = int(count.name)
+    edit.of(count).replace(exp.Literal.number(limit + FURTHER))
+    words = "with those that share the last place" if limit > 1 else "with those that share the first place"
+    yield Rival("ties", words, "what ties with the last one shown is left out", edit.sql, len(tree.expressions), limit)
+
+
+def _is_unique(query: Query, scope: Scope) -> bool:
+    """Whether rows cannot tie, because they are ordered by a table's key."""
+    if len(scope.sources) != 1 or scope.select.args.get("group") is not None:
+        return False
+    columns = [query.column(term.this) for term in query.order]
+    table = scope.sources[0].table
+    return table is not None and any(column and table.primary_key == (column.schema.name,) for column in columns)
+
+
+_DERIVATIONS: tuple[Derivation, ...] = (exclusions, net, dates, likes, counts, missing, zeros, ties)
 
 
 @analysis_or(())
-def rivals(sql: str, schema: Schema, said: Said, most: int = MOST, look: Look | None = None) -> tuple[Rival, ...]:
+def rivals(
+    sql: str, schema: Schema, context: QuestionContext, most: int = MOST, look: Look | None = None
+) -> tuple[Rival, ...]:
     """The queries that differ from one in a matter that nothing settles; none where it cannot be read.
 
     Args:
         sql: A query in the schema's dialect that ran.
         schema: Everything that whoever asked may read.
-        said: What settles a matter.
+        context: What settles a matter.
         most: How many at most.
         look: Looks up the values of a column where the schema did not count them.
     """
     if len(sql) > _LONGEST:
         return ()
-    query = Query(sql, schema, said, look)
-    found = chain.from_iterable(_derived(derive, query) for derive in _DERIVATIONS)
+    reading = Reading(Query.of(sql, schema.dialect, schema), context, look)
+    found = chain.from_iterable(_derived(derive, reading) for derive in _DERIVATIONS)
     return tuple(islice(found, most))
 
 
 @analysis_or(())
-def _derived(derive: Derivation, query: Query) -> tuple[Rival, ...]:
-    """The rivals of one matter; what is not understood costs no other."""
-    return tuple(derive(query))
+def _derived(derive: Derivation, reading: Reading) -> tuple[Rival, ...]:
+    """Return the rivals of one matter; what is not understood costs no other."""
+    return tuple(derive(reading))

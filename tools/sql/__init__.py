@@ -12,15 +12,13 @@ Every function is pure, and reads the dialect that the schema names; one that ta
 """
 
 from .checks import check
-from .constants import Constants, constants
 from .dialect_notes import dialect_notes
 from .explain import Heading, explain, headings
 from .findings import ColumnValues, Finding, FindingKind, Severity
-from .items import ALL_COLUMNS, UsedItems, used_items
 from .literals import Contents, SearchedLiteral, searched_literals
 from .mend import Mended, mend_names
-from .ordering import is_ordered
 from .parse import parse_select, writes
+from .query import ALL_COLUMNS, Constants, Query, UsedItems, constants, is_ordered, used_items
 from .regular import regularize, same_sql
 from .skeleton import question_skeleton, skeleton_similarity, sql_skeleton
 from .vectors import FEATURES, vectorize
@@ -35,6 +33,7 @@ __all__ = [
     "FindingKind",
     "Heading",
     "Mended",
+    "Query",
     "SearchedLiteral",
     "Severity",
     "UsedItems",

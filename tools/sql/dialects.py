@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 from ..database.dialects import grammar_of
@@ -45,6 +46,12 @@ class Rules:
     system: tuple[str, ...] = ()
     loose_groups: bool = False
     loose_types: bool = False
+
+    def key(self, identifier: exp.Expr | None) -> str:
+        """Return what a written name is compared by; empty for none."""
+        if identifier is None:
+            return ""
+        return self.naming.key(identifier.name, in_quotes=bool(identifier.args.get("quoted")))
 
     def shown(self, name: str) -> str:
         """A declared name as advice gives it: as a query has to write it, but in SQLite's always as declared."""

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Protocol
 
 from sqlglot import exp
 
 from ..database.schema import Schema
-from .conditions import literal, operands
-from .constants import plain_text
-from .findings import MOST_LOOKED_UP
-from .parse import parse
-from .resolve import resolve
-from .scope import Resolution
+from .findings import MOST_LOOKED_UP, ColumnValues
+from .query import Query, plain_text
 from .untrusted import analysis_or
 
 
-class Contents(Protocol):
-    """What a database holds; `tools.values.ValueIndex` is one."""
-
-    def holds(self, table: str, column: str, text: str) -> bool:
-        """Whether a row of the table has exactly this text in the column."""
-        ...
+class Contents(ColumnValues, Protocol):
+    """What a database holds, patterns too; `tools.values.ValueIndex` is one."""
 
     def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
         """Whether a row of the table has a value in the column that is LIKE the pattern, or ILIKE it."""
-        ...
-
-    def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
-        """The column's values most like the text, best first."""
         ...
 
 
@@ -63,41 +51,38 @@ class SearchedLiteral:
 
 @analysis_or(())
 def searched_literals(sql: str, schema: Schema, contents: Contents) -> tuple[SearchedLiteral, ...]:
-    """What columns are compared with by =, !=, IN and LIKE, the first `MOST_LOOKED_UP` of them.
+    """Return what columns are compared with by =, !=, IN and LIKE, the first `MOST_LOOKED_UP` of them.
 
-    Nothing where the query cannot be parsed.
+    Nothing if the query cannot be parsed.
     """
-    tree = parse(sql, schema.dialect).tree
-    return tuple(dict.fromkeys(islice(_searched(resolve(tree, schema), contents), MOST_LOOKED_UP)))
+    query = Query.of(sql, schema.dialect, schema)
+    comparisons = (
+        node
+        for scope in query.scopes
+        for node in query.own(scope, exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
+        if not isinstance(node.parent, exp.Escape)  # its pattern is another without the escape
+    )
+    searched = chain.from_iterable(_searched_by(node, query, contents) for node in comparisons)
+    return tuple(dict.fromkeys(islice(searched, MOST_LOOKED_UP)))
 
 
-def _searched(resolution: Resolution, contents: Contents) -> Iterator[SearchedLiteral]:
-    for scope in resolution.scopes:
-        for node in scope.select.find_all(exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike):
-            escaped = isinstance(node.parent, exp.Escape)  # its pattern is another without the escape
-            if not escaped and node.find_ancestor(exp.Select) is scope.select:
-                yield from _searched_by(node, resolution, contents)
-
-
-def _searched_by(node: exp.Expr, resolution: Resolution, contents: Contents) -> Iterator[SearchedLiteral]:
+def _searched_by(node: exp.Expr, query: Query, contents: Contents) -> Iterator[SearchedLiteral]:
     """Yield what one comparison looks for; of a list with a text that is held, the others are only there in case."""
-    found: list[tuple[str, str, str, bool]] = []
-    written: dict[str, str] = {}
-    for (reference, column), operand in operands(node, resolution):
-        value = literal(operand, resolution)
-        if value is None or reference.source is None or reference.source.table is None:
+    found: list[tuple[tuple[str, str], str, str, bool]] = []
+    for column, operand in query.operands(node):
+        value = query.literal(operand)
+        if value is None:
             continue
-        table, text = reference.source.table.name, value if isinstance(value, str) else operand.name
-        shown = plain_text(text) if isinstance(value, str) else text
+        text = value if isinstance(value, str) else operand.name
         if isinstance(node, exp.Like | exp.ILike):
-            held = contents.matches(table, column.name, text, any_case=isinstance(node, exp.ILike))
+            held = contents.matches(*column.item, text, any_case=isinstance(node, exp.ILike))
         else:
-            held = contents.holds(table, column.name, text)
-        found.append((table, column.name, shown, held))
-        written[shown] = text.strip("%") if isinstance(value, str) else ""
+            held = contents.holds(*column.item, text)
+        is_text = isinstance(value, str)
+        found.append((column.item, plain_text(text) if is_text else text, text.strip("%") if is_text else "", held))
     negated = isinstance(node, exp.NEQ) or isinstance(node.find_ancestor(exp.Not, exp.Select), exp.Not)
     excluded = negated or any(held for *_, held in found)
-    for table, column, shown, held in found:
-        sought = bool(shown) and (held or not excluded)
-        alike = contents.nearest(table, column, written[shown], 2) if sought and not held and written[shown] else ()
-        yield SearchedLiteral(table, column, shown, held, sought, alike[0] if len(alike) == 1 else "")
+    for item, text, written, held in found:
+        sought = bool(text) and (held or not excluded)
+        alike = contents.nearest(*item, written, 2) if sought and not held and written else ()
+        yield SearchedLiteral(*item, text, held, sought, alike[0] if len(alike) == 1 else "")

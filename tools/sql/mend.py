@@ -10,8 +10,7 @@ from sqlglot import exp
 
 from ..database.rendering.text import identifier
 from ..database.schema import Schema
-from .parse import parse
-from .resolve import resolve
+from .query import Query
 from .scope import Resolution, Source
 from .untrusted import analysis_or
 
@@ -44,14 +43,14 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | 
     Returns:
         The query; None where a name has no nearest one, or more than one, or nothing is misspelt.
     """
-    parsed = parse(sql, part.dialect)
+    query = Query.of(sql, part.dialect, part)
     tables = [table.name for table in part.tables if table.name not in avoid]
-    resolution = resolve(parsed.tree, part)
+    resolution = query.resolution
     unknown = [source for scope in resolution.scopes for source in scope.sources if not source.known]
     found = list(_replaced(unknown, lambda _: tables, resolution)) if unknown else list(_columns(resolution))
     if not found or not all(name for _, name in found):
         return None
-    text, names = parsed.sql, dict[str, str]()
+    text, names = query.sql, dict[str, str]()
     for node, name in sorted(found, key=lambda pair: -int(pair[0].meta["start"])):
         names[node.name] = name
         text = text[: node.meta["start"]] + identifier(name, part.dialect) + text[node.meta["end"] + 1 :]

@@ -23,7 +23,7 @@ MOST_PARTS = 200
 """SELECTs and joined tables of a query that is looked at, together: no question needs a tenth of them."""
 
 _PARTS = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
-_REMEMBERED_LENGTH = 4_000
+REMEMBERED_LENGTH = 4_000
 """Of longer queries only the last few are remembered, so that what is remembered stays small."""
 
 _SPLIT_OPERATOR = re.compile(
@@ -76,18 +76,7 @@ def parse(sql: str, dialect: str = "sqlite") -> Parsed:
     """
     if len(sql) > MAX_LENGTH:
         raise SQLParseError(f"The SQL has {len(sql):,} characters; at most {MAX_LENGTH:,} are read.")
-    return _remembered(sql, dialect) if len(sql) <= _REMEMBERED_LENGTH else _long_remembered(sql, dialect)
-
-
-@lru_cache(maxsize=512)
-def _remembered(sql: str, dialect: str) -> Parsed:
-    """One turn looks at the same few queries many times: to link, to check, to compare, to explain."""
-    return _read(sql, dialect)
-
-
-@lru_cache(maxsize=8)
-def _long_remembered(sql: str, dialect: str) -> Parsed:
-    return _read(sql, dialect)
+    return _remembered(sql, dialect) if len(sql) <= REMEMBERED_LENGTH else _long_remembered(sql, dialect)
 
 
 @analysis
@@ -122,6 +111,9 @@ def _read(sql: str, dialect: str) -> Parsed:
     if rules.words_as_text:
         _mark_brackets(text, tree)
     return Parsed(text, tokens, tree, rules)
+
+
+_remembered, _long_remembered = lru_cache(512)(_read), lru_cache(8)(_read)
 
 
 def parse_select(sql: str, dialect: str = "sqlite") -> exp.Expr:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
-from .parse import Parsed, parse
+from .query import Query
 from .untrusted import analysis_or
 
 L = TypeVar("L")
@@ -35,16 +35,16 @@ def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> 
         schema: Everything that the query can name.
         columns: `(table, column)`, spelt as the schema does.
     """
-    parsed = parse(sql, schema.dialect)
-    if not parsed.rules.is_sqlite and _OTHER_READING.search(sql):
+    query = Query.of(sql, schema.dialect, schema)
+    if not query.rules.is_sqlite and _OTHER_READING.search(sql):
         return None
-    tables = _tables(parsed, schema)
+    tables = _tables(query)
     if tables is None:
         return None
-    words = _words(parsed, sql)
+    words = _words(query, sql)
     if any(table not in tables and table.casefold() in words for table, _ in columns):
         return None  # named where our parser sees no table
-    everything = _stands_for_all(parsed, words)
+    everything = _stands_for_all(query, words)
     return [
         kept
         for (table, column), kept in columns.items()
@@ -53,17 +53,17 @@ def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> 
     ]
 
 
-def _tables(parsed: Parsed, schema: Schema) -> dict[str, TableSchema] | None:
+def _tables(query: Query) -> dict[str, TableSchema] | None:
     """The schema's tables that a query names; None where it names something else."""
-    own = {cte.alias.lower() for cte in parsed.tree.find_all(exp.CTE)}
+    own = {cte.alias.lower() for cte in query.tree.find_all(exp.CTE)}
     named: dict[str, TableSchema] = {}
-    for node in parsed.tree.find_all(exp.Table):
+    for node in query.tree.find_all(exp.Table):
         if not isinstance(node.this, exp.Identifier):
-            if not (parsed.rules.is_sqlite and _reads_no_table(node)):
+            if not (query.rules.is_sqlite and _reads_no_table(node)):
                 return None
             continue
-        found = schema.table(f"{node.db}.{node.name}") if node.db else None
-        found = found or schema.table(node.name)
+        found = query.schema.table(f"{node.db}.{node.name}") if node.db else None
+        found = found or query.schema.table(node.name)
         if found is not None:
             named[found.name] = found
         elif node.name.lower() not in own:
@@ -79,10 +79,10 @@ def _reads_no_table(node: exp.Table) -> bool:
     )
 
 
-def _words(parsed: Parsed, sql: str) -> Collection[str]:
+def _words(query: Query, sql: str) -> Collection[str]:
     """Every word of the text, and every name and string as the parser reads it."""
     written = re.findall(r"\w+", sql)
-    nodes = parsed.tree.find_all(exp.Identifier, exp.Literal)
+    nodes = query.tree.find_all(exp.Identifier, exp.Literal)
     return {word.casefold() for word in (*written, *(node.name for node in nodes))}
 
 
@@ -92,14 +92,14 @@ def _is_named(column: str, table: TableSchema, words: Collection[str]) -> bool:
     return any(name.casefold() in words for name in names)
 
 
-def _stands_for_all(parsed: Parsed, words: Collection[str]) -> bool:
+def _stands_for_all(query: Query, words: Collection[str]) -> bool:
     """Whether something in the query stands for columns that are not named: `*`, NATURAL, new names, a whole row."""
-    if any(not isinstance(star.parent, exp.Count) for star in parsed.tree.find_all(exp.Star)):
+    if any(not isinstance(star.parent, exp.Count) for star in query.tree.find_all(exp.Star)):
         return True
     if "natural" in words:
         return True
-    return any(_renames(alias) for alias in parsed.tree.find_all(exp.TableAlias)) or (
-        not parsed.rules.is_sqlite and any(_whole_rows(parsed))
+    return any(_renames(alias) for alias in query.tree.find_all(exp.TableAlias)) or (
+        not query.rules.is_sqlite and any(_whole_rows(query))
     )
 
 
@@ -117,9 +117,9 @@ def _renames(alias: exp.TableAlias) -> bool:
     return not isinstance(source, exp.Select | exp.SetOperation | exp.Values | exp.Unnest)
 
 
-def _whole_rows(parsed: Parsed) -> Iterator[bool]:
+def _whole_rows(query: Query) -> Iterator[bool]:
     """Whether columns are named as a source is: most engines read that as the whole row."""
-    named = parsed.tree.find_all(exp.Table, exp.Subquery, exp.CTE, exp.TableAlias)
+    named = query.tree.find_all(exp.Table, exp.Subquery, exp.CTE, exp.TableAlias)
     sources = {node.alias_or_name.casefold() for node in named}
-    for column in parsed.tree.find_all(exp.Column):
+    for column in query.tree.find_all(exp.Column):
         yield column.name.casefold() in sources

@@ -13,12 +13,51 @@ between words, none inside parentheses.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise, takewhile
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ..database.quoting import Naming
 from ..database.schema import Schema
-from .parse import parse
-from .renaming import rename
-from .resolve import resolve
+from .keywords import quote_name, quote_text
+from .query import Query
+from .scope import Reference, Resolution, Scope, Source, outwards
 from .untrusted import analysis, analysis_or
-from .writing import write
+
+_NOT_FUNCTIONS = frozenset(
+    """select from where and or not in is like glob regexp match between exists all any distinct as on using join cross
+    natural inner left right full outer by group having order limit offset union intersect except values case when then
+    else with recursive over filter partition rows range groups escape collate isnull notnull
+    materialized""".split()  # noqa: SIM905 - read as a sentence
+)
+"""Words that may stand before a parenthesis without being a function."""
+
+_SPELLED = {
+    "==": "=",
+    "<>": "!=",
+    "ISNULL": "IS NULL",
+    "NOTNULL": "IS NOT NULL",
+}
+_LITERALS = frozenset(
+    {
+        TokenType.NUMBER,
+        TokenType.STRING,
+        TokenType.HEX_STRING,
+        TokenType.BIT_STRING,
+        TokenType.BYTE_STRING,
+        TokenType.NATIONAL_STRING,
+        TokenType.RAW_STRING,
+        TokenType.HEREDOC_STRING,
+        TokenType.UNICODE_STRING,
+    }
+)
+_PREFIXED = frozenset({"-", "+", "~"})
+_OPERATORS = frozenset(
+    {"=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "%", "||", "&", "|", "<<", ">>", "->", "->>"}
+)
 
 
 @analysis
@@ -32,14 +71,294 @@ def regularize(sql: str, schema: Schema) -> str:
     Raises:
         SQLParseError: It cannot be parsed as one query.
     """
-    parsed = parse(sql, schema.dialect)
-    resolution = resolve(parsed.tree, schema)
-    if any(reference.kind == "text_name" for reference in resolution.references):
-        return parsed.sql  # a column is named by an expression's very spelling: any change might lose it
-    return write(parsed, rename(parsed, resolution))
+    query = Query.of(sql, schema.dialect, schema)
+    if any(reference.kind == "text_name" for reference in query.resolution.references):
+        return query.sql  # a column is named by an expression's very spelling: any change might lose it
+    return write(query, rename(query))
 
 
 @analysis_or(False)
 def same_sql(a: str, b: str, schema: Schema) -> bool:
     """Whether two queries are equal once regularised; False where either cannot be parsed."""
     return regularize(a, schema) == regularize(b, schema)
+
+
+@dataclass
+class Edits:
+    """Changes to a query's tokens.
+
+    Attributes:
+        text: Offset of a token's first character to what is written instead.
+        dropped: Offsets of the tokens that are left out; an `AS` before a dropped alias goes with it.
+        aliases: Offsets of names that need `AS` before them.
+        mask: Written instead of every literal; None writes literals as they are.
+    """
+
+    text: dict[int, str] = field(default_factory=dict)
+    dropped: set[int] = field(default_factory=set)
+    aliases: set[int] = field(default_factory=set)
+    mask: str | None = None
+
+
+def rename(query: Query) -> Edits:
+    """Return names in lower case, columns qualified, aliases removed if nothing needs them, quoted words as strings."""
+    edits, resolution = Edits(), query.resolution
+    naming = resolution.rules.naming
+    for identifier in query.tree.find_all(exp.Identifier):
+        start = identifier.meta.get("start")
+        if start is not None:
+            edits.text[start] = quote_name(resolution.rules.key(identifier), naming)
+            if _needs_as(identifier):
+                edits.aliases.add(start)
+    kept = _kept_aliases(resolution)
+    for scope in resolution.scopes:
+        for source in scope.sources:
+            _drop_alias(source, kept, edits)
+            named = source.node.this if isinstance(source.node, exp.Table) else None  # None for ROWS FROM (...), too
+            if naming.tables_exact and named is not None and "start" in named.meta:
+                edits.text[named.meta["start"]] = _own_name(source, naming)
+    for reference in resolution.references:
+        _write_reference(reference, kept, edits, naming)
+    return edits
+
+
+def _needs_as(identifier: exp.Identifier) -> bool:
+    parent = identifier.parent
+    if isinstance(parent, exp.TableAlias):
+        return identifier.arg_key == "this" and not isinstance(parent.parent, exp.CTE)
+    return isinstance(parent, exp.Alias)
+
+
+def _kept_aliases(resolution: Resolution) -> set[Source]:
+    """Sources whose alias is needed to tell them from another of the same name.
+
+    Starts from those that occur twice and adds until all names that will be visible are distinct where they must be: in
+    a SELECT, and between a correlated reference and what it refers to. The aliases of sources that end up without one
+    play no part, which makes the outcome the same when it is computed again from the regular form.
+    """
+    kept = {source for scope in resolution.scopes for source in scope.sources if _cannot_drop(source, scope)}
+    kept |= {
+        reference.source for reference in resolution.references if reference.source and reference.node.args.get("db")
+    }
+    while True:
+        clashing = {loser for pair in _must_differ(resolution) if (loser := _loser(*pair, kept)) is not None}
+        if not clashing:
+            return kept
+        kept |= clashing
+
+
+def _cannot_drop(source: Source, scope: Scope) -> bool:
+    return not source.own or sum(source.own == other.own for other in scope.sources) > 1
+
+
+def _must_differ(resolution: Resolution) -> Iterator[tuple[Source, Source]]:
+    """Pairs of sources that must not have the same visible name."""
+    for scope in resolution.scopes:
+        yield from combinations(scope.sources, 2)
+    for reference in resolution.references:
+        if reference.source is not None:
+            yield from ((reference.source, between) for between in _between(reference))
+
+
+def _loser(first: Source, second: Source, kept: set[Source]) -> Source | None:
+    """The one of two sources that must keep its alias because their visible names clash; None if they don't."""
+    if _visible(first, kept) != _visible(second, kept):
+        return None
+    return next((source for source in (first, second) if source not in kept), None)
+
+
+def _between(reference: Reference) -> Iterator[Source]:
+    """Yield the sources of the scopes from a correlated reference up to its owner, the owner's own left out."""
+    for level in takewhile(lambda level: level is not reference.owner, outwards(reference.scope)):
+        yield from level.sources
+
+
+def _visible(source: Source, kept: set[Source]) -> str:
+    return source.name if source in kept else source.own
+
+
+def _own_name(source: Source, naming: Naming) -> str:
+    """What a query calls a table, or a CTE, that has no alias."""
+    if not naming.tables_exact or source.query is not None:
+        return quote_name(source.own, naming)
+    return quote_name(source.table.name if source.table is not None else source.node.name, naming)
+
+
+def _drop_alias(source: Source, kept: set[Source], edits: Edits) -> None:
+    alias = source.node.args.get("alias")
+    if alias is None or source in kept or not isinstance(alias.this, exp.Identifier):
+        return
+    start = alias.this.meta.get("start")
+    if start is not None:
+        edits.dropped.add(start)
+
+
+def _write_reference(reference: Reference, kept: set[Source], edits: Edits, naming: Naming) -> None:
+    node, source = reference.node, reference.source
+    start = node.this.meta.get("start")
+    if reference.kind == "string":
+        if start is not None:
+            edits.text[start] = quote_text(reference.column)
+        return
+    if source is None:
+        return
+    visible = _visible(source, kept)
+    written = quote_name(visible, naming) if source in kept else _own_name(source, naming)
+    qualifier = node.args.get("table")
+    if qualifier is not None:
+        if "start" in qualifier.meta:
+            edits.text[qualifier.meta["start"]] = written
+        return
+    key = naming.key(node.name, in_quotes=bool(node.this.args.get("quoted")))
+    if reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, key, visible, kept):
+        edits.text[start] = f"{written}.{quote_name(key, naming)}"
+
+
+def _can_qualify(reference: Reference, key: str, visible: str, kept: set[Source]) -> bool:
+    owner = reference.owner
+    if not visible or owner is None or owner.merges(key):
+        return False
+    if sum(_visible(other, kept) == visible for other in owner.sources) > 1:
+        return False
+    return reference.scope is None or all(_visible(between, kept) != visible for between in _between(reference))
+
+
+class Piece(str):
+    """One written token. `role` is `name`, `function`, `word`, `literal` or `mark`."""
+
+    __slots__ = ("role",)
+    role: str
+
+    def __new__(cls, text: str, role: str) -> Piece:
+        piece = super().__new__(cls, text)
+        piece.role = role
+        return piece
+
+
+_BEFORE_OPERAND = _OPERATORS | {"SELECT", "DISTINCT", "WHERE", "AND", "OR", "ON", "HAVING", "GROUP BY", "ORDER BY"}
+
+
+def write(query: Query, edits: Edits) -> str:
+    """The regular form's text.
+
+    Args:
+        query: The query.
+        edits: What its names become.
+    """
+    return _space(_reorder_limit(_unwrap(_pieces(query, edits))))
+
+
+def _pieces(query: Query, edits: Edits) -> list[Piece]:
+    pieces: list[Piece] = []
+    tokens = [*query.tokens, None]
+    before: Token | None = None
+    for token, following in pairwise(tokens):
+        assert token is not None
+        last = pieces[-1] if pieces else None
+        if token.start in edits.dropped:
+            if last == "AS" and last.role == "word":
+                pieces.pop()
+        elif token.start in edits.text:
+            if token.start in edits.aliases and last != "AS":
+                pieces.append(Piece("AS", "word"))
+            pieces.append(Piece(edits.text[token.start], "name"))
+        elif before is not None and token.token_type is TokenType.DOT and before.start in edits.dropped:
+            pass
+        elif last in ("<", ">") and before is not None and token.text == last and token.start == before.end + 1:
+            pieces[-1] = Piece(last * 2, "mark")  # sqlglot's tokens halve the shift operators
+        else:
+            pieces += _plain(query.sql, before, token, following, edits.mask)
+        before = token
+    return pieces
+
+
+def _plain(sql: str, before: Token | None, token: Token, following: Token | None, mask: str | None) -> list[Piece]:
+    """A token that is no name; nothing for one that only repeats what is so anyway."""
+    raw = sql[token.start : token.end + 1]
+    if token.token_type in _LITERALS:
+        return [Piece((_plain_text(raw) if mask is None else mask), "literal")]
+    word = " ".join(raw.split())
+    if not (word[:1].isalpha() or word[:1] == "_"):
+        return [Piece(_SPELLED.get(word, word), "mark")]
+    upper = word.upper()
+    if following is not None and following.token_type is TokenType.L_PAREN and word.lower() not in _NOT_FUNCTIONS:
+        is_type = before is not None and before.token_type is TokenType.ALIAS
+        return [Piece(upper if is_type else word.lower(), "function")]
+    if upper in ("INNER", "OUTER", "ASC") or (upper == "ALL" and before and before.token_type is TokenType.SELECT):
+        return []
+    return [Piece(_SPELLED.get(upper, upper), "word")]
+
+
+def _plain_text(raw: str) -> str:
+    """A literal in single quotes, where MySQL's double quotes mean the same."""
+    inner = raw[1:-1]
+    return f"'{inner}'" if raw[0] == raw[-1] == '"' and not set(inner) & set("'\"\\") else raw
+
+
+def _unwrap(pieces: list[Piece]) -> list[Piece]:
+    """Parentheses around nothing but a column left out, where they can be nothing else."""
+    kept: list[Piece] = []
+    index = 0
+    while index < len(pieces):
+        piece = pieces[index]
+        needed = kept[-2:] == ["DISTINCT", "ON"]
+        if piece == "(" and kept and kept[-1] in _BEFORE_OPERAND and kept[-1].role != "literal" and not needed:
+            end = index + 1
+            while end < len(pieces) and (pieces[end].role == "name" or pieces[end] == "."):
+                end += 1
+            if end < len(pieces) and end > index + 1 and pieces[end] == ")":
+                kept += pieces[index + 1 : end]
+                index = end + 1
+                continue
+        kept.append(piece)
+        index += 1
+    return kept
+
+
+def _reorder_limit(pieces: list[Piece]) -> list[Piece]:
+    """`LIMIT a, b` as `LIMIT b OFFSET a`."""
+    for index, piece in enumerate(pieces):
+        if piece != "LIMIT" or piece.role != "word":
+            continue
+        depth, comma, end = 0, None, len(pieces)
+        for position in range(index + 1, len(pieces)):
+            depth += {"(": 1, ")": -1}.get(pieces[position], 0)
+            if depth < 0:
+                end = position
+                break
+            if depth == 0 and pieces[position] == ",":
+                comma = position
+        if comma is not None:
+            swapped = [*pieces[comma + 1 : end], Piece("OFFSET", "word"), *pieces[index + 1 : comma]]
+            return [*pieces[: index + 1], *_reorder_limit(swapped), *_reorder_limit(pieces[end:])]
+    return pieces
+
+
+def _space(pieces: list[Piece]) -> str:
+    written: list[str] = []
+    before: Piece | None = None
+    unary = False
+    for piece in pieces:
+        # Two minus signs together begin a comment.
+        if before is not None and (before == piece == "-" or not (unary or _tight(before, piece))):
+            written.append(" ")
+        written.append(piece)
+        unary = piece.role == "mark" and piece in _PREFIXED and _expects_operand(before)
+        before = piece
+    return "".join(written)
+
+
+def _tight(before: Piece, piece: Piece) -> bool:
+    """Whether nothing stands between two pieces."""
+    if piece.role == "mark" and (piece in (",", ")") or (piece == "." and before.role in ("name", "word"))):
+        return True
+    if before.role == "mark" and before in ("(", ".", ":", "@", "$"):
+        return True
+    return before.role == "function" and piece == "("
+
+
+def _expects_operand(before: Piece | None) -> bool:
+    """Whether a sign after this piece is a prefix, not an operator."""
+    if before is None or before.role == "word":
+        return before not in ("END", "NULL", "TRUE", "FALSE")
+    return before.role == "mark" and (before in _OPERATORS or before in ("(", ","))

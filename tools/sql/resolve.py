@@ -7,16 +7,16 @@ unseen. What is resolved here is the ground that regularisation, checks, explana
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
 from .dialects import Clause, rules_of
 from .keywords import squeeze
-from .lookup import key_of, look_up
-from .scope import Reference, Resolution, Scope, Source
+from .scope import Reference, ReferenceKind, Resolution, Scope, Source, outwards
 from .untrusted import analysis
 
 _CLAUSES: dict[str, Clause] = {
@@ -48,13 +48,11 @@ class _Shape:
     arms: list[Scope] = field(default_factory=list)
 
 
-@dataclass
-class _CTE:
-    node: exp.Expr
-    shape: _Shape
+_CTEs = dict[str, tuple[exp.Expr, _Shape]]
+"""Queries of common table expressions, with what they offer, by their names."""
 
-
-_CTEs = dict[str, _CTE]
+_Refer = Callable[..., Reference]
+"""Makes a reference of one column expression, given its kind and what it refers to."""
 
 
 @analysis
@@ -79,14 +77,10 @@ class _Resolver:
         self.rules = rules_of(schema.dialect)
         self.found = Resolution(rules=self.rules)
 
-    def _key(self, node: exp.Expr | None) -> str:
-        """What the name of a table, an alias or a column is compared by."""
-        return key_of(node, self.rules)
-
     def _alias(self, node: exp.Expr) -> str:
         """The key of what an expression is called by its alias; empty if by none."""
         alias = node.args.get("alias")
-        return self._key(alias.this if isinstance(alias, exp.TableAlias) else alias)
+        return self.rules.key(alias.this if isinstance(alias, exp.TableAlias) else alias)
 
     def query(self, node: exp.Expr, parent: Scope | None, ctes: _CTEs) -> _Shape:
         """Resolves a query expression of any kind and everything in it."""
@@ -111,14 +105,11 @@ class _Resolver:
             return ctes
         ctes = dict(ctes)
         # A CTE may read itself and later ones: what can be known of each before it is resolved is registered first.
-        entries = [
-            (cte, _CTE(cte.this, _Shape(self._declared(cte) or self._outputs_before(cte.this))))
-            for cte in clause.expressions
-        ]
-        ctes.update((self._alias(cte), entry) for cte, entry in entries)
-        for cte, entry in entries:
+        for cte in clause.expressions:
+            ctes[self._alias(cte)] = cte.this, _Shape(self._declared(cte) or self._outputs_before(cte.this))
+        for cte in clause.expressions:
             shape = self.query(cte.this, parent, ctes)
-            entry.shape = _Shape(self._declared(cte)) if self._declared(cte) else shape
+            ctes[self._alias(cte)] = cte.this, _Shape(self._declared(cte)) if self._declared(cte) else shape
         return ctes
 
     def _compound(self, node: exp.SetOperation, parent: Scope | None, ctes: _CTEs) -> _Shape:
@@ -138,12 +129,12 @@ class _Resolver:
         for key in ("order", "limit", "offset"):
             clause = node.args.get(key)
             for column in self._columns(clause, parent, ctes) if clause is not None else ():
-                if not column.table and self._key(column.this) in names:
+                if not column.table and self.rules.key(column.this) in names:
                     self.found.references.append(Reference(column, None, "order", "output", column=column.name))
                     continue
-                tried = [look_up(column, arm, "order", self.rules) for arm in shape.arms]
+                tried = [self._look_up(column, arm, "order") for arm in shape.arms]
                 good = [one for one in tried if one.kind in ("column", "alias", "rowid", "open")]
-                chosen = (good or tried or [look_up(column, parent, "order", self.rules)])[0]
+                chosen = (good or tried or [self._look_up(column, parent, "order")])[0]
                 chosen.scope = None
                 self.found.references.append(chosen)
 
@@ -159,7 +150,7 @@ class _Resolver:
             self._source(lateral, scope, ctes, None)
         for item in node.expressions:
             if isinstance(item, exp.Alias):
-                scope.aliases.setdefault(self._key(item.args["alias"]), item.this)
+                scope.aliases.setdefault(self.rules.key(item.args["alias"]), item.this)
         scope.outputs = self._outputs(node, scope)
         for source in scope.sources:
             if source.join is not None and source.join.args.get("on") is not None:
@@ -175,7 +166,7 @@ class _Resolver:
         before = list(scope.sources)
         self._source(join.this, scope, ctes, join)
         added = scope.sources[len(before) :]
-        names = {self._key(name) for name in join.args.get("using") or ()}
+        names = {self.rules.key(name) for name in join.args.get("using") or ()}
         if join.method == "NATURAL":
             here = {name for source in before for name in source.columns or ()}
             names = {name for source in added for name in source.columns or () if name in here}
@@ -214,12 +205,11 @@ class _Resolver:
                 self._walk(argument, scope, "from", ctes)
             own = self.rules.naming.key(called[0].name)
             return Source(self._alias(node) or own, own, None, None, node)
-        own = self._key(node.this)
+        own = self.rules.key(node.this)
         visible = self._alias(node) or own
         if own in ctes and not node.args.get("db"):
-            cte = ctes[own]
-            columns = self._named(cte.shape.outputs)
-            return Source(visible, own, None, columns, node, query=cte.node, texts=cte.shape.texts)
+            query, shape = ctes[own]
+            return Source(visible, own, None, self._named(shape.outputs), node, query=query, texts=shape.texts)
         table = self._of_schema(node, own)
         if table is None:
             known = own.startswith(self.rules.system) or node.db.lower() == "information_schema"
@@ -231,14 +221,14 @@ class _Resolver:
 
     def _of_schema(self, node: exp.Table, own: str) -> TableSchema | None:
         """The schema's table of that name, with the name of its own schema before it where that is part of the name."""
-        found = self.schema.table(f"{self._key(node.args['db'])}.{own}") if node.args.get("db") else None
+        found = self.schema.table(f"{self.rules.key(node.args['db'])}.{own}") if node.args.get("db") else None
         found = found or self.schema.table(own)
         key = self.rules.naming.key
         return found if found is not None and key(found.name).endswith(own) else None
 
     def _walk(self, node: exp.Expr, scope: Scope | None, clause: Clause, ctes: _CTEs) -> None:
         for column in self._columns(node, scope, ctes):
-            self.found.references.append(look_up(column, scope, clause, self.rules))
+            self.found.references.append(self._look_up(column, scope, clause))
 
     def _columns(self, node: exp.Expr, scope: Scope | None, ctes: _CTEs) -> Iterator[exp.Column]:
         """Column expressions of an expression, in order; sub-queries met on the way are resolved."""
@@ -255,7 +245,7 @@ class _Resolver:
     def _declared(self, node: exp.Expr) -> list[str | None]:
         """Columns' names that an alias gives, as in `AS t(a, b)`."""
         alias = node.args.get("alias")
-        return [self._key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
+        return [self.rules.key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
     def _named(self, outputs: list[str | None] | None) -> dict[str, str] | None:
         if outputs is None:
@@ -271,11 +261,11 @@ class _Resolver:
         for item in node.expressions:
             inner = item.unnest()
             if isinstance(inner, exp.Star | exp.Column) and inner.is_star and not isinstance(item, exp.Alias):
-                wanted = self._key(inner.args.get("table")) if isinstance(inner, exp.Column) else None
+                wanted = self.rules.key(inner.args.get("table")) if isinstance(inner, exp.Column) else None
                 star = inner.this if isinstance(inner, exp.Column) else inner
                 if star.args.get("rename") or star.args.get("ilike"):
                     return None
-                left_out = {self._key(column.this) for column in star.args.get("except_") or ()}
+                left_out = {self.rules.key(column.this) for column in star.args.get("except_") or ()}
                 for source in scope.sources:
                     if wanted is not None and source.name != wanted:
                         continue
@@ -308,7 +298,7 @@ class _Resolver:
 
     def _spelled(self, name: exp.Expr) -> str:
         """A name as it would have to be declared to mean the same: as it is written, where case is ignored."""
-        return name.name if self.rules.naming.case == "ignored" else self._key(name)
+        return name.name if self.rules.naming.case == "ignored" else self.rules.key(name)
 
     def _outputs_before(self, node: exp.Expr) -> list[str | None] | None:
         """Result names of a query's first SELECT before it is resolved; None if a star stands in the way."""
@@ -323,3 +313,96 @@ class _Resolver:
             return frozenset()
         unnamed = (item for item in node.expressions if not isinstance(item, exp.Alias | exp.Column | exp.Star))
         return frozenset(squeeze(item.sql(dialect=self.rules.grammar)) for item in unnamed)
+
+    def _look_up(self, node: exp.Column, scope: Scope | None, clause: Clause) -> Reference:
+        """Return what a column expression stands for, from the innermost SELECT outwards; its sources are complete."""
+        refer, name = partial(Reference, node, scope, clause), self.rules.key(node.this)
+        if isinstance(node.this, exp.Star):
+            return self._star(node, scope, refer)
+        if node.table:
+            return self._qualified(node, name, scope, refer)
+        alias_first = clause == "order" and _is_whole_term(node)
+        for level in outwards(scope):
+            if alias_first and level is scope and name in level.aliases:
+                return refer("alias", level, column=node.name)
+            reference = self._among_sources(node, name, level, refer)
+            if reference is not None:
+                return reference
+            if name in level.aliases and (level is not scope or clause in self.rules.aliases):
+                return refer("alias", level, column=node.name)
+        return refer(self._unfound(node, scope), column=node.name)
+
+    def _among_sources(self, node: exp.Column, name: str, level: Scope, refer: _Refer) -> Reference | None:
+        holders = [source for source in level.sources if source.columns is not None and name in source.columns]
+        distinct = [source for index, source in enumerate(holders) if index == 0 or name not in source.using]
+        if len(distinct) > 1:
+            return refer("ambiguous", level, distinct[0], node.name, tuple(distinct))
+        if distinct:
+            source = distinct[0]
+            declared = source.columns[name] if source.columns else node.name
+            return refer("column", level, source, declared)
+        if any(source.columns is None or _has_hidden_columns(source) for source in level.sources):
+            return refer("open", level, column=node.name)
+        if name in self.rules.hidden and len(level.sources) == 1 and level.sources[0].table is not None:
+            return refer("rowid", level, level.sources[0], name)
+        if not self.rules.is_sqlite and any(name == source.name for source in level.sources):
+            return refer("open", level, column=node.name)  # a whole row, as in count(t)
+        return None
+
+    def _qualified(self, node: exp.Column, name: str, scope: Scope | None, refer: _Refer) -> Reference:
+        wanted = self.rules.key(node.args["table"])
+        for level in outwards(scope):
+            named = [source for source in level.sources if source.name == wanted]
+            holders = [source for source in named if source.columns is None or name in source.columns]
+            if len(holders) > 1:
+                return refer("ambiguous", level, holders[0], node.name, tuple(holders))
+            if holders:
+                source = holders[0]
+                kind: ReferenceKind = "open" if source.columns is None else "column"
+                declared = source.columns[name] if source.columns else node.name
+                return refer(kind, level, source, declared)
+            if named:
+                source = named[0]
+                if name in self.rules.hidden and source.table is not None:
+                    return refer("rowid", level, source, name)
+                kind = "open" if _has_hidden_columns(source) else "unknown"
+                return refer(kind, level, source, node.name)
+        if not self.rules.is_sqlite and self._is_field(node, scope):
+            return refer("open", scope, column=node.name)
+        return refer("unknown_source", column=node.name)
+
+    def _is_field(self, node: exp.Column, scope: Scope | None) -> bool:
+        """Whether what looks like a table is a column, or a table before a column, whose field is named."""
+        parts = filter(None, (node.args.get(part) for part in ("catalog", "db", "table")))
+        first, *others = map(self.rules.key, parts)
+        for level in outwards(scope):
+            for source in level.sources:
+                if source.columns is None or first in source.columns or (others and source.name == first):
+                    return True
+        return False
+
+    def _star(self, node: exp.Column, scope: Scope | None, refer: _Refer) -> Reference:
+        for source in scope.sources if scope else ():
+            if source.name == self.rules.key(node.args.get("table")):
+                return refer("star", scope, source, "*")
+        return refer("unknown_source", column="*")
+
+    def _unfound(self, node: exp.Column, scope: Scope | None) -> ReferenceKind:
+        """Return what a name is that no scope has: the text of a sub-query's nameless column, or a text in SQLite."""
+        text = squeeze(node.name)
+        if any(text in source.texts for level in outwards(scope) for source in level.sources):
+            return "text_name"
+        quoted = node.this.args.get("quoted") and not node.this.meta.get("bracketed")
+        return "string" if quoted and self.rules.words_as_text else "unknown"
+
+
+def _is_whole_term(node: exp.Column) -> bool:
+    """Whether a column is all of an ORDER BY term, parentheses and collation aside; then aliases come first."""
+    above = node.parent
+    while isinstance(above, exp.Paren | exp.Collate):
+        above = above.parent
+    return isinstance(above, exp.Ordered) and isinstance(above.parent, exp.Order)
+
+
+def _has_hidden_columns(source: Source) -> bool:
+    return source.table is not None and source.table.kind == "virtual"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal
 
 from sqlglot import exp
@@ -70,6 +70,11 @@ class Source:
         return self.renamed.get(column, column)
 
     @property
+    def side(self) -> str:
+        """The side of the join that brought it in: LEFT, RIGHT, FULL, or empty."""
+        return self.join.side if self.join is not None else ""
+
+    @property
     def label(self) -> str:
         """The name by which columns are qualified, as the query spells it."""
         return self.node.alias_or_name or "the sub-query"
@@ -93,11 +98,31 @@ class Scope:
     aliases: dict[str, exp.Expr] = field(default_factory=dict)
     outputs: list[str | None] | None = None
 
+    @property
+    def reads_only_sources(self) -> bool:
+        """Whether FROM has nothing but the sources: no function that gives rows, no LATERAL."""
+        joins = self.select.args.get("joins") or ()
+        return len(self.sources) == len(joins) + 1 and not self.select.args.get("laterals")
+
+    @property
+    def is_two_sided(self) -> bool:
+        """Whether a RIGHT or FULL join keeps rows for which what stands before it has none."""
+        return any(source.side in ("RIGHT", "FULL") for source in self.sources)
+
+    def is_optional(self, source: Source) -> bool:
+        """Whether rows of FROM may lack a source, as by a LEFT JOIN."""
+        return self.is_two_sided or bool(source.side)
+
     def merges(self, column: str) -> bool:
         """Whether a RIGHT or FULL join makes a USING column belong to neither side alone."""
-        joins = [source.join for source in self.sources if source.join is not None]
-        two_sided = any(join.side in ("RIGHT", "FULL") for join in joins)
-        return two_sided and any(column in source.using for source in self.sources)
+        return self.is_two_sided and any(column in source.using for source in self.sources)
+
+
+def outwards(scope: Scope | None) -> Iterator[Scope]:
+    """Yield a SELECT and those around it, from the inside outwards."""
+    while scope is not None:
+        yield scope
+        scope = scope.parent
 
 
 @dataclass(eq=False)
@@ -127,28 +152,12 @@ class Reference:
 
 @dataclass
 class Resolution:
-    """All scopes and references of a query, in the order in which they were met; the top SELECT's scope first.
+    """All scopes and references of a query, in the order in which they were met.
 
     Attributes:
-        rules: Of the dialect that the query was read in.
+        rules: Rules of the dialect that the query was read in.
     """
 
     scopes: list[Scope] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
     rules: Rules = field(default_factory=rules_of)
-    # With the node, so that no other one gets its number.
-    _texts: dict[int, tuple[exp.Expr, str]] = field(default_factory=dict[int, tuple[exp.Expr, str]])
-
-    @cached_property
-    def _by_node(self) -> dict[int, Reference]:
-        return {id(reference.node): reference for reference in self.references}
-
-    def at(self, node: exp.Expr) -> Reference | None:
-        """What a `Column` expression stands for; None for any other."""
-        return self._by_node.get(id(node))
-
-    def text(self, node: exp.Expr) -> str:
-        """A part of the query as SQL, written once: a list of values is looked at value by value."""
-        if id(node) not in self._texts:
-            self._texts[id(node)] = node, node.sql(dialect=self.rules.grammar)
-        return self._texts[id(node)][1]

@@ -12,10 +12,9 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from .name_stems import name_stems, stem
-from .parse import parse
-from .renaming import Edits
+from .query import Query
+from .regular import Edits, write
 from .untrusted import analysis
-from .writing import write
 
 if TYPE_CHECKING:
     from ..values.match import ValueMatch
@@ -52,9 +51,9 @@ def sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
     Raises:
         SQLParseError: It cannot be parsed as one query.
     """
-    parsed = parse(sql, dialect)
+    query = Query.of(sql, dialect)
     edits = Edits(mask=MASK)
-    for identifier in parsed.tree.find_all(exp.Identifier):
+    for identifier in query.tree.find_all(exp.Identifier):
         start = identifier.meta.get("start")
         if start is None:
             continue
@@ -62,7 +61,7 @@ def sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
             edits.dropped.add(start)
         else:
             edits.text[start] = MASK
-    return write(parsed, edits)
+    return write(query, edits)
 
 
 def _is_alias(identifier: exp.Identifier) -> bool:

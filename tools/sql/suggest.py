@@ -8,6 +8,7 @@ from rapidfuzz import fuzz, process
 
 from ..database.schema import ForeignKey, Schema
 from .dialects import Rules
+from .explain.phrases import listed
 from .keywords import fold
 
 _ALIKE = 60.0
@@ -24,8 +25,8 @@ def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str,
 
 
 def one_of(names: Sequence[str]) -> str:
-    """`a`, `a or b`, `a, b or c`."""
-    return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    """Return `a`, `a or b`, `a, b or c`."""
+    return listed(names, "or")
 
 
 def join_condition(key: ForeignKey, rules: Rules) -> str:

@@ -34,13 +34,11 @@ def analysis_or(otherwise: D) -> Callable[[Callable[P, T]], Callable[P, T | D]]:
     """As `analysis`, but give what stands for nothing known if the SQL cannot be parsed or is nested too deeply."""
 
     def decorate(function: Callable[P, T]) -> Callable[P, T | D]:
-        understood = analysis(function)
-
         @wraps(function)
         def guarded(*args: P.args, **kwargs: P.kwargs) -> T | D:
             try:
-                return understood(*args, **kwargs)
-            except SQLParseError:
+                return function(*args, **kwargs)
+            except (SQLParseError, RecursionError):
                 return otherwise
 
         return guarded

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from .keywords import fold
-from .parse import parse
+from .query import Query
 from .untrusted import analysis
 
 FEATURES = (
@@ -73,7 +73,7 @@ def vectorize(sql: str, dialect: str = "sqlite") -> Vector:
     Raises:
         SQLParseError: It cannot be parsed as one query.
     """
-    return _query(parse(sql, dialect).tree)
+    return _query(Query.of(sql, dialect).tree)
 
 
 def _query(node: exp.Expr) -> Vector:

@@ -28,9 +28,9 @@ from tests.tools.database.conformance.tables import STATEMENTS
 from ....tools.database import Database, Schema
 from ....tools.errors import QueryError, SQLParseError
 from ....tools.sql import parse_select
-from ....tools.sql.checks.groups import bare_references
+from ....tools.sql.checks.failure import bare_references
 from ....tools.sql.dialects import rules_of
-from ....tools.sql.resolve import resolve
+from ....tools.sql.query import Query
 from ...official.execution import lenient_text, open_read_only
 from .gold import LIMITS, PARTIAL, golds
 from .harness import least_seconds
@@ -98,8 +98,8 @@ def find_determined(path: Path, schema: Schema, queries: Sequence[str]) -> list[
             try:
                 tree = parse_select(sql, "sqlite")
                 rows = connection.execute(sql).fetchall()
-                resolution = resolve(tree.copy(), schema)
-                bare = any(bare_references(scope, resolution, strict) for scope in resolution.scopes)
+                reading = Query.of(sql, "sqlite", schema)
+                bare = any(bare_references(scope, reading, strict) for scope in reading.scopes)
                 limited = [query for query in tree.find_all(exp.Query) if query.args.get("limit")]
                 if bare or any(_cuts_tie(connection, query) for query in limited) or not isinstance(tree, exp.Query):
                     continue

@@ -36,9 +36,7 @@ from ....tools.linking import SchemaLinker
 from ....tools.record_files import read_records
 from ....tools.sample import build_sample
 from ....tools.sql import sql_skeleton
-from ....tools.sql.conditions import literal, operands
-from ....tools.sql.parse import parse_select
-from ....tools.sql.resolve import resolve
+from ....tools.sql.query import Query
 from ....tools.values import IndexBounds, ValueIndex, likely
 from ...datasets import Dataset, Question, load_dataset
 from ...metrics import read_predictions
@@ -288,16 +286,15 @@ def _read_sets(options: BenchOptions, sets: Mapping[str, tuple[str, str]]) -> It
 def text_literals(sql: str, schema: Schema) -> list[Literal]:
     """Return the distinct texts that a query compares a column with, by `=`, `!=` or IN."""
     try:
-        tree = parse_select(sql)
+        query = Query.of(sql, "sqlite", schema)
     except SQLParseError:
         return []
-    resolution = resolve(tree, schema)
     found: dict[Literal, None] = {}
-    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In):
-        for (reference, _), other in operands(node, resolution):
-            text, source = literal(other, resolution), reference.source
-            if isinstance(text, str) and source is not None and source.table is not None:
-                found[source.table.name, reference.column, text] = None
+    for node in query.tree.find_all(exp.EQ, exp.NEQ, exp.In):
+        for column, other in query.operands(node):
+            text = query.literal(other)
+            if isinstance(text, str):
+                found[*column.item, text] = None
     return list(found)
 
 

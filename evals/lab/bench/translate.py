@@ -13,13 +13,10 @@ from sqlglot.errors import SqlglotError
 
 from ....tools.database.schema import Schema
 from ....tools.errors import SQLParseError
-from ....tools.sql.checks.groups import bare_references
-from ....tools.sql.conditions import base_column
+from ....tools.sql.checks.failure import bare_references
 from ....tools.sql.dialects import Rules, rules_of
-from ....tools.sql.lookup import key_of
-from ....tools.sql.parse import parse_select
-from ....tools.sql.resolve import resolve
-from ....tools.sql.scope import Resolution
+from ....tools.sql.parse import parse
+from ....tools.sql.query import Query
 
 # MySQL's depends on the collation.
 _CASE_SENSITIVE_LIKE = frozenset(
@@ -42,9 +39,10 @@ def translate(sql: str, target: str, schema: Schema | None = None) -> str:
     """
     if target == "sqlite":
         return sql
-    tree, rules = parse_select(sql), rules_of(target)
+    parsed, rules = parse(sql), rules_of(target)
+    tree = parsed.tree.copy()
     if schema is not None:
-        found = resolve(tree, replace(schema, dialect="sqlite"))
+        found = Query(replace(parsed, tree=tree), replace(schema, dialect="sqlite"))
         _write_names(tree, found, rules)  # first, since what the other steps copy has to have its name
         for scope in found.scopes:
             for reference in bare_references(scope, found, rules_of("")):
@@ -65,7 +63,7 @@ def translate(sql: str, target: str, schema: Schema | None = None) -> str:
         raise SQLParseError(f"The query cannot be written for {rules.engine}: {error}") from None
 
 
-def _write_names(tree: exp.Expr, found: Resolution, target: Rules) -> None:
+def _write_names(tree: exp.Expr, found: Query, target: Rules) -> None:
     """Write names as the schema declares them, in quotes if the target needs them."""
 
     def write(node: exp.Expr, declared: str) -> None:
@@ -76,7 +74,7 @@ def _write_names(tree: exp.Expr, found: Resolution, target: Rules) -> None:
         for source in scope.sources:
             if source.table is not None and isinstance(source.node, exp.Table):
                 write(source.node.this, source.table.name)
-    for reference in found.references:
+    for reference in found.resolution.references:
         source, node = reference.source, reference.node
         if reference.kind == "string":
             node.replace(exp.Literal.string(reference.column))
@@ -93,22 +91,22 @@ def _write_names(tree: exp.Expr, found: Resolution, target: Rules) -> None:
             node.set("quoted", True)
 
 
-def _write_out_aliases(found: Resolution, target: Rules) -> None:
+def _write_out_aliases(found: Query, target: Rules) -> None:
     """Write out aliases of result columns if the target does not know them."""
-    for reference in found.references:
+    for reference in found.resolution.references:
         node = reference.node
         if reference.kind != "alias" or reference.owner is None or isinstance(node.parent, exp.Ordered | exp.Group):
             continue
         if reference.clause not in target.aliases or reference.clause in ("order", "group"):
-            meant = reference.owner.aliases[key_of(node.this, found.rules)].copy()
+            meant = reference.owner.aliases[found.rules.key(node.this)].copy()
             node.replace(exp.Paren(this=meant) if isinstance(meant, exp.Binary) else meant)
 
 
-def _convert_types(tree: exp.Expr, found: Resolution, target: Rules) -> None:
+def _convert_types(tree: exp.Expr, found: Query, target: Rules) -> None:
     """Compare text with numbers as text, as SQLite does; compare truth with 0 and 1; add up text as numbers."""
     for node in list(tree.find_all(exp.Sum, exp.Avg)) if not target.loose_types else ():
-        column = base_column(node.this, found)
-        if column is not None and column[1].kind == "text":
+        column = found.column(node.this)
+        if column is not None and column.schema.kind == "text":
             text, zero = node.this.copy(), exp.Literal.number(0)  # 0 if it is no number
             if target.name == "postgres":
                 is_number = exp.RegexpLike(this=text.copy(), expression=exp.Literal.string(_NUMBER))
@@ -117,17 +115,17 @@ def _convert_types(tree: exp.Expr, found: Resolution, target: Rules) -> None:
                 number = exp.func("coalesce", exp.TryCast(this=text, to=exp.DataType.build("double")), zero)
             node.this.replace(number)
     for node in list(tree.find_all(*_COMPARISONS, exp.In, exp.Between)):
-        column = base_column(node.this, found)
+        column = found.column(node.this)
         if column is None:
             continue
         # What the sub-query of an IN, or of a comparison, selects; else the other side.
         query = node.args.get("query") or node.args.get("expression")
         inner = query.unnest() if isinstance(query, exp.Subquery) else None
         other = inner.expressions[0].unalias() if isinstance(inner, exp.Select) else node.args.get("expression")
-        across = base_column(other, found) if other is not None else None
-        kind = column[1].kind
+        across = found.column(other) if other is not None else None
+        kind = column.schema.kind
         if across is not None and other is not None:
-            if {kind, across[1].kind} == {"text", "number"}:
+            if {kind, across.schema.kind} == {"text", "number"}:
                 side = node.this if kind == "number" else other
                 side.replace(exp.cast(side.copy(), "text"))
         elif kind == "text" and other is not None and _is_count(other, found):
@@ -142,7 +140,7 @@ def _convert_types(tree: exp.Expr, found: Resolution, target: Rules) -> None:
                     part.replace(exp.Boolean(this=part.name == "1"))
 
 
-def _convert_operators(tree: exp.Expr, found: Resolution, target: Rules) -> None:
+def _convert_operators(tree: exp.Expr, found: Query, target: Rules) -> None:
     """Convert what SQLite's operators and functions do differently."""
     name = target.name
     for node in list(tree.find_all(exp.Div, exp.Avg, exp.Like)):
@@ -152,25 +150,25 @@ def _convert_operators(tree: exp.Expr, found: Resolution, target: Rules) -> None
         elif isinstance(node, exp.Div) and name == "mysql":
             node.left.replace(exp.cast(node.left.copy(), "double"))  # else four digits of a decimal number
         elif isinstance(node, exp.Avg) and name == "mysql" and not isinstance(node.this, exp.Distinct):
-            column = base_column(node.this, found)
-            if column is None or not any(word in column[1].type.upper() for word in ("DOUBLE", "FLOAT", "REAL")):
+            column = found.column(node.this)
+            if column is None or not any(word in column.schema.type.upper() for word in ("DOUBLE", "FLOAT", "REAL")):
                 node.this.replace(exp.cast(node.this.copy(), "double"))
         elif isinstance(node, exp.Like) and name in _CASE_SENSITIVE_LIKE:
-            column = base_column(node.this, found)
-            if column is not None and column[1].kind != "text":
+            column = found.column(node.this)
+            if column is not None and column.schema.kind != "text":
                 node.this.replace(exp.cast(node.this.copy(), "text"))
             node.replace(exp.ILike(**node.args))
 
 
-def _is_count(node: exp.Expr, found: Resolution) -> bool:
+def _is_count(node: exp.Expr, found: Query) -> bool:
     """Whether an expression is an aggregate that gives a number."""
     if isinstance(node, exp.Min | exp.Max):
-        column = base_column(node.this, found)
-        return column is not None and column[1].kind == "number"
+        column = found.column(node.this)
+        return column is not None and column.schema.kind == "number"
     return isinstance(node, exp.Count | exp.Sum | exp.Avg)
 
 
-def _is_whole(node: exp.Expr, found: Resolution) -> bool:
+def _is_whole(node: exp.Expr, found: Query) -> bool:
     """Whether an expression surely is a whole number."""
     node = node.unnest()
     if isinstance(node, exp.Literal):
@@ -183,5 +181,5 @@ def _is_whole(node: exp.Expr, found: Resolution) -> bool:
         return _is_whole(node.left, found) and _is_whole(node.right, found)
     if isinstance(node, exp.Cast):
         return node.is_type(*exp.DataType.INTEGER_TYPES)
-    column = base_column(node, found)
-    return column is not None and "INT" in column[1].type.upper() and column[1].kind == "number"
+    column = found.column(node)
+    return column is not None and "INT" in column.schema.type.upper() and column.schema.kind == "number"

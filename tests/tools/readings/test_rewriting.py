@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.database.table import Cell
-from tableturn.tools.readings import Said, rivals, shown
+from tableturn.tools.readings import QuestionContext, rivals, short_cell
 
 _ROWS = """
     CREATE TABLE clients(client_id INTEGER PRIMARY KEY, name TEXT, town TEXT, email TEXT, active INT, hired_on DATE);
@@ -33,7 +33,7 @@ def _database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 def read(database: Database, sql: str, question: str) -> dict[str, tuple[tuple[Cell, ...], ...]]:
     """What each reading gives, by its words."""
-    found = rivals(sql, database.schema(), Said(question))
+    found = rivals(sql, database.schema(), QuestionContext(question))
     return {one.words: tuple(database.execute(one.sql).rows) for one in found}
 
 
@@ -87,7 +87,9 @@ def test_what_lacks_nothing_or_is_looked_at_already_is_left_alone(database: Data
 
 def test_the_columns_of_a_result_keep_their_names(database: Database) -> None:
     sql = "SELECT ordered_on FROM sales WHERE ordered_on LIKE '2023-01%'"
-    (rival,) = (one for one in rivals(sql, database.schema(), Said("January")) if one.words == "by paid date")
+    (rival,) = (
+        one for one in rivals(sql, database.schema(), QuestionContext("January")) if one.words == "by paid date"
+    )
     table = database.execute(rival.sql)
     assert table.columns == ("ordered_on",)
     assert table.rows == (("2023-01-07",),)
@@ -115,4 +117,4 @@ def test_the_columns_of_a_result_keep_their_names(database: Database) -> None:
     ],
 )
 def test_a_value_is_told_in_as_few_characters_as_tell_it_from_another(cell: Cell, beside: Cell, text: str) -> None:
-    assert shown(cell, beside) == text
+    assert short_cell(cell, beside) == text

@@ -13,7 +13,7 @@ import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.database.table import Cell
-from tableturn.tools.readings import Outcome, Ran, Rival, Said, outcome_of, rivals, told
+from tableturn.tools.readings import Outcome, QuestionContext, ReadingResult, Rival, outcome_of, rivals, summarize
 from tableturn.tools.sample import build_sample
 
 from tests.tools.database.servers import POSTGRES
@@ -34,9 +34,11 @@ def outcomes(database: Database, sql: str, question: str, beside: str = "") -> d
     """What each reading gives, by its words."""
     here = database.execute(sql)
     found: dict[str, Outcome] = {}
-    for rival in rivals(sql, database.schema(), Said(question, beside)):
+    for rival in rivals(sql, database.schema(), QuestionContext(question, beside)):
         there = database.execute(rival.sql)
-        outcome = outcome_of(rival, Ran(here.rows, here.truncated), Ran(there.rows, there.truncated), ordered=False)
+        outcome = outcome_of(
+            rival, ReadingResult(here.rows, here.truncated), ReadingResult(there.rows, there.truncated), ordered=False
+        )
         if outcome is not None:
             found[outcome.words] = outcome
     return found
@@ -119,13 +121,15 @@ def test_what_is_open_is_read_the_other_way_and_changes_the_answer(
 def test_what_the_question_or_the_query_settles_is_left_alone(
     kestrel: Database, question: str, sql: str, matter: str
 ) -> None:
-    assert matter not in {rival.matter for rival in rivals(sql, kestrel.schema(), Said(question))}
+    assert matter not in {rival.matter for rival in rivals(sql, kestrel.schema(), QuestionContext(question))}
 
 
 def test_what_stands_beside_the_question_settles_too(kestrel: Database) -> None:
     sql = "SELECT COUNT(*) FROM orders"
-    assert rivals(sql, kestrel.schema(), Said("How many orders?"))
-    assert not rivals(sql, kestrel.schema(), Said("How many orders?", "orders count whether cancelled or not"))
+    assert rivals(sql, kestrel.schema(), QuestionContext("How many orders?"))
+    assert not rivals(
+        sql, kestrel.schema(), QuestionContext("How many orders?", "orders count whether cancelled or not")
+    )
 
 
 def test_a_rival_of_a_long_chain_of_joins_keeps_every_group(kestrel: Database) -> None:
@@ -133,7 +137,9 @@ def test_a_rival_of_a_long_chain_of_joins_keeps_every_group(kestrel: Database) -
         "SELECT c.name, COUNT(*) FROM categories c JOIN products p ON p.category_id = c.category_id"
         ' JOIN "order lines" ol ON ol.product_id = p.product_id WHERE ol.quantity > 1 GROUP BY c.category_id'
     )
-    rival = next(one for one in rivals(sql, kestrel.schema(), Said("lines by category")) if one.matter == "zeros")
+    rival = next(
+        one for one in rivals(sql, kestrel.schema(), QuestionContext("lines by category")) if one.matter == "zeros"
+    )
     before, after = ({str(row[0]): row[1] for row in kestrel.execute(one).rows} for one in (sql, rival.sql))
     assert {name: count for name, count in after.items() if count} == before
     assert len(after) == 19
@@ -141,24 +147,24 @@ def test_a_rival_of_a_long_chain_of_joins_keeps_every_group(kestrel: Database) -
 
 def test_what_cannot_be_read_leaves_nothing_open(kestrel: Database) -> None:
     for sql in ("SELECT FROM", "SELECT * FROM nowhere WHERE x <> 1", "SELECT 1 UNION SELECT 2"):
-        assert rivals(sql, kestrel.schema(), Said("?")) == ()
+        assert rivals(sql, kestrel.schema(), QuestionContext("?")) == ()
 
 
 def test_hidden_columns_and_withheld_values_tell_nothing(kestrel: Database) -> None:
     location = kestrel.location
     with Database.open(location, deny=["orders.status"]) as hidden:
-        assert not rivals("SELECT COUNT(*) FROM orders", hidden.schema(), Said("orders"))
+        assert not rivals("SELECT COUNT(*) FROM orders", hidden.schema(), QuestionContext("orders"))
     with Database.open(location, egress={"columns": {"orders.status": "none"}}) as kept:
-        assert not rivals("SELECT COUNT(*) FROM orders", kept.schema(), Said("orders"))
+        assert not rivals("SELECT COUNT(*) FROM orders", kept.schema(), QuestionContext("orders"))
 
 
 def test_the_line_says_what_changes_and_what_does_not() -> None:
     changed = Outcome("left_out", "without returned orders", "returned orders are in", "", "11.1 M")
     same = Outcome("date", "by shipped date", "by ordered date", "")
-    assert told([changed, same]) == "11.1 M without returned orders; another reading gives the same."
-    assert told([changed, same, same]).endswith("the other readings give the same.")
-    assert told([same]) == ""
-    assert told([]) == ""
+    assert summarize([changed, same]) == "11.1 M without returned orders; another reading gives the same."
+    assert summarize([changed, same, same]).endswith("the other readings give the same.")
+    assert summarize([same]) == ""
+    assert summarize([]) == ""
 
 
 def test_a_date_that_the_rows_do_not_have_is_no_reading(kestrel: Database) -> None:
@@ -172,7 +178,7 @@ def matters(database: Database, sql: str, question: str) -> dict[str, str]:
     def look(query: str) -> list[Cell]:
         return [row[0] for row in database.execute(query).rows]
 
-    return {one.words: one.sql for one in rivals(sql, database.schema(), Said(question), look=look)}
+    return {one.words: one.sql for one in rivals(sql, database.schema(), QuestionContext(question), look=look)}
 
 
 @pytest.mark.parametrize(
@@ -234,7 +240,7 @@ def test_groups_without_any_keep_the_numbers_of_the_others(tmp_path: Path) -> No
 
 def test_no_more_groups_are_the_same_groups() -> None:
     rival = Rival("zeros", "with products that have none", "", "")
-    outcome = outcome_of(rival, Ran((("a", 1.0),)), Ran((("a", 1.5),)), ordered=False)
+    outcome = outcome_of(rival, ReadingResult((("a", 1.0),)), ReadingResult((("a", 1.5),)), ordered=False)
     assert outcome is not None
     assert outcome.same
 
@@ -296,6 +302,6 @@ def test_a_status_on_a_server_is_looked_up_too() -> None:
 def test_a_look_that_fails_leaves_what_the_schema_tells(tmp_path: Path, held: list[str] | None) -> None:
     status = ColumnSchema("status", "TEXT", samples=("paid", "cancelled"))
     schema = Schema("s", (TableSchema("orders", (ColumnSchema("id", "INT", "number", primary_key=1), status)),))
-    found = rivals("SELECT COUNT(*) FROM orders", schema, Said("How many orders?"), look=lambda sql: held)
+    found = rivals("SELECT COUNT(*) FROM orders", schema, QuestionContext("How many orders?"), look=lambda sql: held)
     expected = {0: ["without cancelled orders"], 3: ["without cancelled and returned orders"], 21: []}
     assert [one.words for one in found] == expected[len(held or ())]

@@ -8,13 +8,10 @@ from ...database.quoting import engine_name
 from ...database.schema import Schema
 from ...errors import SQLParseError
 from ..findings import ColumnValues, FewLookUps, Finding
-from ..parse import parse
-from ..resolve import resolve
-from ..scope import Resolution
+from ..query import Query
 from ..untrusted import analysis
 from .failure import failure_findings, limit_findings, name_findings
-from .pitfalls import pitfall_findings
-from .predicates import predicate_findings
+from .pitfalls import accepted_findings
 
 _RANK = {"error": 0, "warning": 1, "info": 2}
 
@@ -56,15 +53,13 @@ def _findings(
     values: ColumnValues | None,
     compiles: Compiles | None,
 ) -> tuple[Finding, ...]:
-    parsed = parse(sql, schema.dialect)
-    resolution = resolve(parsed.tree, schema)
+    query = Query.of(sql, schema.dialect, schema)
     try:
-        found = _failures(sql, resolution, schema, compiles) or list(limit_findings(parsed.tree, resolution))
+        found = _failures(sql, query, compiles) or list(limit_findings(query))
     except TooComplex:
         return (_TOO_COMPLEX,)
     if not found:
-        found += predicate_findings(resolution, FewLookUps(values) if values else None)
-        found += pitfall_findings(resolution)
+        found += accepted_findings(query, FewLookUps(values) if values else None)
     return tuple(sorted(dict.fromkeys(found), key=lambda finding: _RANK[finding.severity]))
 
 
@@ -81,10 +76,9 @@ def _unparsed(sql: str, reason: str, schema: Schema, compiles: Compiles | None) 
     return tuple(failure_findings(sql, error, None, schema))
 
 
-def _failures(sql: str, resolution: Resolution, schema: Schema, compiles: Compiles | None) -> list[Finding]:
-    sources = [source for scope in resolution.scopes for source in scope.sources]
-    if compiles is None or any(source.table is not None and source.table.kind == "virtual" for source in sources):
-        return list(name_findings(resolution, schema))
-    tables = {source.table.name: source.table for source in sources if source.table is not None}
-    error = compiles(sql, list(tables.values()))
-    return [] if error is None else failure_findings(sql, error, resolution, schema)
+def _failures(sql: str, query: Query, compiles: Compiles | None) -> list[Finding]:
+    tables = list(query.tables.values())
+    if compiles is None or any(table.kind == "virtual" for table in tables):
+        return list(name_findings(query))
+    error = compiles(sql, tables)
+    return [] if error is None else failure_findings(sql, error, query, query.schema)

@@ -1,4 +1,4 @@
-"""What a reader may wish to know of a query that is not wrong for it: orders and joins that bite."""
+"""Remarks about a query that the database accepts: conditions that never hold, and orders and joins that surprise."""
 
 from __future__ import annotations
 
@@ -9,33 +9,116 @@ from sqlglot import exp
 
 from ...database.schema import ColumnSchema
 from ...database.text_forms import TextForm, filled_texts, text_form
-from ..conditions import base_column, conjuncts, own_references
-from ..findings import Finding
-from ..scope import Resolution, Scope
+from ..findings import ColumnValues, Finding
+from ..keywords import fold, quote_text
+from ..query import Query, TableColumn
+from ..scope import Scope, Source
+from ..suggest import one_of
 
-PITFALLS = frozenset({"text_order", "padded_key", "lost_outer_rows"})
-"""The kinds of these findings."""
-
-
-def pitfall_findings(resolution: Resolution) -> Iterator[Finding]:
-    """Doubts of the lowest rank; none of them says that a query is wrong."""
-    for scope in resolution.scopes:
-        yield from _text_order(scope, resolution)
-        yield from _padded_keys(scope, resolution)
-        yield from _lost_outer_rows(scope, resolution)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 
 
-def _text_order(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
-    """Numbers and dates held as text, put in order or compared: '10' comes before '9'."""
+def accepted_findings(query: Query, values: ColumnValues | None) -> Iterator[Finding]:
+    """Yield findings about conditions that never hold, then doubts; without values, texts are not checked."""
+    for scope in query.scopes:
+        yield from _contradictions(scope, query)
+        for part in query.conjuncts(scope):
+            if isinstance(part, exp.EQ | exp.NEQ) and isinstance(part.expression.unnest(), exp.Null):
+                better = f"{query.text(part.this)} IS {'NOT ' if isinstance(part, exp.NEQ) else ''}NULL"
+                place = query.text(part)
+                message = f"{place} never holds: NULL equals nothing."
+                yield Finding("always_empty", "error", message, place, f"write {better}")
+            elif isinstance(part, exp.Between):
+                yield from _empty_range(part, query)
+            elif isinstance(part, exp.EQ | exp.In) and values is not None:
+                yield from _absent(part, query, values)
+    for scope in query.scopes:
+        yield from _text_order(scope, query)
+        yield from _padded_keys(scope, query)
+        yield from _lost_outer_rows(scope, query)
+
+
+def _absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator[Finding]:
+    """Yield texts that no row has, if the column holds near ones, or holds numbers."""
+    compared = list(query.operands(part))
+    texts = [query.literal(operand) for _, operand in compared]
+    if not compared or part.args.get("query") is not None:
+        return
+    column = compared[0][0].schema
+    table = compared[0][0].table.name
+    sought = [text for text in texts if isinstance(text, str)]
+    # If one of a list is there, the others may be there to be sure of all spellings; an empty text is to find none.
+    if len(sought) < len(texts) or any(not text.strip() or values.holds(table, column.name, text) for text in sought):
+        return
+    for text in sought:
+        message, place = f"No row of {table} has {quote_text(text)} in {column.name}", query.text(part)
+        if column.kind == "number":
+            if _holds_numbers(column) and not _is_number(text):
+                null = "write IS NULL for missing values" if text.lower() in ("null", "none") else ""
+                yield Finding("type_mismatch", "warning", f"{message}, which holds numbers.", place, null, proof=True)
+        elif near := values.nearest(table, column.name, text):
+            advice = f"use {one_of([quote_text(other) for other in near])}"
+            yield Finding("unknown_value", "warning", f"{message}.", place, advice)
+
+
+def _holds_numbers(column: ColumnSchema) -> bool:
+    """Whether all that is known of a column's contents are numbers: a declared type may not bind."""
+    return bool(column.samples) and not any(isinstance(sample, str) for sample in column.samples)
+
+
+def _empty_range(node: exp.Between, query: Query) -> Iterator[Finding]:
+    low, high = (query.literal(node.args[key]) for key in ("low", "high"))
+    turned = isinstance(low, float) and isinstance(high, float) and low > high
+    if isinstance(low, str) and isinstance(high, str):
+        # Other texts are compared by a collation, or as what they stand for: '9' comes before '10' among numbers.
+        turned = bool(_DAY.match(low) and _DAY.match(high)) and low[:10] > high[:10]
+    if turned and not node.args.get("symmetric"):
+        place = query.text(node)
+        yield Finding("always_empty", "error", f"{place} never holds: its bounds are the wrong way round.", place)
+
+
+def _contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
+    """Yield equalities with two values of one column."""
+    equal: dict[tuple[int, str], tuple[str | float, exp.Expr]] = {}
+    for part in query.conjuncts(scope):
+        for column, operand in query.operands(part) if isinstance(part, exp.EQ) else ():
+            value = query.literal(operand)
+            if value is None:
+                continue
+            before = equal.setdefault((id(column.source), fold(column.schema.name)), (value, part))
+            if _differ(before[0], value):
+                place = f"{query.text(before[1])} AND {query.text(part)}"
+                message = f"{place} never holds: one row has one {column.schema.name}."
+                advice = "use OR or IN for either, or INTERSECT for both"
+                yield Finding("always_empty", "error", message, place, advice)
+
+
+def _differ(one: str | float, other: str | float) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return one.lower() != other.lower()  # the column's collation may ignore case
+    return type(one) is type(other) and one != other
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _text_order(scope: Scope, query: Query) -> Iterator[Finding]:
+    """Yield numbers and dates held as text that are put in order or compared: '10' comes before '9'."""
     order = scope.select.args.get("order")
     terms = [term.this for term in order.expressions] if order is not None else []
-    told: set[str] = set()
+    places: set[str] = set()
     for node in (*terms, *_compared(scope)):
-        found = base_column(node, resolution)
-        form = text_form(found[1]) if found is not None and found[0].owner is scope else ""
-        place = resolution.text(node)
-        if found is not None and form and place not in told and _misplaces(found[1], form):
-            told.add(place)
+        column = query.column(node)
+        form = text_form(column.schema) if column is not None and column.scope is scope else ""
+        if column is None or not form or not _misplaces(column.schema, form):
+            continue
+        if (place := query.text(node)) not in places:
+            places.add(place)
             message = f"Should {place}, which holds {_HELD[form]}, be ordered and compared as what it means?"
             better = f"order and compare by CAST({place} AS REAL)" if form == "numbers" else ""
             yield Finding("text_order", "info", message, place, better)
@@ -69,41 +152,42 @@ def _compared(scope: Scope) -> Iterator[exp.Expr]:
             yield from sides
 
 
-def _padded_keys(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
-    """Columns compared of which one has blanks around all its texts, and the other around none."""
-    for part in conjuncts(scope):
-        for one, other in (
-            ((part.this, part.expression), (part.expression, part.this)) if isinstance(part, exp.EQ) else ()
-        ):
-            padded, plain = _padded(one, resolution), _padded(other, resolution)
+def _padded_keys(scope: Scope, query: Query) -> Iterator[Finding]:
+    """Yield compared columns of which one has blanks around all its texts, and the other around none."""
+    for part in query.conjuncts(scope):
+        sides = (part.this, part.expression) if isinstance(part, exp.EQ) else ()
+        for one, other in (sides, sides[::-1]) if sides else ():
+            padded, plain = _padded(query.column(one)), _padded(query.column(other))
             if padded and all(padded) and plain and not any(plain):
-                place = resolution.text(one)
+                place = query.text(one)
                 message = f"{place} holds texts with blanks around them, the column that it is compared with does not."
-                yield Finding("padded_key", "info", message, resolution.text(part), f"compare with trim({place})")
+                yield Finding("padded_key", "info", message, query.text(part), f"compare with trim({place})")
 
 
-def _padded(node: exp.Expr, resolution: Resolution) -> list[bool]:
-    """Of each text that a column is known to hold, whether there are blanks around it."""
-    found = base_column(node, resolution)
-    samples = found[1].samples if found is not None else ()
+def _padded(column: TableColumn | None) -> list[bool]:
+    """Return whether there are blanks around each text that a column is known to hold."""
+    samples = column.schema.samples if column is not None else ()
     return [text != text.strip() for text in samples if isinstance(text, str)]
 
 
-def _lost_outer_rows(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
-    """A condition in WHERE that no row passes for which the LEFT JOIN found nothing."""
-    outer = {id(source): source for source in scope.sources if source.join is not None and source.join.side == "LEFT"}
-    where = scope.select.args.get("where")
-    if not outer or where is None:
-        return
-    for part in conjuncts(scope):
+def _lost_outer_rows(scope: Scope, query: Query) -> Iterator[Finding]:
+    """Yield conditions in WHERE that no row passes for which the LEFT JOIN finds nothing."""
+    outer = {id(source) for source in scope.sources if source.side == "LEFT"}
+    for condition in query.conditions(scope) if outer else ():
+        part = condition.node
+        if condition.clause != "where" or part.find(exp.Coalesce, exp.Case, exp.Query) is not None:
+            continue
         if not isinstance(part, exp.EQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.In | exp.Between | exp.Like):
             continue
-        if part.find_ancestor(exp.Where) is not where or part.find(exp.Coalesce, exp.Case, exp.Query) is not None:
-            continue
-        for reference in own_references(part, scope, resolution):
-            source = outer.get(id(reference.source))
-            if source is not None:
-                place = resolution.text(part)
-                message = f"{place} drops the rows for which the LEFT JOIN with {source.label} finds nothing."
-                yield Finding("lost_outer_rows", "info", message, place, "put the condition into ON")
-                break
+        source = next((source for source in _sources(part, scope, query) if id(source) in outer), None)
+        if source is not None:
+            place = query.text(part)
+            message = f"{place} drops the rows for which the LEFT JOIN with {source.label} finds nothing."
+            yield Finding("lost_outer_rows", "info", message, place, "put the condition into ON")
+
+
+def _sources(part: exp.Expr, scope: Scope, query: Query) -> Iterator[Source]:
+    """Yield the sources of a SELECT that an expression in it names."""
+    for reference in map(query.at, part.find_all(exp.Column)):
+        if reference is not None and reference.owner is scope and reference.source is not None:
+            yield reference.source

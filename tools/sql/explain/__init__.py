@@ -1,6 +1,6 @@
 """A query in plain English, made without a model."""
 
+from .explainer import explain
 from .headings import Heading, headings
-from .query import explain
 
 __all__ = ["Heading", "explain", "headings"]

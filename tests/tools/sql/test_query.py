@@ -1,0 +1,117 @@
+"""A statement is read once: however many look at it, its names are resolved once for each schema."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from sqlglot import exp
+from tableturn import SQLAgent
+from tableturn.evals.lab.bench.stand_in import sample_database
+from tableturn.tools.basis import basis_of
+from tableturn.tools.database import Schema
+from tableturn.tools.errors import SQLParseError
+from tableturn.tools.expectation import items_fit, traits
+from tableturn.tools.linking.used import past_use
+from tableturn.tools.readings import QuestionContext, rivals
+from tableturn.tools.sql import Query, check, constants, explain, headings, regularize, used_items
+from tableturn.tools.sql import query as query_module
+from tableturn.tools.sql.scope import Resolution
+
+from tests.support.scripted import ScriptedModel
+
+from .shop import SHOP
+
+Work = Counter[str]
+
+_STATEMENTS = (
+    "SELECT country, count(*) AS n FROM customer WHERE name != 'x' GROUP BY country ORDER BY n DESC LIMIT 3",
+    "WITH b AS (SELECT id, total FROM orders) SELECT name FROM customer JOIN b USING (id) WHERE total > 3",
+    "SELECT name FROM customer WHERE id IN (SELECT customer_id FROM orders) INTERSECT SELECT name FROM product",
+)
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
+    """Yield how often each tree was resolved against each schema or part of one, and how often SELECTs were copied."""
+    counts: Work = Counter()
+    resolve, copy = query_module.resolve, exp.Select.__deepcopy__
+
+    def count_resolve(tree: exp.Expr, schema: Schema) -> Resolution:
+        tables = ", ".join(table.name for table in schema.tables)  # a part of a schema is another schema
+        counts[f"resolve {tree.sql(copy=False)} {schema.version} {tables}"] += 1
+        return resolve(tree, schema)
+
+    def count_copy(self: exp.Select, memo: object) -> exp.Select:
+        counts["copy"] += 1
+        return copy(self, memo)
+
+    monkeypatch.setattr(query_module, "resolve", count_resolve)
+    monkeypatch.setattr(exp.Select, "__deepcopy__", count_copy)
+    query_module._remembered.cache_clear()
+    yield counts
+    query_module._remembered.cache_clear()
+
+
+def _read_in_all_ways(sql: str, schema: Schema) -> None:
+    check(sql, schema, compiles=lambda sql, tables: None)
+    basis_of(sql, schema, "how many customers are there in each country?")
+    rivals(sql, schema, QuestionContext("how many customers are there in each country?"))
+    explain(sql, schema)
+    headings(sql, ["a", "b"], schema)
+    used_items(sql, schema)
+    past_use(sql, schema)
+    constants(sql, schema.dialect)
+    traits(sql, schema.dialect)
+    items_fit(sql, schema, [("customer", None, 0.5)])
+    regularize(sql, schema)
+
+
+@pytest.mark.parametrize("sql", _STATEMENTS)
+def test_all_readers_share_one_resolution(work: Work, sql: str) -> None:
+    _read_in_all_ways(sql, SHOP)
+    _read_in_all_ways(sql, replace(SHOP))
+    resolves = [count for name, count in work.items() if name.startswith("resolve")]
+    assert resolves == [1]
+
+
+@pytest.mark.parametrize("sql", _STATEMENTS)
+def test_a_tree_is_read_and_not_changed(sql: str) -> None:
+    query = Query.of(sql, "sqlite", SHOP)
+    before = query.tree.copy()
+    _read_in_all_ways(sql, SHOP)
+    edit = query.edit()
+    edit.of(query.scopes[0].select).set("where", None)
+    assert query.tree == before
+    assert edit.sql == edit.tree.sql("sqlite")
+
+
+def test_other_schemas_and_dialects_have_their_own_readings() -> None:
+    sql = _STATEMENTS[0]
+    other = replace(SHOP, tables=SHOP.tables[:1], version="other")
+    assert Query.of(sql, "sqlite", SHOP) is Query.of(sql, "sqlite", replace(SHOP))
+    assert Query.of(sql, "sqlite", SHOP) is not Query.of(sql, "sqlite", other)
+    assert Query.of(sql, "sqlite", SHOP) is not Query.of(sql, "sqlite", replace(SHOP, tables=SHOP.tables[::-1]))
+    assert Query.of(sql, "duckdb") is not Query.of(sql, "sqlite")
+    with pytest.raises(SQLParseError):
+        Query.of("SELECT", "sqlite", SHOP)
+
+
+def test_a_turn_resolves_each_statement_once(work: Work) -> None:
+    drafts = [
+        "SELECT COUNT(*) FROM customers WHERE country = 'France'",
+        "SELECT COUNT(*) FROM customers WHERE country_code = 'FR'",
+        "SELECT country_code, COUNT(*) FROM customers GROUP BY country_code",
+    ]
+    replies = iter(drafts)
+    model = ScriptedModel(script=lambda _: f"```sql\n{next(replies)}\n```\nSure: 90")
+    with sample_database() as path, SQLAgent(path, model=model, settings={"record": "off"}) as agent:
+        chat = agent.conversation("counted")
+        assert chat.ask("How many customers are there in France?").sql == drafts[1]
+        assert chat.ask("And in each country?").sql == drafts[2]
+    resolves = {name: count for name, count in work.items() if name.startswith("resolve")}
+    assert len(resolves) >= len(drafts)
+    assert set(resolves.values()) == {1}, resolves
+    assert work["copy"] <= 20, work

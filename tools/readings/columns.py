@@ -1,0 +1,306 @@
+"""Which column a question means: one of two dates, one of two of like names, before or after discounts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from sqlglot import exp
+
+from ..database.column_kinds import column_kind
+from ..database.schema import ColumnSchema, ForeignKey, TableSchema
+from ..sql.explain.phrases import plain_name
+from ..sql.keywords import fold
+from ..sql.query import Query, TableColumn
+from ..sql.scope import Scope, Source
+from ..stemming import singular
+from ..values.schema_words import name_stems
+from ..values.text_words import stem
+from .reading import Reading, Rival, column_of, parts
+
+_MOST_DATES = 2
+_NO_EVENT = frozenset(
+    """birth birthday required due planned expected promised deadline updated modified changed created
+    inserted loaded valid until to end ended left expires expired expiry opened born birthdate dob
+    cancelled canceled cancellation deleted withdrawn voided rejected removed archived deactivated
+    terminated""".split()  # noqa: SIM905 - read as a sentence
+)
+"""Words in names of dates by which nobody counts what happened."""
+
+_BIRTH = frozenset({"birth", "birthday", "birthdate", "born", "dob"})
+
+_DATE_WORDS = frozenset(map(stem, ["date", "on", "at", "time", "day", "dt", "timestamp", "ts"]))
+_HAPPENED = re.compile(r"\w{3,}ed|began|begun|bought|came|left|made|paid|sent|sold|won|lost|went")
+"""Words that say what happened: who says it has named a date, whatever the column is called."""
+
+_KINDS = ("country", "city", "region", "province", "district", "county", "currency", "price")
+"""What two tables both have and a question may mean of either."""
+
+_ASIDE = frozenset(map(stem, ("code", "name", "id", "unit", "the")))
+
+_DISCOUNT = frozenset({"discount", "rebate"})
+_PRICE = frozenset({"price", "amount", "cost", "rate", "value", "fee"})
+_AMOUNT = frozenset({"amount", "amt", "value", "sum", "total"})
+_PERCENT = frozenset({"percent", "percentage", "pct", "rate"})
+_SIDES = (("net", "gross"), ("excl", "incl"), ("excluding", "including"), ("before", "after"))
+
+
+def dates(reading: Reading) -> Iterator[Rival]:
+    """Yield the query by another date of the same table, one rival per date."""
+    query = reading.query
+    for scope in reading.scopes:
+        for used in _used_dates(query, scope):
+            if not parts(used.schema.name).isdisjoint(_BIRTH) or _is_named_date(reading, used):
+                continue
+            compared = {
+                id(column.schema)
+                for column in query.columns_of(scope)
+                if column.source is used.source and not isinstance(column.node.parent, exp.Is)
+            }
+            others = [
+                other
+                for other in used.table.columns
+                if _is_date(other) and parts(other.name).isdisjoint(_NO_EVENT) and id(other) not in compared
+            ]
+            for other in others[:_MOST_DATES]:
+                yield _by_date(query, used, other)
+            return
+
+
+def _is_date(column: ColumnSchema) -> bool:
+    """Whether a column holds dates, be it as texts, and some of them empty."""
+    filled = [value for value in column.samples if value != ""]
+    return column.kind == "time" or (column.kind == "text" and column_kind("", filled) == "time")
+
+
+def _used_dates(query: Query, scope: Scope) -> list[TableColumn]:
+    """Return the dates that a SELECT filters or groups by."""
+    found: dict[tuple[int, str], TableColumn] = {}
+    for column in query.columns_of(scope):
+        if column.is_filtered_or_grouped and _is_date(column.schema) and not _beside_a_column(query, column.node):
+            found.setdefault((id(column.source), column.schema.name), column)
+    return list(found.values())
+
+
+def _beside_a_column(query: Query, node: exp.Expr) -> bool:
+    """Whether a date is compared with another column: shipped after it was required."""
+    condition = node.find_ancestor(exp.Predicate, exp.Select)
+    if condition is None or isinstance(condition, exp.Select):
+        return False
+    references = (query.at(other) for other in condition.find_all(exp.Column) if other is not node)
+    return any(reference is not None and reference.kind == "column" for reference in references)
+
+
+def _is_named_date(reading: Reading, date: TableColumn) -> bool:
+    """Whether what was said names a date, by a word of its own or by what happened; the rows' own date needs none."""
+    own = {part for part in name_stems(date.schema.name) if part not in _DATE_WORDS}
+    of_table, context = set(name_stems(date.table.name)), reading.context
+    # Orders of March are by the orders' own date; what was earned in March may be by that of the order or the payment.
+    if own <= of_table and not of_table.isdisjoint(context.stems):
+        return True
+    return context.has("date") or not own.isdisjoint(context.stems) or any(map(_HAPPENED.fullmatch, context.words))
+
+
+def _by_date(query: Query, date: TableColumn, other: ColumnSchema) -> Rival:
+    edit = query.edit()
+    for column in _same(query, date):
+        node = edit.of(column.node)
+        node.set("this", exp.to_identifier(other.name, quoted=True))
+        if column.clause == "select" and isinstance(node.parent, exp.Select):
+            node.replace(exp.alias_(node.copy(), column.schema.name, quoted=True))
+    return Rival("date", f"by {_date_noun(other)}", f"by {_date_noun(date.schema)}", edit.sql)
+
+
+def _same(query: Query, column: TableColumn) -> Iterator[TableColumn]:
+    """Yield every mention of a column among those of its SELECT's sources."""
+    of_scope = query.columns_of(column.scope)
+    return (other for other in of_scope if other.source is column.source and other.schema is column.schema)
+
+
+def _date_noun(column: ColumnSchema) -> str:
+    name = plain_name(column.name)
+    return name.removesuffix(" on").removesuffix(" at") + (" date" if not name.endswith("date") else "")
+
+
+@dataclass(frozen=True)
+class _Other:
+    """A like-named column, and the reference by which its table is reached; None if the query reads the table."""
+
+    table: TableSchema
+    column: ColumnSchema
+    source: Source | None = None
+    key: ForeignKey | None = None
+
+
+def likes(reading: Reading) -> Iterator[Rival]:
+    """Yield the query by a like-named column of another table: one that it reads, or that its rows refer to."""
+    for scope in reading.scopes:
+        facts = reading.row_source(scope)
+        if facts is None or facts.table is None:
+            continue
+        done: set[str] = set()
+        for column in reading.query.columns_of(scope):
+            kind, name = _kind(column.schema), column.schema.name
+            if not kind or name in done or column.clause not in ("where", "group", "select", "order"):
+                continue
+            done.add(name)
+            if _is_named(reading, column, kind, facts):
+                continue
+            others = _others(reading, column, kind, facts.table)
+            if others:
+                yield _by_other(reading.query, facts, column, min(others, key=partial(_distance, column.schema)))
+
+
+def _kind(column: ColumnSchema) -> str:
+    own = parts(column.name)
+    return next((kind for kind in _KINDS if kind in own), "")
+
+
+def _is_named(reading: Reading, column: TableColumn, kind: str, facts: Source) -> bool:
+    """Whether the question names the column's table, or words of the column's that tell it from others."""
+    telling = [part for part in name_stems(column.schema.name) if part != stem(kind) and part not in _ASIDE]
+    if any(part in reading.context.stems for part in telling):
+        return True
+    if column.source is facts:
+        return not telling
+    return any(part in reading.context.stems for part in name_stems(column.table.name) if part != stem(kind))
+
+
+def _others(reading: Reading, column: TableColumn, kind: str, facts: TableSchema) -> list[_Other]:
+    query, scope = reading.query, column.scope
+    found = [
+        _Other(source.table, named, source)
+        for source in scope.sources
+        if source is not column.source and source.table is not None and source.table.name != column.table.name
+        for named in source.table.columns
+        if _alike(named, column.schema, kind) and (source.table.name, named.name) not in reading.used
+    ]
+    read = {source.table.name for source in scope.sources if source.table is not None}
+    for key in query.schema.foreign_keys:
+        other = query.schema.table(key.ref_table)
+        if key.table != facts.name or len(key.columns) != 1 or other is None or other.name in read:
+            continue
+        found += [_Other(other, named, None, key) for named in other.columns if _alike(named, column.schema, kind)]
+    return found
+
+
+def _alike(one: ColumnSchema, other: ColumnSchema, kind: str) -> bool:
+    return kind in parts(one.name) and one.kind == other.kind and _coded(one) == _coded(other)
+
+
+def _distance(column: ColumnSchema, other: _Other) -> float:
+    """Return how unlike two columns are in what they hold, by how many different values they have."""
+    return abs(math.log((column.distinct or 1) / (other.column.distinct or 1)))
+
+
+def _coded(column: ColumnSchema) -> bool:
+    return not parts(column.name).isdisjoint({"code", "id"})
+
+
+def _by_other(query: Query, facts: Source, column: TableColumn, other: _Other) -> Rival:
+    edit, scope = query.edit(), column.scope
+    alias = other.source.node.alias_or_name if other.source is not None else _free_name(scope, other.table)
+    if other.key is not None:
+        on = exp.EQ(
+            this=column_of(facts, other.key.columns[0]),
+            expression=exp.column(other.key.ref_columns[0], table=alias, quoted=True),
+        )
+        joined = exp.alias_(exp.table_(other.table.name, quoted=True), alias, table=True, quoted=True)
+        edit.of(scope.select).join(joined, on=on, join_type="left", copy=False)
+    for same in _same(query, column):
+        edit.of(same.node).replace(exp.column(other.column.name, table=alias, quoted=True))
+    # A further table could make columns ambiguous that are written without their table.
+    for one in query.columns_of(scope):
+        if not one.node.table and not one.source.using:
+            edit.of(one.node).set("table", exp.to_identifier(one.source.node.alias_or_name, quoted=True))
+    return Rival("like", f"by {_noun(other.table, other.column)}", f"by {_noun(column.table, column.schema)}", edit.sql)
+
+
+def _free_name(scope: Scope, table: TableSchema) -> str:
+    name = "the_" + "_".join(sorted(parts(table.name)))
+    return name if name not in {fold(source.node.alias_or_name) for source in scope.sources} else f"{name}_2"
+
+
+def _noun(table: TableSchema, column: ColumnSchema) -> str:
+    name = plain_name(column.name).removesuffix(" code").removesuffix(" id")
+    return f"the {name} of the {singular(plain_name(table.name))}"
+
+
+def net(reading: Reading) -> Iterator[Rival]:
+    """Yield sums of prices with the discount that stands beside them taken off, and net for gross."""
+    for scope in reading.scopes:
+        yield from _discounted(reading, scope)
+    yield from _other_side(reading)
+
+
+def _discounted(reading: Reading, scope: Scope) -> Iterator[Rival]:
+    query = reading.query
+    if reading.context.has("discount", "gross", "list", "rebate", "current"):
+        return
+    priced = [node for node in query.aggregates(scope, exp.Sum, exp.Avg) if _is_of_price(query, scope, node)]
+    sums = priced if all(isinstance(node.this, exp.Mul | exp.Paren) for node in priced) else []
+    for source in scope.sources if sums else ():
+        for column in source.table.columns if source.table is not None else ():
+            if column.kind != "number" or _DISCOUNT.isdisjoint(parts(column.name)):
+                continue
+            if source.table is None or (source.table.name, column.name) in reading.used:
+                continue
+            if not _AMOUNT.isdisjoint(parts(column.name)) or (left := _left(source, column)) is None:
+                continue
+            edit = query.edit()
+            for node in sums:
+                inner = edit.of(node).this
+                inner.replace(exp.Mul(this=exp.paren(inner.copy()), expression=exp.paren(left.copy())))
+            what = plain_name(column.name).strip(" %")
+            yield Rival("net", f"after the {what}", f"the {what} is not taken off", edit.sql)
+            return
+
+
+def _is_of_price(query: Query, scope: Scope, aggregate: exp.Expr) -> bool:
+    """Whether an aggregate is of prices."""
+    of_scope = query.columns_of(scope)
+    own = (column for column in of_scope if column.node.find_ancestor(type(aggregate)) is aggregate)
+    return any(not _PRICE.isdisjoint(parts(column.schema.name)) for column in own)
+
+
+def _left(source: Source, column: ColumnSchema) -> exp.Expr | None:
+    """Return the share that a discount leaves; None if it may be an amount."""
+    numbers = [value for value in column.samples if isinstance(value, int | float) and not isinstance(value, bool)]
+    if not numbers or min(numbers) < 0:
+        return None
+    share: exp.Expr = column_of(source, column.name)
+    percent = "%" in column.name or not _PERCENT.isdisjoint(parts(column.name))
+    if percent and 1 < max(numbers) <= 100:
+        share = exp.Div(this=share, expression=exp.Literal.number("100.0"))
+    elif "%" in column.name or max(numbers) > 1 or not any(0 < number < 1 for number in numbers):
+        return None
+    return exp.Sub(this=exp.Literal.number(1), expression=share)
+
+
+def _other_side(reading: Reading) -> Iterator[Rival]:
+    """Yield a column named net read as the one beside it named gross, and the like."""
+    query, context = reading.query, reading.context
+    for scope in reading.scopes:
+        for column in query.columns_of(scope):
+            twin = _twin(column)
+            if twin is None or twin[1] in parts(column.schema.name) & context.words or context.has(twin[1]):
+                continue
+            edit = query.edit()
+            for same in _same(query, column):
+                edit.of(same.node).set("this", exp.to_identifier(twin[0], quoted=True))
+            yield Rival("net", f"by {plain_name(twin[0])}", f"by {plain_name(column.schema.name)}", edit.sql)
+            return
+
+
+def _twin(column: TableColumn) -> tuple[str, str] | None:
+    """Return the column of the other side, and the word that this one's name has for its own."""
+    names = parts(column.schema.name)
+    for pair in _SIDES:
+        for own, other in (pair, pair[::-1]):
+            twins = (held.name for held in column.table.columns if parts(held.name) == names - {own} | {other})
+            if own in names and (twin := next(twins, None)) is not None:
+                return twin, own
+    return None

@@ -1,0 +1,206 @@
+"""What other readings of a question are derived from: the query, the question, and looks at the database."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal
+
+from sqlglot import exp
+
+from ..database.schema import ColumnSchema, ForeignKey, TableSchema
+from ..database.table import Cell
+from ..sql.explain.phrases import plain_name
+from ..sql.query import Edit, Query
+from ..sql.scope import Scope, Source
+from ..stemming import plural
+from ..values.schema_words import name_stems, name_words
+from ..values.text_words import stem, words
+
+Look = Callable[[str], Sequence[Cell] | None]
+"""Gives the first column of a query's result as far as whoever asked may know it; None where that is not to be had."""
+
+Matter = Literal["left_out", "net", "date", "like", "count", "missing", "zeros", "ties"]
+"""What a question can leave open.
+
+- `left_out`: whether cancelled, returned, discontinued or deleted rows are in.
+- `net`: before or after discounts, net or gross.
+- `date`: which of two dates.
+- `like`: which of two columns of the same name.
+- `count`: how many rows, or how many different things.
+- `missing`: rows whose value is NULL or ''.
+- `zeros`: things of which there are none.
+- `ties`: what shares the last place that LIMIT lets through.
+"""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another reading of a question.
+
+    Attributes:
+        matter: In what it differs.
+        words: How it reads the question: `without returned orders`.
+        assumed: How the query reads it: `returned orders are in`.
+        sql: Its query.
+        outputs: Columns of its result that answer the question; further ones say where ties are.
+        limit: For ties and groups without any, the rows that the query lets through; 0 for all.
+    """
+
+    matter: Matter
+    words: str
+    assumed: str
+    sql: str
+    outputs: int = 0
+    limit: int = 0
+
+
+@dataclass(frozen=True)
+class QuestionContext:
+    """What settles a reading: the question, and what was said or noted beside it.
+
+    Attributes:
+        question: As asked.
+        beside: What was said before, notes, and definitions that the question needs.
+    """
+
+    question: str
+    beside: str = ""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Folded words of everything."""
+        return frozenset(word.folded for word in words(f"{self.question} {self.beside}"))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Their stems."""
+        return frozenset(map(stem, self.words))
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The stems of the question alone, in order."""
+        return tuple(word.stem for word in words(self.question))
+
+    def has(self, *any_of: str) -> bool:
+        """Whether one of these words was context, in any inflection."""
+        return not self.stems.isdisjoint(map(stem, any_of))
+
+    def names(self, name: str) -> bool:
+        """Whether all words of a name were said."""
+        return all(part in self.stems for part in name_stems(name))
+
+    def counts(self, wanted: Sequence[str]) -> bool:
+        """Whether the question asks how many of what these stems name: the noun after `how many` or `number of`."""
+        asked = self.asked
+        for start, pair in enumerate(pairwise(asked)):
+            if pair in (("how", "mani"), ("number", "of"), ("count", "of"), ("count", "the")):
+                after = [part for part in asked[start + 2 : start + 6] if part not in ("the", "our", "all", "of")]
+                return bool(wanted) and after[: len(wanted)] == list(wanted)
+        return False
+
+
+class Reading:
+    """A query, the question that it reads in one way, and what can be looked up.
+
+    Attributes:
+        query: The query.
+        context: What settles a matter.
+    """
+
+    def __init__(self, query: Query, context: QuestionContext, look: Look | None = None) -> None:
+        self.query = query
+        self.context = context
+        self._look = look
+
+    def values(self, source: Source, column: ColumnSchema, most: int) -> Sequence[Cell] | None:
+        """Return different values of a column, at most so many; None if they cannot be looked up."""
+        if self._look is None or not isinstance(source.node, exp.Table):
+            return None
+        table = exp.Table(**{part: source.node.args.get(part) for part in ("this", "db", "catalog")}).copy()
+        sought = exp.select(exp.column(column.name, quoted=True)).distinct().from_(table).limit(most)
+        return self._look(sought.sql(dialect=self.query.rules.grammar))
+
+    @cached_property
+    def used(self) -> frozenset[tuple[str, str]]:
+        """Every `(table, column)` that the query names."""
+        return frozenset(column.item for column in self.query.columns)
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The SELECTs that can be read otherwise: no branch of a UNION, and no other SELECT reads their tables.
+
+        Else a share or a growth would be of two different readings.
+        """
+        scopes = self.query.scopes
+        read = Counter(source.table.name for scope in scopes for source in scope.sources if source.table is not None)
+        return tuple(
+            scope
+            for scope in scopes
+            if scope.select.find_ancestor(exp.SetOperation) is None
+            and all(source.table is None or read[source.table.name] == 1 for source in scope.sources)
+            and not any(source.renamed for source in scope.sources)
+        )
+
+    def keys(self, table: TableSchema, other: TableSchema) -> Iterator[ForeignKey]:
+        """Yield the references of one column from one table to another."""
+        for key in self.query.schema.foreign_keys:
+            if len(key.columns) == 1 and (key.table, key.ref_table) == (table.name, other.name):
+                yield key
+
+    def row_source(self, scope: Scope) -> Source | None:
+        """Return the table with a row for each row of FROM: of joined ones, the one of which no other repeats rows."""
+        tables = [(source, source.table) for source in scope.sources if source.table is not None]
+        if len(tables) < len(scope.sources) or not tables:
+            return None
+        if whole := [source for source, _ in tables if not self.query.repeating(source, scope)]:
+            return whole[0]
+        first = [
+            source
+            for source, table in tables
+            if not any(any(self.keys(other, table)) for near, other in tables if near is not source)
+        ]
+        return first[0] if len(first) == 1 else None
+
+    def subjects(self, scope: Scope) -> list[Source]:
+        """Return the tables whose rows a SELECT counts, adds up or averages."""
+        found: dict[int, Source] = {}
+        for aggregate in self.query.aggregates(scope):
+            references = map(self.query.at, aggregate.find_all(exp.Column))
+            own = [reference.source for reference in references if reference is not None and reference.owner is scope]
+            if not own:
+                own = [self.row_source(scope)]
+            found.update((id(source), source) for source in own if source is not None and source.table is not None)
+        return list(found.values())
+
+
+def column_of(source: Source, column: str) -> exp.Column:
+    """Return a column of a source, as a query names it."""
+    return exp.column(column, table=source.node.alias_or_name, quoted=True)
+
+
+def add_condition(edit: Edit, scope: Scope, source: Source, condition: exp.Expr) -> None:
+    """Let only rows of a source through that fulfil a condition; an outer join keeps the rows that have none."""
+    condition = exp.paren(condition, copy=False) if isinstance(condition, exp.Or) else condition
+    if source.join is not None and source.side == "LEFT" and source.join.args.get("on") is not None:
+        join = edit.of(source.join)
+        join.set("on", exp.and_(join.args["on"], condition, copy=False))
+        return
+    edit.of(scope.select).where(condition, copy=False)
+
+
+def things(table: TableSchema) -> str:
+    """Return the rows of a table, as a noun."""
+    return plural(plain_name(table.name))
+
+
+def parts(name: str) -> frozenset[str]:
+    """Return a name's words in lower case."""
+    return frozenset(name_words(name))
+
+
+Derivation = Callable[[Reading], Iterator[Rival]]
+"""Derives the rivals of one matter."""

@@ -1,0 +1,245 @@
+"""Rows that are in or out: cancelled, returned or discontinued ones, and those whose value is NULL or an empty text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from ..database.schema import ColumnSchema, TableSchema
+from ..database.table import Cell
+from ..sql.explain.phrases import listed, plain_name
+from ..sql.query import Query, TableColumn
+from ..sql.scope import Scope, Source
+from ..values.schema_words import name_stems
+from ..values.text_words import stem, stems
+from .reading import Reading, Rival, add_condition, column_of, parts, things
+
+_OUT = frozenset(
+    stems(
+        """cancelled canceled returned void voided refunded rejected declined deleted test abandoned suspended
+    shutdown terminated withdrawn inactive expired failed discontinued archived spam dummy obsolete
+    reversed"""
+    )
+)
+"""Stems of words for what many do not count."""
+
+_PASSED = frozenset(map(stem, ["pass", "passed"]))
+_JUDGED = frozenset(
+    [
+        word + end
+        for word in ("exam", "examination", "grade", "enrolment", "enrollment", "mark", "score")
+        for end in ("", "s")
+    ]
+)
+"""Words in names of tables in which failing and withdrawing are results like others."""
+
+_STATUS = frozenset({"status", "state", "stage", "condition", "phase"})
+_OUT_FLAGS = frozenset(
+    """deleted discontinued cancelled canceled void voided test archived hidden inactive obsolete removed""".split()  # noqa: SIM905 - read as a sentence
+)
+_IN_FLAGS = frozenset({"active", "enabled", "valid", "current"})
+_GONE = frozenset(
+    ["left", "ended", "terminated", "retired", "resigned", "deleted", "deactivated", "archived", "removed", "cancelled"]
+)
+_SETTLING = ("current", "currently", "today", "now", "still", "former", "ever", "active", "inactive", "everyone")
+_YES, _NO = frozenset({"1", "true", "t", "yes", "y"}), frozenset({"0", "false", "f", "no", "n"})
+_PREPOSITIONS = frozenset({"on", "at", "is", "date", "by"})
+_FEW = 20
+
+
+def exclusions(reading: Reading) -> Iterator[Rival]:
+    """Yield the query without the rows that many leave out, one rival per column."""
+    done: set[tuple[str, str]] = set()
+    for scope in reading.scopes:
+        counted = reading.subjects(scope)
+        tables = [source.table for source in counted if source.table is not None]
+        for source in scope.sources:
+            own, table = source in counted, source.table
+            # Tables that are counted, and those that they belong to: the orders of order lines.
+            if table is None or not (own or any(any(reading.keys(one, table)) for one in tables)):
+                continue
+            for column in table.columns:
+                place = (table.name, column.name)
+                if place in done or place in reading.used:
+                    continue
+                rival = _rival(reading, scope, source, table, column, own=own)
+                if rival is not None:
+                    done.add(place)
+                    yield rival
+
+
+def _rival(
+    reading: Reading, scope: Scope, source: Source, table: TableSchema, column: ColumnSchema, *, own: bool
+) -> Rival | None:
+    known, of = _known_values(reading, source, column), column_of(source, column.name)
+    if not parts(table.name).isdisjoint(_JUDGED):
+        return None
+    if values := _out_values(column, known):
+        if not own and not any(other.kind == "time" for other in table.columns):
+            return None
+        if any(_is_said(reading, value) for value in known) or reading.context.names(column.name):
+            return None
+        condition: exp.Expr = exp.not_(exp.In(this=of, expressions=list(map(exp.Literal.string, values))))
+        if column.nulls is not False and not column.not_null:
+            condition = exp.or_(condition, of.copy().is_(exp.Null()))
+        words = f"{listed(list(map(plain_name, values)))} {{}}"
+    elif own and not reading.context.has(*_SETTLING, *(parts(column.name) - _PREPOSITIONS)):
+        flagged = _flag_condition(of, column) or _end_condition(reading, scope, table, column, of)
+        if flagged is None:
+            return None
+        condition, words = flagged
+    else:
+        return None
+    words, edit = words.format(things(table)), reading.query.edit()
+    add_condition(edit, scope, source, condition)
+    return Rival("left_out", f"without {words}", f"{words} are in", edit.sql)
+
+
+def _known_values(reading: Reading, source: Source, column: ColumnSchema) -> list[str]:
+    """Values of a column that the schema tells of; all that it has, where nobody counted them and some may matter."""
+    told = _told(column)
+    if column.kind != "text" or column.distinct is not None or not told:
+        return told
+    if parts(column.name).isdisjoint(_STATUS) and not any(_is_out(value) for value in told):
+        return told
+    held = reading.values(source, column, _FEW + 1)
+    return told if held is None else [value for value in held if isinstance(value, str) and value.strip()]
+
+
+def _is_out(value: str) -> bool:
+    return not _OUT.isdisjoint(stems(value))
+
+
+def _told(column: ColumnSchema) -> list[str]:
+    listed_ones = [word.strip() for word in column.comment.partition(";")[0].split(",")] if column.comment else []
+    samples = [value for value in column.samples if isinstance(value, str) and value.strip()]
+    return list(dict.fromkeys([*samples, *(word for word in listed_ones if word and samples and " " not in word)]))
+
+
+def _out_values(column: ColumnSchema, known: list[str]) -> list[str]:
+    """The values of a status that many leave out; of one that says how a test went, none."""
+    count = len(known) if column.distinct is None else column.distinct
+    if column.kind != "text" or count > _FEW or any(not _PASSED.isdisjoint(stems(value)) for value in known):
+        return []
+    out = [value for value in known if _is_out(value)]
+    named = not _STATUS.isdisjoint(parts(column.name))
+    return sorted(out) if len(out) < len(known) and (len(out) > 1 or (out and named)) else []
+
+
+def _is_said(reading: Reading, value: str) -> bool:
+    wanted = stems(value)
+    return bool(wanted) and all(part in reading.context.stems for part in wanted)
+
+
+def _flag_condition(of: exp.Expr, column: ColumnSchema) -> tuple[exp.Expr, str] | None:
+    """Return the condition that leaves out what a yes-or-no column marks, and what that is."""
+    if not 0 < len(column.samples) <= 2 or (column.distinct or 0) > 2:
+        return None
+    names = parts(column.name)
+    out = bool(names & _OUT_FLAGS)
+    marks = names & (_OUT_FLAGS if out else _IN_FLAGS)
+    if not marks or not all(str(value).casefold() in _YES | _NO for value in column.samples):
+        return None
+    wanted = _NO if out else _YES
+    kept = next((value for value in column.samples if str(value).casefold() in wanted), None)
+    if kept is None:
+        return None
+    word = next(iter(marks))
+    condition = exp.EQ(this=of, expression=_literal(kept, column))
+    return condition, f"{word if out else f'in{word}' if word in ('active', 'valid') else f'not {word}'} {{}}"
+
+
+def _literal(value: Cell, column: ColumnSchema) -> exp.Expr:
+    if isinstance(value, bool) or (column.type.upper().startswith("BOOL") and isinstance(value, str)):
+        return exp.Boolean(this=str(value).casefold() in _YES)
+    return exp.Literal.string(value) if isinstance(value, str) else exp.Literal.number(str(value))
+
+
+def _end_condition(
+    reading: Reading, scope: Scope, table: TableSchema, column: ColumnSchema, of: exp.Column
+) -> tuple[exp.Expr, str] | None:
+    """Return the condition that leaves out what has an end; None if a time is asked for in which it had none."""
+    gone = sorted(parts(column.name) & _GONE)
+    if column.kind != "time" or not gone or column.nulls is not True or _asks_for_time(reading, scope, table):
+        return None
+    return of.is_(exp.Null()), "{} who left" if gone[0] == "left" else f"{gone[0]} {{}}"
+
+
+def _asks_for_time(reading: Reading, scope: Scope, table: TableSchema) -> bool:
+    used = reading.query.columns_of(scope)
+    return any(
+        column.schema.kind == "time" and column.table is table and column.clause in ("where", "group")
+        for column in used
+    ) or any(
+        part in reading.context.stems for column in table.columns if column.kind == "time" for part in _verb(column)
+    )
+
+
+def _verb(column: ColumnSchema) -> tuple[str, ...]:
+    return tuple(part for part in name_stems(column.name) if part not in ("on", "at", "date", "time"))
+
+
+_LOOKS_FOR_NONE = ("known", "unknown", "missing", "recorded", "blank", "empty", "null")
+
+
+def missing(reading: Reading) -> Iterator[Rival]:
+    """Yield the query with rows whose value is missing, if a condition drops them, or without, if they count."""
+    if reading.context.has(*_LOOKS_FOR_NONE):
+        return
+    for scope in reading.scopes:
+        yield from _denied(reading.query, scope)
+        yield from _blank(reading.query, scope)
+
+
+def _denied(query: Query, scope: Scope) -> Iterator[Rival]:
+    """Yield readings of conditions that something is not so, which hold for no NULL, and of IS NULL beside ''."""
+    tested = {column.item for node in scope.select.find_all(exp.Is) if (column := query.column(node.this)) is not None}
+    for part in query.conjuncts(scope):
+        denied = part.this.unnest() if isinstance(part, exp.Not) else part
+        column = (
+            query.column(denied.this) if isinstance(denied, exp.NEQ | exp.In | exp.Like | exp.Is | exp.EQ) else None
+        )
+        if column is None or column.scope is not scope:
+            continue
+        if isinstance(part, exp.Is) and isinstance(part.expression, exp.Null):
+            if column.schema.kind == "text" and "" in column.schema.samples:
+                yield _or(query, column, part, exp.Literal.string(""), "empty")
+            continue
+        may_lack = column.schema.nulls is True and not column.schema.not_null
+        if isinstance(part, exp.EQ) and isinstance(part.expression, exp.Literal) and part.expression.name == "":
+            if may_lack:
+                yield _or(query, column, part, exp.Null(), "NULL")
+            continue
+        is_denied = isinstance(part, exp.NEQ) or bool(part.args.get("negate"))
+        is_denied = is_denied or (isinstance(part, exp.Not) and isinstance(denied, exp.In | exp.Like | exp.EQ))
+        compares = not isinstance(getattr(denied, "expression", None), exp.Column) and not denied.args.get("query")
+        if is_denied and compares and column.item not in tested and may_lack:
+            yield _or(query, column, part, exp.Null(), "missing")
+
+
+def _or(query: Query, column: TableColumn, part: exp.Expr, what: exp.Expr, word: str) -> Rival:
+    edit, also = query.edit(), column_of(column.source, column.schema.name)
+    test = exp.Is(this=also, expression=what) if isinstance(what, exp.Null) else exp.EQ(this=also, expression=what)
+    node = edit.of(part)
+    node.replace(exp.paren(exp.or_(node.copy(), test)))
+    rows = f"{things(column.table)} whose {plain_name(column.schema.name)} is {word}"
+    return Rival("missing", f"with {rows}", f"{rows} are out", edit.sql)
+
+
+def _blank(query: Query, scope: Scope) -> Iterator[Rival]:
+    """Yield readings of averages and counts of a column in which '' stands for none."""
+    for node in query.aggregates(scope, exp.Avg, exp.Count, exp.Min):
+        inner = node.this
+        inner = inner.expressions[0] if isinstance(inner, exp.Distinct) and len(inner.expressions) == 1 else inner
+        column = query.column(inner.this if isinstance(inner, exp.Cast) else inner)
+        if column is None or column.scope is not scope or column.schema.kind != "text":
+            continue
+        filtered = any(one.schema is column.schema and one.clause == "where" for one in query.columns_of(scope))
+        if "" not in column.schema.samples or filtered:
+            continue
+        edit, name = query.edit(), plain_name(column.schema.name)
+        condition = exp.NEQ(this=column_of(column.source, column.schema.name), expression=exp.Literal.string(""))
+        edit.of(scope.select).where(condition, copy=False)
+        yield Rival("missing", f"without rows whose {name} is empty", f"an empty {name} counts too", edit.sql)
+        return

@@ -1,0 +1,488 @@
+"""A query in plain English: what it returns, of what, under which conditions, in which order.
+
+Deterministic and complete: the same query gives the same words, and nothing that changes the result is left out (if
+there are no words for an expression, it is quoted as SQL). Used for the feedback that compares what a query means
+with what was asked (revision chain 3.2.1), when no model explains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from sqlglot import exp
+
+from ...database.schema import Schema
+from ..keywords import quote_text
+from ..query import Query, join_conditions, limit_count
+from ..scope import Scope, Source, outwards
+from ..untrusted import analysis
+from .phrases import bracketed, listed, plain_name
+
+_VERBS: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.EQ: ("is", "is not"),
+    exp.NEQ: ("is not", "is"),
+    exp.GT: ("is more than", "is at most"),
+    exp.GTE: ("is at least", "is less than"),
+    exp.LT: ("is less than", "is at least"),
+    exp.LTE: ("is at most", "is more than"),
+    exp.NullSafeEQ: ("is the same as", "is not the same as"),
+    exp.NullSafeNEQ: ("is not the same as", "is the same as"),
+    exp.Is: ("is", "is not"),
+    exp.Glob: ("matches the pattern", "does not match the pattern"),
+    exp.Match: ("matches the search", "does not match the search"),
+    exp.RegexpLike: ("matches the expression", "does not match the expression"),
+}
+_CONDITIONS = (*_VERBS, exp.Connector, exp.Not, exp.Like, exp.ILike, exp.In, exp.Between, exp.Exists, exp.Escape)
+"""Kinds of expressions that `condition` says."""
+
+_ARITHMETIC: dict[type[exp.Expr], str] = {
+    exp.Add: "plus",
+    exp.Sub: "minus",
+    exp.Mul: "times",
+    exp.Div: "divided by",
+    exp.Mod: "modulo",
+    exp.DPipe: "followed by",
+}
+_AGGREGATES: dict[type[exp.Expr], str] = {
+    exp.Sum: "the total",
+    exp.Avg: "the average",
+    exp.Min: "the smallest",
+    exp.Max: "the largest",
+    exp.GroupConcat: "one text of every",
+}
+_FUNCTIONS: dict[type[exp.Expr], str] = {
+    exp.Lower: "{} in lower case",
+    exp.Upper: "{} in upper case",
+    exp.Length: "the length of {}",
+    exp.Abs: "the absolute value of {}",
+    exp.Neg: "minus {}",
+    exp.Paren: "{}",
+    exp.TsOrDsToTimestamp: "{}",
+}
+_DATE_PARTS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%w": "weekday", "%j": "day of the year"}
+_COMPOUND = {
+    "union": "rows in {} or in {}",
+    "union all": "rows of {} followed by all of {}",
+    "intersect": "rows that are both in {} and in {}",
+    "except": "rows in {} but not in {}",
+}
+
+
+_PLAIN = frozenset({"expressions", "from_", "joins", "where"})
+"""Parts of a SELECT that two sides of a compound may share in one sentence."""
+
+
+@analysis
+def explain(sql: str, schema: Schema) -> str:
+    """Return what a query means, in one or a few English sentences.
+
+    Args:
+        sql: One query in the schema's dialect.
+        schema: The database's schema.
+
+    Raises:
+        SQLParseError: It cannot be parsed as one query.
+    """
+    query = Query.of(sql, schema.dialect, schema)
+    words = Explainer(query).say_query(query.tree)
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+class Explainer:
+    """A writer of a query's parts in plain English."""
+
+    def __init__(self, query: Query) -> None:
+        self.query = query
+
+    def say_query(self, node: exp.Expr) -> str:
+        """A query of any kind, as a noun phrase."""
+        node = node.unnest()
+        if isinstance(node, exp.Select):
+            said = self._select(node)
+        elif isinstance(node, exp.SetOperation):
+            said = self._compound(node)
+        elif isinstance(node, exp.Subquery):
+            said = self.say_query(node.this)
+        else:
+            said = f"the values {self.all_of(node.expressions)}"
+        with_ = node.args.get("with_")
+        if with_ is None:
+            return said
+        defined = [f"{plain_name(cte.alias)!r} is {self.say_query(cte.this)}" for cte in with_.expressions]
+        return f"{said}, where {listed(defined)}"
+
+    def _compound(self, node: exp.SetOperation) -> str:
+        if (shared := self._shared(node)) is not None:
+            return shared + self._tail(node, node)
+        kind = node.key if node.args.get("distinct") is not False or node.key != "union" else "union all"
+        sides = (f"({self.say_query(node.this)})", f"({self.say_query(node.expression)})")
+        return _COMPOUND[kind].format(*sides) + self._tail(node, node)
+
+    def _shared(self, node: exp.SetOperation) -> str | None:
+        """Return both sides in one sentence, if they differ in their conditions alone."""
+        sides = (node.this.unnest(), node.expression.unnest())
+        if node.key not in ("intersect", "except") or not all(isinstance(side, exp.Select) for side in sides):
+            return None
+        if not all({key for key, value in side.args.items() if value} <= _PLAIN for side in sides):
+            return None
+        one, other = sides
+        if any(one.args.get(key) != other.args.get(key) for key in ("expressions", "from_", "joins")):
+            return None
+        wheres = [side.args["where"].this for side in sides if side.args.get("where")]
+        if len(wheres) < 2 or not one.args.get("from_"):
+            return None
+        first, second = map(self.say, wheres)
+        base = f"{self.all_of(one.expressions)}{self._from(self._scope(one))}"
+        found = "found also" if node.key == "intersect" else "not found"
+        return f"{base} where {first}, {found} where {second}, each once"
+
+    def _select(self, node: exp.Select) -> str:
+        scope = self._scope(node)
+        outputs = self.all_of(node.expressions)
+        kind = "values" if len(node.expressions) == 1 else "combinations"
+        unique = f"the different {kind} of " if node.args.get("distinct") is not None else ""
+        parts = [f"{unique}{outputs}", self._from(scope)]
+        where, group, having = (node.args.get(key) for key in ("where", "group", "having"))
+        if where is not None:
+            parts.append(f" where {self.say(where.this)}")
+        if group is not None:
+            terms = [self._term(term, node).removeprefix("the ") for term in group.expressions]
+            parts.append(f", for each {listed(terms)}")
+        if having is not None:
+            parts.append(f", only {'groups ' if group is not None else ''}where {self.say(having.this)}")
+        for window in node.args.get("windows") or ():
+            parts.append(f", with the window {window.name!r} being rows {self.say(window)}")
+        return "".join(parts) + self._tail(node, node)
+
+    def _from(self, scope: Scope) -> str:
+        if not scope.sources:
+            return ""
+        first, *others = scope.sources
+        return f" from {self.source(first)}" + "".join(self._joined(source) for source in others)
+
+    def _joined(self, source: Source) -> str:
+        join, said = source.join, self.source(source)
+        if join is None:  # LATERAL behind a table without a comma
+            return f" and {said}"
+        conditions = " and ".join(self.say(part) for part in join_conditions(source))
+        on = f" ({conditions})" if conditions and not self._goes_without_saying(source) else ""
+        if source.using:
+            on = f" (by equal {listed(sorted(plain_name(name) for name in source.using))})"
+        if join.side == "LEFT":
+            return f", with {said} where there is one{on}"
+        if join.side in ("RIGHT", "FULL"):
+            both = "every row of both sides" if join.side == "FULL" else f"every row of {said}"
+            return f" joined with {said}{on}, keeping {both}"
+        return f" joined with {said}{on}" if conditions or on else f" and {said}"
+
+    def _goes_without_saying(self, source: Source) -> bool:
+        """Whether a table is joined by the only reference that there is between two tables, each read once."""
+        parts = join_conditions(source)
+        if len(parts) != 1 or not isinstance(parts[0], exp.EQ):
+            return False
+        found = [self.query.column(side) for side in (parts[0].left, parts[0].right)]
+        ends = {end.item for end in found if end is not None}
+        tables = {table for table, _ in ends}
+        scope = next(scope for scope in self.query.scopes if source in scope.sources)
+        read = [other.table.name for other in scope.sources if other.table is not None]
+        keys = [key for key in self.query.schema.foreign_keys if {key.table, key.ref_table} == tables]
+        if len(tables) != 2 or len(set(read)) < len(read) or len(keys) != 1 or len(keys[0].columns) != 1:
+            return False
+        return ends == {(keys[0].table, keys[0].columns[0]), (keys[0].ref_table, keys[0].ref_columns[0])}
+
+    def _scope(self, select: exp.Expr) -> Scope:
+        scope = self.query.scope(select)
+        assert scope is not None
+        return scope
+
+    def _term(self, term: exp.Expr, node: exp.Expr) -> str:
+        """Return a term of GROUP BY or ORDER BY in words; a number stands for an output column."""
+        selected = node.selects if isinstance(node, exp.Query) else []
+        if isinstance(term, exp.Literal) and term.is_int and 0 < int(term.name) <= len(selected):
+            return self.say(selected[int(term.name) - 1].unalias())
+        return self.say(term)
+
+    def _tail(self, node: exp.Expr, outputs: exp.Expr) -> str:
+        order, limit, offset = (node.args.get(key) for key in ("order", "limit", "offset"))
+        rows = limit_count(node)
+        count = self.say(rows) if rows is not None else "1"
+        said = ""
+        if order is not None and limit is not None and offset is None and len(order.expressions) == 1:
+            term = order.expressions[0]
+            extreme = "largest" if term.args.get("desc") else "smallest"
+            which, first = ("the one", "") if count == "1" else (f"the {count}", f", {extreme} first")
+            return f", only {which} with the {extreme} {self._term(term.this, outputs).removeprefix('the ')}{first}"
+        if order is not None:
+            terms = [f"{self._term(term.this, outputs)} {self.direction(term)}" for term in order.expressions]
+            said += f", sorted by {listed(terms, 'then')}"
+        if limit is not None:
+            said += f", only the first {count} row{'s' if count != '1' else ''}"
+        if offset is not None:
+            said += f" after the first {self.say(offset.expression)}"
+        return said
+
+    def say(self, node: exp.Expr) -> str:
+        """An expression as a noun phrase, a condition as a clause; what there are no words for, as SQL."""
+        if isinstance(node, _CONDITIONS):
+            return self.condition(node)
+        if isinstance(node, exp.Query):
+            return f"({self.say_query(node)})"
+        for kinds, method in self._sayers:
+            if isinstance(node, kinds):
+                return method(node)
+        return f"`{self.query.text(node)}`"
+
+    def has_words(self, node: exp.Expr) -> bool:
+        """Whether all of it can be said without SQL: a call of a function that has no words needs one argument."""
+        for part in node.find_all(exp.Func, exp.Interval):
+            if isinstance(part, (*_CONDITIONS, exp.Query)):
+                continue
+            method = next((method for kinds, method in self._sayers if isinstance(part, kinds)), None)
+            arguments = [one for one in part.iter_expressions() if not isinstance(one, exp.Identifier)]
+            if method is None or (method == self._function and len(arguments) != 1):
+                return False
+        return True
+
+    def all_of(self, nodes: list[exp.Expr], last: str = "and") -> str:
+        """A list of expressions."""
+        return listed([self.say(node) for node in nodes], last)
+
+    def order(self, node: exp.Expr) -> str:
+        """The terms of an ORDER BY."""
+        return listed([f"{self.say(term.this)} {self.direction(term)}" for term in node.expressions], "then")
+
+    def direction(self, term: exp.Expr) -> str:
+        """How an ORDER BY term sorts; where NULLs go only if not where the engine puts them anyway."""
+        descending, first = bool(term.args.get("desc")), term.args.get("nulls_first")
+        said = "descending" if descending else "ascending"
+        usual = {"nulls_are_small": not descending, "nulls_are_large": descending}
+        if first is not None and bool(first) is not usual.get(self.query.rules.grammar.NULL_ORDERING, False):
+            said += f" with missing values {'first' if first else 'last'}"
+        return said
+
+    def text(self, node: exp.Expr) -> str | None:
+        """A string's content; None for anything else."""
+        reference = self.query.at(node)
+        if reference is not None:
+            return reference.column if reference.kind == "string" else None
+        return node.name if isinstance(node, exp.Literal) and node.is_string else None
+
+    def source(self, source: Source) -> str:
+        """What a FROM clause reads."""
+        if not source.own:
+            inner = f"({self.say_query(source.query)})" if source.query is not None else self.say(source.node)
+            return f"{inner} called {source.name!r}" if source.name else inner
+        if not isinstance(source.node.this, exp.Identifier):
+            called = source.node.this or source.node
+            return f"the parts of {self.all_of(called.expressions or called.args.get('rows_from') or [])}"
+        return self.named(source)
+
+    def named(self, source: Source) -> str:
+        """How columns of a source refer to it."""
+        if not source.own or not isinstance(source.node.this, exp.Identifier):
+            return repr(source.name) if source.name else "the sub-query"
+        name = plain_name(source.node.name)
+        return f"{name} {source.name!r}" if self._ambiguous(source) else name
+
+    def _ambiguous(self, source: Source) -> bool:
+        """Whether the same table is read under several names, so that the alias must tell which is meant.
+
+        Not by the other side of a UNION: what stands side by side is never named together.
+        """
+        own = next((scope for scope in self.query.scopes if source in scope.sources), None)
+        near = (scope for scope in self.query.scopes if own is None or own in outwards(scope) or scope in outwards(own))
+        names = {other.name for scope in near for other in scope.sources if other.own == source.own}
+        return len(names) > 1 and source.name != source.own
+
+    def _column(self, node: exp.Expr) -> str:
+        reference = self.query.at(node)
+        if reference is None:
+            return plain_name(node.name)
+        if reference.kind == "string":
+            return quote_text(reference.column)
+        if reference.kind == "alias" and reference.owner is not None:
+            return self.say(reference.owner.aliases[self.query.rules.key(reference.node.this)])
+        if reference.source is None:
+            return plain_name(reference.column)
+        if reference.kind == "star":
+            return f"all columns of {self.named(reference.source)}"
+        owner = reference.owner
+        alone = owner is reference.scope and owner is not None and len(owner.sources) == 1
+        return (
+            plain_name(reference.column)
+            if alone
+            else f"{plain_name(reference.column)} of {self.named(reference.source)}"
+        )
+
+    def _count(self, node: exp.Expr) -> str:
+        inner = node.this
+        if inner is None or isinstance(inner, exp.Star):
+            return "the number of rows"
+        if isinstance(inner, exp.Distinct):
+            return f"the number of different values of {self.all_of(inner.expressions)}"
+        return f"the number of known values of {self.say(inner)}"
+
+    def _aggregate(self, node: exp.Expr) -> str:
+        inner = node.this
+        if isinstance(inner, exp.Distinct):
+            return f"{_AGGREGATES[type(node)]} different {self.all_of(inner.expressions)}"
+        separator = node.args.get("separator")
+        between = f" with {self.say(separator)} between them" if separator is not None else ""
+        said = self.say(inner)
+        if isinstance(node, exp.Sum) and said.startswith("total"):
+            return f"the sum of {said}{between}"
+        of = "of " if not isinstance(inner.unnest(), exp.Column) else ""
+        return f"{_AGGREGATES[type(node)]} {of}{said}{between}"
+
+    def _arithmetic(self, node: exp.Expr) -> str:
+        sides = (node.this, node.args["expression"])
+        left, right = (
+            bracketed(self.say(side)) if isinstance(side.unnest(), exp.Binary) else self.say(side) for side in sides
+        )
+        return f"{left} {_ARITHMETIC[type(node)]} {right}"
+
+    def _case(self, node: exp.Expr) -> str:
+        subject = f"{self.say(node.this)} is " if node.this is not None else ""
+        parts = [f"{self.say(branch.args['true'])} if {subject}{self.say(branch.this)}" for branch in node.args["ifs"]]
+        default = node.args.get("default")
+        return f"{'; '.join(parts)}; otherwise {self.say(default) if default is not None else 'nothing'}"
+
+    def _if(self, node: exp.Expr) -> str:
+        otherwise = node.args.get("false")
+        rest = self.say(otherwise) if otherwise is not None else "nothing"
+        return f"{self.say(node.args['true'])} if {self.say(node.this)}, otherwise {rest}"
+
+    def _window(self, node: exp.Expr) -> str:
+        parts = [] if isinstance(node.this, exp.Identifier) else [self.say(node.this)]
+        if node.args.get("partition_by"):
+            parts.append(f"within each {self.all_of(node.args['partition_by'])}")
+        if node.args.get("order") is not None:
+            parts.append(f"in the order of {self.order(node.args['order'])}")
+        if node.args.get("spec") is not None:
+            parts.append(f"over {self.query.text(node.args['spec']).lower()}")
+        if node.alias:
+            parts.append(f"over the window {node.alias!r}")
+        return " ".join(parts)
+
+    def _strftime(self, node: exp.Expr) -> str:
+        shown = self.text(node.args["format"])
+        part = _DATE_PARTS.get(shown or "")
+        return f"the {part} of {self.say(node.this)}" if part else f"{self.say(node.this)} in the form {shown!r}"
+
+    def _json(self, node: exp.Expr) -> str:
+        path = node.args["expression"]
+        shown = self.query.text(path) if isinstance(path, exp.JSONPath) else self.say(path)
+        return f"the part {shown} of {self.say(node.this)}"
+
+    def _round(self, node: exp.Expr) -> str:
+        decimals = node.args.get("decimals")
+        return f"{self.say(node.this)} rounded" + (f" to {self.say(decimals)} decimals" if decimals is not None else "")
+
+    def _function(self, node: exp.Expr) -> str:
+        assert isinstance(node, exp.Func)
+        name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+        said = [self.say(argument) for argument in node.iter_expressions() if not isinstance(argument, exp.Identifier)]
+        plain = plain_name(name.lower())
+        return f"{plain} of {listed(said)}" if said else plain
+
+    @cached_property
+    def _sayers(self) -> tuple[tuple[type[exp.Expr] | tuple[type[exp.Expr], ...], Callable[[exp.Expr], str]], ...]:
+        return (
+            (exp.Column, self._column),
+            (exp.Literal, lambda node: quote_text(node.name) if node.args.get("is_string") else node.name),
+            (exp.Star, lambda node: "all columns"),
+            (exp.Null, lambda node: "nothing"),
+            (exp.Boolean, lambda node: "true" if node.this else "false"),
+            (exp.Alias, lambda node: self.say(node.this)),
+            (exp.Count, self._count),
+            (tuple(_AGGREGATES), self._aggregate),
+            (tuple(_ARITHMETIC), self._arithmetic),
+            (exp.Case, self._case),
+            (exp.If, self._if),
+            (exp.Window, self._window),
+            (exp.Distinct, lambda node: f"different {self.all_of(node.expressions)}"),
+            (exp.Tuple, lambda node: f"({self.all_of(node.expressions)})"),
+            (exp.Filter, lambda node: f"{self.say(node.this)} only where {self.say(node.expression.this)}"),
+            (exp.JSONExtract, self._json),
+            (exp.JSONExtractScalar, self._json),
+            (exp.Round, self._round),
+            (exp.Coalesce, lambda node: f"the first known of {self.all_of([node.this, *node.expressions])}"),
+            (exp.Cast, lambda node: f"{self.say(node.this)} as {node.args['to'].sql().lower()}"),
+            (exp.Collate, lambda node: f"{self.say(node.this)} (compared as {node.expression.name.lower()})"),
+            (exp.TimeToStr, self._strftime),
+            (tuple(_FUNCTIONS), lambda node: _FUNCTIONS[type(node)].format(self.say(node.this))),
+            (exp.Func, self._function),
+        )
+
+    def condition(self, node: exp.Expr, negated: bool = False) -> str:
+        """Return a condition as a clause, one of `_CONDITIONS` or anything else; negated, as if NOT stood before it."""
+        node = node.unnest()
+        if isinstance(node, exp.Not):
+            return self.condition(node.this, not negated)
+        if isinstance(node, exp.Connector) and not negated:
+            return self._connected(node)
+        if isinstance(node, exp.Exists):
+            return f"there is {'no' if negated else 'a'} row among ({self.say_query(node.this)})"
+        if isinstance(node, exp.In):
+            return self._in(node, negated)
+        if isinstance(node, exp.Between):
+            bounds = f"{self.say(node.args['low'])} and {self.say(node.args['high'])}"
+            return f"{self.say(node.this)} is {'not ' if negated else ''}between {bounds}"
+        if isinstance(node, exp.Escape) and isinstance(node.this, exp.Like | exp.ILike):
+            pattern = f"{self.say(node.this.expression)} with escape {self.say(node.expression)}"
+            return self._pattern(node.this, pattern, negated)
+        if isinstance(node, exp.ILike):
+            return f"{self._like(node, negated)}, in any case of its letters"
+        if isinstance(node, exp.Like):
+            return self._like(node, negated)
+        if type(node) in _VERBS:
+            return self._compared(node, negated)
+        said = self.say(node)
+        return f"it is not so that {bracketed(said)}" if negated else said
+
+    def _connected(self, node: exp.Connector) -> str:
+        word = " and " if isinstance(node, exp.And) else " or "
+        texts: list[str] = []
+        for part in node.flatten(unnest=False):
+            said = self.condition(part)
+            texts.append(f"({said})" if isinstance(part.unnest(), exp.Connector) else said)
+        return word.join(texts)
+
+    def _compared(self, node: exp.Expr, negated: bool) -> str:
+        left, right = node.this, node.args["expression"]
+        verb = _VERBS[type(node)][negated]
+        if isinstance(right.unnest(), exp.Null):
+            if isinstance(node, exp.Is | exp.NullSafeEQ | exp.NullSafeNEQ):
+                return f"{self.say(left)} is {'known' if ' not' in verb else 'missing'}"
+            return f"{self.say(left)} {verb} equal to NULL (which never holds)"
+        return f"{self.say(left)} {verb} {self.say(right)}"
+
+    def _in(self, node: exp.In, negated: bool) -> str:
+        is_ = "is not" if negated else "is"
+        left, query = self.say(node.this), node.args.get("query")
+        if query is not None:
+            return f"{left} {is_} among ({self.say_query(query)})"
+        if node.args.get("field") is not None:
+            return f"{left} {is_} among the rows of {self.say(node.args['field'])}"
+        return f"{left} {is_} {'one of ' if len(node.expressions) > 1 else ''}{self.all_of(node.expressions, 'or')}"
+
+    def _like(self, node: exp.Like | exp.ILike, negated: bool) -> str:
+        negated ^= bool(node.args.get("negate"))
+        text = self.text(node.expression)
+        core = text.strip("%") if text is not None else ""
+        if text is None or not core or "%" in core or "_" in core:
+            return self._pattern(node, self.say(node.expression), negated)
+        verbs = {
+            (True, True): ("starts and ends with", "does not start and end with"),
+            (True, False): ("ends with", "does not end with"),
+            (False, True): ("starts with", "does not start with"),
+            (False, False): ("is", "is not"),
+        }
+        verbs[True, True] = ("contains", "does not contain")
+        verb = verbs[text.startswith("%"), text.endswith("%")][negated]
+        return f"{self.say(node.this)} {verb} {quote_text(core)}"
+
+    def _pattern(self, node: exp.Like | exp.ILike, pattern: str, negated: bool) -> str:
+        negated ^= bool(node.args.get("negate")) and isinstance(node.parent, exp.Escape)
+        return f"{self.say(node.this)} {'does not match' if negated else 'matches'} the pattern {pattern}"

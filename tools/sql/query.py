@@ -1,0 +1,555 @@
+"""One reading of a statement: its tree, what its names stand for, and what follows from them.
+
+It knows the schema, and nothing of a question or of what a database holds. `Query.of` remembers its latest readings, so
+that checks, readings, explanations and the like share one, and everything is derived only when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal, TypeVar
+
+from sqlglot import exp
+
+from ..database.schema import ColumnSchema, Schema, TableSchema
+from .dialects import Clause
+from .keywords import fold
+from .parse import REMEMBERED_LENGTH, Parsed, parse
+from .resolve import resolve
+from .scope import Reference, Resolution, Scope, Source
+from .untrusted import analysis, analysis_or
+
+N = TypeVar("N", bound=exp.Expr)
+
+ALL_COLUMNS = "*"
+"""Stands for all columns of a table in `UsedItems.columns` (Track-SQL's all-column intent)."""
+
+_UNTYPED_AGGREGATES = frozenset({"total", "string_agg", "median", "percentile", "percentile_cont", "percentile_disc"})
+_FILTERING = ("", "INNER", "CROSS", "STRAIGHT", "SEMI")
+"""Kinds of joins whose ON every row fulfils."""
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_VALUES = frozenset({"expression", "expressions", "low", "high"})
+"""Where a condition has what a column is compared with."""
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """An expression that is a column of a table, and nothing else.
+
+    Attributes:
+        node: The expression.
+        clause: The clause in which it stands.
+        scope: The SELECT that reads the table; an enclosing one for a correlated reference.
+        source: The source that it belongs to.
+        table: The source's table.
+        schema: The column.
+    """
+
+    node: exp.Column
+    clause: Clause
+    scope: Scope
+    source: Source
+    table: TableSchema
+    schema: ColumnSchema
+
+    @property
+    def is_filtered_or_grouped(self) -> bool:
+        """Whether the SELECT filters or groups by it, with more than a test for NULL."""
+        select, node = self.scope.select, self.node.parent
+        if isinstance(node, exp.Is) or self.clause in ("where", "group"):
+            return not isinstance(node, exp.Is)
+        while node is not None and node is not select and not is_aggregate(node):
+            node = node.parent
+        return node is select and self.clause == "select" and select.args.get("group") is not None
+
+    @property
+    def item(self) -> tuple[str, str]:
+        """Names of the table and the column, as the schema spells them."""
+        return self.table.name, self.schema.name
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A part of a condition that AND connects with the others.
+
+    Attributes:
+        node: Its expression.
+        scope: The SELECT that it belongs to.
+        clause: Its clause; `counted` if an aggregate counts only rows that fulfil it.
+        source: The source that its ON brought in.
+    """
+
+    node: exp.Expr
+    scope: Scope
+    clause: Literal["where", "on", "qualify", "having", "counted"]
+    source: Source | None = None
+
+    @property
+    def is_conjunct(self) -> bool:
+        """Whether it must hold for every row: it stands in WHERE, or in the ON of an inner join."""
+        inner = self.source is not None and self.source.side not in ("LEFT", "RIGHT", "FULL")
+        return self.clause == "where" or inner
+
+
+@dataclass(frozen=True)
+class UsedItems:
+    """Tables and columns of the schema that a query names.
+
+    Attributes:
+        tables: Names as the schema spells them.
+        columns: `(table, column)`; the column is `*` for `SELECT *` and `table.*` (not for `count(*)`).
+    """
+
+    tables: frozenset[str]
+    columns: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants of a query.
+
+    Attributes:
+        texts: Casefolded, without wildcards at their ends.
+        numbers: As they are written.
+    """
+
+    texts: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+
+    def looks_for(self, text: str) -> bool:
+        """Whether a text is among the texts, or part of one, or one of them part of it, or the same number."""
+        text = text.casefold()
+        return text in self.numbers or any(text in other or other in text for other in self.texts)
+
+
+class Query:
+    """A statement that was read; it may be shared, so its tree must not be changed: `edit` gives a copy to change.
+
+    Attributes:
+        sql: The text that was parsed.
+        tokens: sqlglot's tokens of the text.
+        tree: The syntax tree.
+        rules: Rules of the dialect.
+        schema: The schema that its names are resolved against.
+    """
+
+    def __init__(self, parsed: Parsed, schema: Schema) -> None:
+        self.sql, self.tokens, self.tree, self.rules = parsed.sql, parsed.tokens, parsed.tree, parsed.rules
+        self.schema = schema
+        # With the node, so that no other one gets its number.
+        self._texts: dict[int, tuple[exp.Expr, str]] = {}
+
+    @staticmethod
+    def of(sql: str, dialect: str, schema: Schema | None = None) -> Query:
+        """Return the reading of a statement, the same one if it was read before.
+
+        Args:
+            sql: One query.
+            dialect: By sqlglot's name.
+            schema: What its names are resolved against, of the same dialect; None if only its form matters.
+
+        Raises:
+            SQLParseError: It cannot be parsed as one query.
+        """
+        read = _remembered if len(sql) <= REMEMBERED_LENGTH else _long_remembered
+        return read(sql, dialect, None if schema is None else _SchemaKey(schema))
+
+    def edit(self) -> Edit:
+        """Return a copy to change."""
+        return Edit(self)
+
+    def text(self, node: exp.Expr) -> str:
+        """Return a part of the query as SQL, written once: a list of values is looked at value by value."""
+        if id(node) not in self._texts:
+            self._texts[id(node)] = node, node.sql(dialect=self.rules.grammar)
+        return self._texts[id(node)][1]
+
+    # Names
+
+    @cached_property
+    @analysis
+    def resolution(self) -> Resolution:
+        """What each name stands for."""
+        return resolve(self.tree, self.schema)
+
+    @property
+    def scopes(self) -> list[Scope]:
+        """Its SELECTs, in the order in which they are resolved: a CTE's before the SELECT that reads it."""
+        return self.resolution.scopes
+
+    @cached_property
+    def _references(self) -> dict[int, Reference]:
+        return {id(reference.node): reference for reference in self.resolution.references}
+
+    def at(self, node: exp.Expr) -> Reference | None:
+        """Return what a `Column` expression stands for; None for any other."""
+        return self._references.get(id(node))
+
+    @cached_property
+    def columns(self) -> tuple[TableColumn, ...]:
+        """Every column of a table that the query names, in the order of its references."""
+        found: list[TableColumn] = []
+        for reference in self.resolution.references:
+            source, owner = reference.source, reference.owner
+            if reference.kind == "column" and owner is not None and source is not None and source.table is not None:
+                column = source.table.column(source.declared(reference.column))
+                if column is not None:
+                    found.append(TableColumn(reference.node, reference.clause, owner, source, source.table, column))
+        return tuple(found)
+
+    @cached_property
+    def _columns_by_node(self) -> dict[int, TableColumn]:
+        return {id(column.node): column for column in self.columns}
+
+    def column(self, node: exp.Expr | None) -> TableColumn | None:
+        """Return the column that an expression is; None if it is anything else."""
+        return self._columns_by_node.get(id(node.unnest())) if node is not None else None
+
+    def columns_of(self, scope: Scope, within: exp.Expr | None = None) -> Iterator[TableColumn]:
+        """Yield the columns of what a SELECT reads that the query names, or an expression in it and its sub-queries."""
+        columns = self.columns if within is None else map(self.column, within.find_all(exp.Column))
+        return (column for column in columns if column is not None and column.scope is scope)
+
+    def literal(self, node: exp.Expr) -> str | float | None:
+        """Return a literal's value, double-quoted texts and signed numbers included; None for anything else."""
+        node = node.unnest()
+        if isinstance(node, exp.Neg):
+            value = self.literal(node.this)
+            return -value if isinstance(value, float) else None
+        if isinstance(node, exp.Literal):
+            if node.is_string:
+                return node.name
+            try:
+                return float(node.name)
+            except ValueError:
+                return None
+        reference = self.at(node)
+        return reference.column if reference is not None and reference.kind == "string" else None
+
+    def operands(self, node: exp.Expr) -> Iterator[tuple[TableColumn, exp.Expr]]:
+        """Yield pairs of a column and what a comparison compares it with."""
+        left = self.column(node.this)
+        if isinstance(node, exp.In):
+            yield from ((left, item) for item in node.expressions if left is not None)
+        elif isinstance(node, exp.Between):
+            yield from ((left, node.args[key]) for key in ("low", "high") if left is not None)
+        elif left is not None:
+            yield left, node.expression
+        elif (right := self.column(node.expression)) is not None:
+            yield right, node.this
+
+    @cached_property
+    def tables(self) -> dict[str, TableSchema]:
+        """The schema's tables that it reads, by name."""
+        return {source.table.name: source.table for scope in self.scopes for source in scope.sources if source.table}
+
+    @cached_property
+    def used(self) -> UsedItems:
+        """Tables and columns of the schema that it names, sub-queries included."""
+        columns = {column.item for column in self.columns}
+        stars = [reference.source for reference in self.resolution.references if reference.kind == "star"]
+        for scope in self.scopes:
+            if any(isinstance(item, exp.Star) for item in scope.select.expressions):
+                stars += scope.sources
+            # USING and NATURAL compare columns on both sides.
+            for name in (name for source in scope.sources for name in source.using):
+                held = ((other.table, other.table.column(name)) for other in scope.sources if other.table)
+                columns.update((table.name, column.name) for table, column in held if column)
+        columns.update((source.table.name, ALL_COLUMNS) for source in stars if source and source.table)
+        return UsedItems(frozenset(self.tables), frozenset(columns))
+
+    @cached_property
+    def constants(self) -> Constants:
+        """The texts and numbers that its conditions compare with."""
+        literals = list(self.tree.find_all(exp.Literal))
+        texts = [str(literal.this) for literal in literals if literal.is_string]
+        if self.rules.words_as_text:  # SQLite reads "Paris" as a text if there is no such column
+            texts += [
+                node.name
+                for node in self.tree.find_all(exp.Column)
+                if node.this.args.get("quoted") and not node.table
+                if isinstance(node.parent, exp.Predicate) and node.arg_key in _VALUES
+            ]
+        numbers = (str(literal.this) for literal in literals if not literal.is_string)
+        plain = filter(None, map(plain_text, texts))
+        return Constants(frozenset(plain), frozenset(filter(_NUMBER.fullmatch, numbers)))
+
+    # SELECTs and what belongs to them
+
+    @cached_property
+    def _scopes_by_select(self) -> dict[int, Scope]:
+        return {id(scope.select): scope for scope in self.scopes}
+
+    def scope(self, select: exp.Expr) -> Scope | None:
+        """Return the scope of a SELECT; None for any other expression."""
+        return self._scopes_by_select.get(id(select))
+
+    @cached_property
+    def chain(self) -> tuple[Scope, ...]:
+        """The SELECT that gives the rows, then those that it wholly reads from; none for a UNION and the like."""
+        found: list[Scope] = []
+        query: exp.Expr | None = self.tree
+        while query is not None and (scope := self.scope(query.unnest())) is not None and scope not in found:
+            found.append(scope)
+            query = scope.sources[0].query if len(scope.sources) == 1 and scope.reads_only_sources else None
+        return tuple(found)
+
+    def own(self, scope: Scope, *kinds: type[N]) -> list[N]:
+        """Return the expressions of these kinds that belong to a SELECT itself, and not to a sub-query."""
+        select = scope.select
+        nodes = select.walk(prune=lambda node: node is not select and isinstance(node, exp.Select))
+        return [node for node in nodes if isinstance(node, kinds)]
+
+    def aggregates(self, scope: Scope, *kinds: type[exp.Expr]) -> list[exp.Expr]:
+        """Return calls of aggregate functions of a SELECT itself that are not over a window."""
+        found = self.own(scope, *(kinds or (exp.AggFunc, exp.Anonymous)))
+        return [node for node in found if is_aggregate(node) and not isinstance(node.parent, exp.Window)]
+
+    def resolve_term(self, term: exp.Expr, scope: Scope) -> exp.Expr:
+        """Return what a term of GROUP BY or ORDER BY stands for: a result column by its number or alias, or itself."""
+        node, outputs = term.unnest(), scope.select.expressions
+        if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(outputs):
+            return outputs[int(node.name) - 1].unalias()
+        reference = self.at(node)
+        if reference is not None and reference.kind == "alias" and reference.owner is not None:
+            return reference.owner.aliases[self.rules.key(reference.node.this)]
+        return node
+
+    def group_terms(self, scope: Scope) -> list[exp.Expr] | None:
+        """Return what each term of GROUP BY stands for; None if there is no GROUP BY, or one of several sets."""
+        group = scope.select.args.get("group")
+        several = group is not None and any(
+            group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets", "totals")
+        )
+        if group is None or several or group.find(exp.Rollup, exp.Cube, exp.GroupingSets) is not None:
+            return None
+        return [self.resolve_term(term, scope).unnest() for term in group.expressions] or None
+
+    # Conditions
+
+    @cached_property
+    def _conditions(self) -> dict[int, list[Condition]]:
+        return {id(scope): list(self._conditions_of(scope)) for scope in self.scopes}
+
+    def conditions(self, scope: Scope) -> list[Condition]:
+        """Return the conditions of a SELECT in the order of its clauses."""
+        return self._conditions[id(scope)]
+
+    def conjuncts(self, scope: Scope) -> list[exp.Expr]:
+        """Return what must hold for every row of a SELECT."""
+        return [condition.node for condition in self.conditions(scope) if condition.is_conjunct]
+
+    def holds(self, condition: Condition) -> bool:
+        """Whether every row of the result fulfils a condition, or every group."""
+        if condition.scope not in self.chain or condition.clause == "counted":
+            return False
+        source = condition.source
+        if source is None or source.join is None:
+            return True
+        return not condition.scope.is_optional(source) and source.join.kind in _FILTERING
+
+    def _conditions_of(self, scope: Scope) -> Iterator[Condition]:
+        args = scope.select.args
+        yield from (Condition(part, scope, "where") for part in _clause_parts(args.get("where")))
+        for source in scope.sources:
+            yield from (Condition(part, scope, "on", source) for part in join_conditions(source))
+        yield from (Condition(part, scope, "qualify") for part in _clause_parts(args.get("qualify")))
+        yield from (Condition(part, scope, "having") for part in _clause_parts(args.get("having")))
+        for node in self.own(scope, exp.Filter, exp.Func):
+            if isinstance(node, exp.Filter):
+                yield from (Condition(part, scope, "counted") for part in split_condition(node.expression.this))
+            elif is_aggregate(node) and isinstance(node.this, exp.Expr):
+                yield from (Condition(part, scope, "counted") for part in _counted_parts(node.this, scope.select))
+
+    # What FROM gives
+
+    def equalities(self, scope: Scope) -> tuple[set[SourceColumn], list[tuple[SourceColumn, SourceColumn]]]:
+        """Return the columns of a SELECT's sources that equal a constant, and pairs of columns that are equal."""
+        fixed: set[SourceColumn] = set()
+        pairs: list[tuple[SourceColumn, SourceColumn]] = []
+        for condition in self.conditions(scope):
+            part = condition.node
+            if condition.clause not in ("where", "on") or not isinstance(part, exp.EQ):
+                continue
+            ends = [self.at(side.unnest()) for side in (part.left, part.right)]
+            columns = [
+                (id(end.source), fold(end.column))
+                for end in ends
+                if end is not None and end.source is not None and end.owner is scope and end.kind in ("column", "rowid")
+            ]
+            if len(columns) == 2:
+                pairs.append((columns[0], columns[1]))
+            elif columns and any(self.literal(side) is not None for side in (part.left, part.right)):
+                fixed.add(columns[0])
+        for place, source in enumerate(scope.sources):
+            for name in source.using:
+                pairs += [((id(source), name), (id(other), name)) for other in scope.sources[:place]]
+        return fixed, pairs
+
+    def repeating(self, source: Source, scope: Scope) -> list[Source]:
+        """Return the other sources of a SELECT of which several rows may belong to one row of a source."""
+        fixed, pairs = self.equalities(scope)
+        known = [source]
+        left = [other for other in scope.sources if other is not source]
+        while True:
+            bound = fixed | {
+                one
+                for pair in pairs
+                for one, other in (pair, pair[::-1])
+                if any(other[0] == id(reached) for reached in known)
+            }
+            single = [other for other in left if _is_single(other, bound)]
+            if not single:
+                return left
+            known += single
+            left = [other for other in left if other not in single]
+
+    def row_source(self, scope: Scope) -> Source | None:
+        """Return the source whose rows no other one repeats: FROM has at most one row for each; None if none is so."""
+        if len(scope.sources) == 1:
+            return scope.sources[0]
+        sure = (source for source in scope.sources if not scope.is_optional(source))
+        return next((source for source in sure if not self.repeating(source, scope)), None)
+
+    # The rows of the result
+
+    @property
+    def order(self) -> list[exp.Expr]:
+        """The terms of the outermost ORDER BY."""
+        order = self.tree.args.get("order")
+        return order.expressions if order is not None else []
+
+    @property
+    def limit(self) -> exp.Expr | None:
+        """How many rows LIMIT or FETCH FIRST lets through; None if neither says."""
+        return limit_count(self.tree)
+
+
+SourceColumn = tuple[int, str]
+"""A source's identity and a folded column name."""
+
+
+class Edit:
+    """A copy of a query whose parts are found by those of the query itself."""
+
+    def __init__(self, query: Query) -> None:
+        self._grammar = query.rules.grammar
+        self.tree = query.tree.copy()
+        self._copies = {id(one): other for one, other in zip(query.tree.walk(), self.tree.walk(), strict=True)}
+
+    def of(self, node: N) -> N:
+        """Return the same part in the copy."""
+        copy = self._copies[id(node)]
+        assert isinstance(copy, type(node))
+        return copy
+
+    @property
+    def sql(self) -> str:
+        """The copy as SQL."""
+        return self.tree.sql(dialect=self._grammar)
+
+
+class _SchemaKey:
+    """A schema as a part of a cache's key: hashed by its version, because a large one has many parts."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+
+    def __hash__(self) -> int:
+        return hash((self.schema.name, self.schema.version, self.schema.dialect))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _SchemaKey) and (self.schema is other.schema or self.schema == other.schema)
+
+
+def _read(sql: str, dialect: str, schema: _SchemaKey | None) -> Query:
+    return Query(parse(sql, dialect), Schema("", (), dialect=dialect) if schema is None else schema.schema)
+
+
+_remembered, _long_remembered = lru_cache(128)(_read), lru_cache(8)(_read)
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether an expression is a call of an aggregate function, among them those that sqlglot has no class for."""
+    untyped = isinstance(node, exp.Anonymous) and node.name.lower() in _UNTYPED_AGGREGATES
+    return untyped or isinstance(node, exp.AggFunc)
+
+
+def split_condition(condition: exp.Expr) -> list[exp.Expr]:
+    """Return the parts of a condition that AND connects, parentheses opened."""
+    parts: list[exp.Expr] = []
+    stack = [condition]
+    while stack:
+        part = stack.pop().unnest()
+        if isinstance(part, exp.And):
+            stack += [part.right, part.left]
+        else:
+            parts.append(part)
+    return parts
+
+
+def join_conditions(source: Source) -> list[exp.Expr]:
+    """Return the parts of the ON that brought a source in."""
+    on = source.join.args.get("on") if source.join is not None else None
+    return split_condition(on) if on is not None else []
+
+
+def limit_count(query: exp.Expr) -> exp.Expr | None:
+    """Return how many rows LIMIT or FETCH FIRST of a query expression lets through; None if neither says."""
+    limit = query.args.get("limit")
+    return limit and (limit.args.get("expression") or limit.args.get("count"))
+
+
+def plain_text(text: str) -> str:
+    """Return a text as `Constants` has it."""
+    return text.strip("% ").casefold()
+
+
+def _clause_parts(clause: exp.Expr | None) -> list[exp.Expr]:
+    return split_condition(clause.this) if clause is not None else []
+
+
+def _counted_parts(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
+    """Yield the conditions of CASE and IF in what is counted, or the condition that is itself added up."""
+    if isinstance(inner, exp.Predicate | exp.Connector):
+        yield inner
+    for branch in inner.find_all(exp.If):
+        if branch.find_ancestor(exp.Select) is select:
+            simple = isinstance(branch.parent, exp.Case) and branch.parent.this is not None
+            yield from [branch.parent] if simple and branch.parent else split_condition(branch.this)
+
+
+def _is_single(source: Source, bound: set[SourceColumn]) -> bool:
+    """Whether what binds a source's columns leaves one row of it."""
+    key = source.table.key if source.table is not None else ()
+    return bool(key) and all((id(source), fold(column)) in bound for column in key)
+
+
+@analysis
+def used_items(sql: str, schema: Schema) -> UsedItems:
+    """Return the tables and columns of a schema that a query uses, sub-queries included.
+
+    Args:
+        sql: One query in the schema's dialect.
+        schema: The database's schema; names that it lacks are passed over.
+
+    Raises:
+        SQLParseError: It cannot be parsed as one query.
+    """
+    return Query.of(sql, schema.dialect, schema).used
+
+
+@analysis_or(Constants())
+def constants(sql: str, dialect: str = "sqlite") -> Constants:
+    """Return the constants of a query; none if it cannot be parsed."""
+    return Query.of(sql, dialect).constants
+
+
+@analysis_or(False)
+def is_ordered(sql: str, dialect: str = "sqlite") -> bool:
+    """Whether the outermost query has an ORDER BY; False if it cannot be parsed."""
+    return bool(Query.of(sql, dialect).order)
