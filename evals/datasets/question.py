@@ -42,6 +42,11 @@ class Question:
     expects: Expects | None = None
     repeat: int | None = None  # which of several tries at the same question this is; None for the only one
 
+    @property
+    def wanted(self) -> Outcome:
+        """What is right to do."""
+        return self.expects.outcome if self.expects else "answer"
+
 
 @dataclass(frozen=True)
 class Dataset:

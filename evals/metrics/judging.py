@@ -111,7 +111,7 @@ class StrictJudge(Closing):
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
         self._names = OfficialDatabases(dataset.database)
-        self._clauses = ClauseJudge(dataset, self._names)
+        self.clauses = ClauseJudge(dataset, self._names)
         self._databases = OneOpen()
         self._gold = lru_cache(32)(self._run_gold)
 
@@ -124,11 +124,11 @@ class StrictJudge(Closing):
         """Judge one prediction."""
         if not question.golds:
             return Verdict(question, sql, error="no query answers it")  # it is to be declined
-        level = self._clauses.hardness(question)
+        level = self.clauses.hardness(question)
         golds = self._accepted(question)
         if isinstance(golds, str):
             return Verdict(question, sql, hardness=level, error=golds)
-        verdict = Verdict(question, sql, False, self._clauses.exact_match(question, sql, any_gold=True), hardness=level)
+        verdict = Verdict(question, sql, False, self.clauses.exact_match(question, sql, any_gold=True), hardness=level)
         if not sql.strip():
             return replace(verdict, error="no prediction")
         try:

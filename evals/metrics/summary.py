@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from statistics import fmean, stdev
+from typing import Any
 
 from ...agent.model.record import Record
 from .judging import Verdict
@@ -94,26 +95,23 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
     )
 
 
+def share(outcomes: Iterable[bool | None]) -> float | None:
+    """Return the share of true ones among outcomes that are known; None if none is."""
+    known = [outcome for outcome in outcomes if outcome is not None]
+    return sum(known) / len(known) if known else None
+
+
 def score(verdicts: Sequence[Verdict]) -> Scores:
     """Return scores over questions."""
-
-    def share(outcomes: Iterable[bool | None]) -> float | None:
-        known = [outcome for outcome in outcomes if outcome is not None]
-        return sum(known) / len(known) if known else None
-
     judged = [verdict for verdict in verdicts if verdict.ex is not None]
     ex, em = share(verdict.ex for verdict in judged), share(verdict.em for verdict in verdicts)
     return Scores(len(verdicts), ex, em, share(verdict.valid for verdict in judged), len(judged))
 
 
-def as_json(summary: Summary, verdicts: Sequence[Verdict]) -> dict[str, object]:
-    """Return the form that `tableturn score --json` prints."""
-    fields = asdict(summary)
-    shown = ("ex", "em", "hardness", "error")
-    per_question = [
-        {"id": verdict.question.id, **{name: getattr(verdict, name) for name in shown}} for verdict in verdicts
-    ]
-    return {**fields.pop("all"), **fields.pop("measures"), **fields, "per_question": per_question}
+def as_json(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Return the scores over verdicts as commands print them and runs keep them."""
+    fields = asdict(summarize(verdicts))
+    return {**fields.pop("all"), **fields.pop("measures"), **fields}
 
 
 def percent(share: float | None) -> str:

@@ -39,16 +39,6 @@ _LINKED_FROM = 0.1
 class AgentAnswering:
     """Answers with an agent per database, as `Answering` asks for.
 
-    Attributes:
-        dataset: Says where the databases are.
-        model: The model of each agent.
-        settings: The settings of each agent.
-        history: What a turn sees of the turns before it.
-        examples: An example store, opened once for all agents; None for the built-in examples.
-        embedding: The store's embedding.
-        annotator: The model that describes schemas; None for `model`.
-        annotations: The cache folder of its descriptions; None for the user's own.
-
     Raises:
         ExampleStoreError: The store is missing, or was made with another embedding.
     """
@@ -57,10 +47,10 @@ class AgentAnswering:
     model: BaseChatModel | str
     settings: Settings
     history: History
-    examples: str | None = None
+    examples: str | None = None  # a store, opened once for all agents; None for the built-in examples
     embedding: str = "hashed"
-    annotator: BaseChatModel | str | None = None
-    annotations: Path | None = None
+    annotator: BaseChatModel | str | None = None  # describes schemas; None for `model`
+    annotations: Path | None = None  # the cache folder of its descriptions; None for the user's own
 
     def __post_init__(self) -> None:
         self._store = open_existing(self.examples, self.embedding) if self.examples else None
@@ -192,16 +182,11 @@ def _config(conversation: Conversation) -> Any:
 def told(turn: Question, answer: Answer, schema: Schema) -> str:
     """Return the reply to a question asked back: the choice nearest to what the asker means, else that in their words.
 
-    Args:
-        turn: Says what its asker means; if it does not and asking back is right, its gold does, in plain words.
-        answer: What was asked back, with the choices on offer.
-        schema: The schema of the database that was asked.
-
-    Returns:
-        Empty if the person has nothing to say.
+    Empty if the person has nothing to say.
     """
     meant = turn.expects.meant if turn.expects else ""
-    if not meant and turn.expects is not None and turn.expects.outcome == "ask_back" and turn.golds:
+    if not meant and turn.wanted == "ask_back" and turn.golds:
+        # The gold says what is meant, in plain words.
         meant = explain(turn.golds[0], schema)
     if not meant or not answer.choices:
         return meant
@@ -210,33 +195,18 @@ def told(turn: Question, answer: Answer, schema: Schema) -> str:
 
 @dataclass(frozen=True)
 class TurnReply:
-    """A baseline's answer to one turn.
+    """A baseline's answer to one turn."""
 
-    Attributes:
-        sql: Its query; empty if it wrote none.
-        usage: The cost of the turn.
-        text: Its words.
-        tried: The queries that it ran on the way, `sql` included; empty if it ran no other.
-        notes: What was left out of a prompt, or repaired.
-    """
-
-    sql: str
+    sql: str  # empty if it wrote no query
     usage: Usage
-    text: str = ""
-    tried: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    text: str = ""  # the answer in words
+    tried: tuple[str, ...] = ()  # queries that it ran on the way, `sql` included; empty if it ran no other
+    notes: tuple[str, ...] = ()  # what was left out of a prompt, or repaired
 
 
 @dataclass
 class TurnByTurn:
-    """Answers an interaction's turns one after the other, as `Answering` asks for.
-
-    Attributes:
-        dataset: What is asked.
-        model: Who is asked.
-        settings: The limits of queries count here.
-        history: Whether a turn sees the gold SQL of the turns before it, or their answers.
-    """
+    """Answers an interaction's turns one after the other, as `Answering` asks for."""
 
     dataset: Dataset
     model: BaseChatModel
@@ -271,7 +241,7 @@ class TurnByTurn:
         start = time.perf_counter()
         result, error = Result((), ()), "no query"
         attempts: list[dict[str, object]] = []
-        with Database.open(str(self.dataset.database(turn.database))) as database:
+        with Database.open(self.dataset.database(turn.database)) as database:
             reply = await self.take(asked, past, database)
             seconds = round(time.perf_counter() - start, 4)
             for sql in reply.tried or filter(None, (reply.sql,)):
@@ -283,9 +253,9 @@ class TurnByTurn:
                 count = None if error else result.row_count
                 attempts.append({"sql": sql, "error": error, "row_count": count, "feedback": ""})
         return TurnRecord(
-            id=turn.id,
-            sql=reply.sql,
-            status="failed" if error else "converged",
+            turn.id,
+            reply.sql,
+            "failed" if error else "converged",
             text=reply.text,
             columns=result.columns,
             rows=result.rows[:SHOWN_ROWS],

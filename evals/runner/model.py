@@ -22,7 +22,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult, Generation, LLMRe
 from ...agent.effects import QUERY_NUMBER
 from ...agent.model.errors import loop_is_gone, model_error, refuses_prompt, rejects_temperature
 from ...agent.model.resolve import model_label, resolve_model
-from ...agent.settings import Settings, make_settings
+from ...agent.settings import Settings
 from ...tools.errors import ModelError, SettingsError
 from ..datasets import Dataset, Question
 from ..metrics import read_predictions
@@ -103,15 +103,10 @@ def kept_replies(path: Path) -> int:
 
 @dataclass
 class _Requests:
-    """The requests of one turn.
+    """The requests of one turn."""
 
-    Attributes:
-        error: Why the model could not be asked, in one line; empty if it could.
-        pending: Requests without a reply so far.
-    """
-
-    error: str = ""
-    pending: set[UUID] = field(default_factory=set[UUID])
+    error: str = ""  # why the model could not be asked, in one line; empty if it could
+    pending: set[UUID] = field(default_factory=set[UUID])  # those without a reply so far
 
 
 _requests: ContextVar[_Requests] = ContextVar("requests")
@@ -229,25 +224,17 @@ def is_replay(model: str | None) -> bool:
     return model is not None and model.startswith(REPLAY)
 
 
-def run_model(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> BaseChatModel | None:
-    """Return the model that a run's agents are given; None if the built-in translator answers.
-
-    Args:
-        spec: The run.
-        dataset: The whole split, which replayed predictions must fit.
-        cache: Keeps the replies.
+def replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
+    """Return the model that replays the files which a run names, of predictions for the whole split or what is asked.
 
     Raises:
-        ModelError: The model is unknown or cannot be set up.
-        SettingsError: Replayed predictions don't fit the dataset, or no file is named.
+        SettingsError: They don't fit the dataset, or no file is named.
     """
-    if spec.model is not None and is_replay(spec.model):
-        files = spec.model.removeprefix(REPLAY).split(",")
-        if not all(map(str.strip, files)):
-            raise SettingsError(f"model {spec.model!r} lacks a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
-        asked = dataset.without(spec.without).first(spec.limit)
-        return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
-    return kept_model(spec.model, spec.base_url, make_settings(spec.settings, preset=spec.preset), cache)
+    files = str(spec.model).removeprefix(REPLAY).split(",")
+    if not all(map(str.strip, files)):
+        raise SettingsError(f"model {spec.model!r} lacks a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
+    asked = dataset.without(spec.without).first(spec.limit)
+    return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
 
 
 def kept_model(name: str | None, base_url: str | None, settings: Settings, cache: BaseCache) -> BaseChatModel | None:
