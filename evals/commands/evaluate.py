@@ -236,13 +236,13 @@ def models(
 ) -> None:
     """Show how often each model was right, by database, and what it took."""
     from ...agent.model.record import read_records, record_file
-    from ..metrics.summary import standings
+    from ..metrics.summary import show_share, standings
 
     path = record or record_file()
     assert path is not None
     found = standings(read_records(path))
     if as_json:
-        say(json.dumps([asdict(standing) for standing in found]))
+        say(json.dumps(found))
         return
     if not found:
         say(f"nothing in {path} yet: `tableturn eval`, `tableturn trial` and approved answers add to it")
@@ -253,8 +253,9 @@ def models(
     table = Table()
     for name in ("model", "database", "runs", "n", "right by gold", "by verdict", "calls", "prompt tokens", "last"):
         table.add_column(name, overflow="fold")
-    for standing in found:
-        table.add_row(*standing.cells())
+    for one in found:
+        shown = {name: show_share(one[name]) for name in ("by_gold", "by_verdict")}
+        table.add_row(*map(str, {**one, **shown, "last": one["last"][:10]}.values()))
     Console().print(table)
 
 

@@ -107,16 +107,10 @@ def compare(first: Mapping[str, Judged], second: Mapping[str, Judged]) -> Compar
 
 
 def detectable(n: int, discordant: float) -> float | None:
-    """Return the least difference of shares that a paired comparison finds in four of five cases.
+    """Return the least difference of shares that a paired comparison of `n` questions finds in four of five cases.
 
-    By the exact power of McNemar's exact test at 5%, each question being independent of the others.
-
-    Args:
-        n: Questions.
-        discordant: Share of the questions that just one of the two has right; a larger difference makes it as large.
-
-    Returns:
-        From 0 to 1; None if so few questions can show no difference at all, however they are answered.
+    By the exact power of McNemar's exact test at 5%, each question being independent of the others. Just one of the two
+    has the share `discordant` right; a larger difference makes it as large. None if so few can show no difference.
 
     >>> round(detectable(6, 0.0), 2), round(detectable(60, 0.115), 2), round(detectable(1000, 0.115), 3)
     (0.96, 0.13, 0.03)
@@ -196,10 +190,7 @@ def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: floa
     levels are tested follows from how many answers there are and from ties of their confidence, never from which are
     right.
 
-    Args:
-        answers: Confidence, and whether the answer is right; of questions like those that will be asked.
-        alpha: The share of wrong ones among trusted answers, at most.
-        certainty: How sure that is to be.
+    An answer is its confidence, and whether it is right.
     """
     surest = sorted(answers, key=lambda answer: -answer[0])
     wrong = np.cumsum([0, *(not right for _, right in surest)]).tolist()

@@ -17,7 +17,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ...tools.results.columns import Work, columns_match
 from ..closing import Closing
@@ -131,12 +130,7 @@ def some_column_order(
 
 
 def suite_files(main: Path, name: str) -> list[Path]:
-    """Return the databases of a schema: if it has a folder of its name, every `.sqlite` file there (a test suite).
-
-    Args:
-        main: The schema's first database.
-        name: The schema's name.
-    """
+    """Return a schema's databases: if its first is in a folder of its name, every `.sqlite` there (a test suite)."""
     folder = main.parent
     if folder.name != name:
         return [main]
@@ -144,11 +138,9 @@ def suite_files(main: Path, name: str) -> list[Path]:
 
 
 class OfficialDatabases(Closing):
-    """Databases, opened read-only and closed on exit.
+    """Databases, found by their names, opened read-only and closed on exit.
 
-    Args:
-        locate: Gives a database's file by its name, or raises DatabaseUnavailable.
-        seconds: A query's time limit. The official one, of 60 seconds, never fires; a run must end all the same.
+    The official time limit of a query, 60 seconds, never fires; a run must end all the same.
     """
 
     def __init__(self, locate: Callable[[str], Path], seconds: float = 60.0) -> None:
@@ -252,29 +244,9 @@ def _deny_other_files(action: int, *_: object) -> int:
     return sqlite3.SQLITE_DENY if action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH) else sqlite3.SQLITE_OK
 
 
-def is_sqlite(place: str | Path) -> bool:
-    """Whether a place is an SQLite file, or a file that holds nothing yet, rather than another engine's database."""
-    if isinstance(place, str):
-        return False
-    magic = b"SQLite format 3\0"
-    with place.open("rb") as file:
-        return file.read(len(magic)) in (magic, b"")
-
-
 def open_read_only(path: Path) -> sqlite3.Connection:
     """Return a connection that cannot write to the file, for any thread; text that is not UTF-8 is an error."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
-
-
-def sqlite_tables(connection: sqlite3.Connection, schema: str = "main") -> list[str]:
-    """Return the names of a database's tables, in the order in which they were made."""
-    named = f"SELECT name FROM {schema}.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
-    return [str(row[0]) for row in connection.execute(named)]
-
-
-def holds_rows(connection: sqlite3.Connection, table: str) -> bool:
-    """Whether a table has a row."""
-    return connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 1").fetchone() is not None
 
 
 def lenient_text(text: bytes) -> str:
