@@ -133,9 +133,11 @@ class Repeats:
     @property
     def told(self) -> str:
         """The scores in one line."""
+        if self.mean is None:
+            return "no question was judged"
         spread = "" if self.deviation is None else f", deviation {100 * self.deviation:.1f}"
         counts = f"always right {self.always}, never {self.never}, unstable {len(self.unstable)}"
-        return f"EX {percent(self.mean)} on average of {len(self.ex)} runs{spread}; {counts}"
+        return f"EX {100 * self.mean:.1f} on average of {len(self.ex)} runs{spread}; {counts}"
 
 
 def repeats(runs: Sequence[Mapping[str, bool]]) -> Repeats:

@@ -85,10 +85,10 @@ def _group_keys(ids: Sequence[str], pairs: Iterable[Sequence[int]]) -> dict[str,
 
 
 class ColumnUnit(NamedTuple):
-    """A column, possibly aggregated. `column` is `table.column` in lower case, or `*`."""
+    """A column, possibly aggregated."""
 
     aggregate: str
-    column: str
+    column: str  # `table.column` in lower case, or `*`
     distinct: bool | None  # None once it was struck out of the comparison
 
 
@@ -428,10 +428,7 @@ Clause = Literal["select", "where", "group", "order", "and/or", "IUEN", "keyword
 def differing_clauses(predicted: Query | None, gold: Query, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:
     """Return the clauses for which two queries don't match (CREDIT-SQL 5.7, figure 7); none if they match exactly.
 
-    Args:
-        predicted: None if it could not be read: compared as an empty query.
-        gold: As read from the gold SQL.
-        foreign_keys: What each foreign-key column stands for (`read_foreign_key_maps`).
+    A prediction that could not be read, None, is compared as an empty query.
     """
 
     def normalised(query: Query) -> Query:

@@ -42,16 +42,8 @@ _STEPS_BETWEEN_CHECKS = 20_000
 
 def without_distinct(sql: str) -> str:
     """Return the first statement of a text with every DISTINCT struck out."""
-    parts: list[str] = []
-    end = 0
-    for found in _LEXEME.finditer(sql):
-        lexeme = found.group()
-        if lexeme == ";":
-            return "".join(parts) + sql[end : found.end()]
-        if lexeme.lower() == "distinct":
-            parts.append(sql[end : found.start()])
-            end = found.end()
-    return "".join(parts) + sql[end:]
+    end = next((found.end() for found in _LEXEME.finditer(sql) if found.group() == ";"), len(sql))
+    return _LEXEME.sub(lambda found: "" if found.group().lower() == "distinct" else found.group(), sql[:end])
 
 
 def whole_operators(sql: str) -> str:

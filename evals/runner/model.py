@@ -131,13 +131,10 @@ async def watch_turn(turn: Question, take: Awaitable[TurnRecord]) -> TurnRecord:
 
 
 class RequestWatch(BaseCallbackHandler):
-    """Notes what becomes of the requests of the turn at hand.
+    """Notes what becomes of the requests of the turn at hand, to the model of a name.
 
     Errors that the translator recovers from, that are the prompt's own fault, or that mean that a replay has no
     prediction, are not noted.
-
-    Args:
-        label: The model's name.
     """
 
     run_inline = True
@@ -173,6 +170,12 @@ class RequestWatch(BaseCallbackHandler):
 REPLAY = "replay:"
 """The prefix of a model's name that is followed by files of predictions, with commas between them."""
 
+
+def is_replay(model: str | None) -> bool:
+    """Whether a model's name stands for files of predictions."""
+    return model is not None and model.startswith(REPLAY)
+
+
 REPLAY_SETTINGS = {
     "rephrase": "never",
     "effort": "low",
@@ -192,12 +195,9 @@ class ReplayModel(BaseChatModel):
     So the files play drafts that are written side by side, in the order of their numbers whichever is asked for first,
     or a draft and its revisions; the last file goes on for ever. The second try for a reply that could not be used gets
     the same file's reply again: such a draft is lost, and no other file's takes its place. A baseline has one query.
-
-    Attributes:
-        files: SQL by question id, of each file.
     """
 
-    files: Sequence[Mapping[str, str]]
+    files: Sequence[Mapping[str, str]]  # of each, SQL by question id
 
     @property
     def _llm_type(self) -> str:
@@ -217,11 +217,6 @@ class ReplayModel(BaseChatModel):
             raise ModelError(f"the replayed predictions have none for question {question}")
         message = AIMessage(f"```sql\n{predictions[question]}\n```")
         return ChatResult(generations=[ChatGeneration(message=message)])
-
-
-def is_replay(model: str | None) -> bool:
-    """Whether a model's name stands for files of predictions."""
-    return model is not None and model.startswith(REPLAY)
 
 
 def replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:

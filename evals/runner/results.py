@@ -14,12 +14,13 @@ from tableturn import __version__
 from ...agent.model.record import Record, add_record
 from ...agent.model.resolve import model_label, resolve_model
 from ...agent.records import plain_cell
-from ...tools.database import Database, Schema
+from ...tools.database import Schema
 from ...tools.database.server.address import without_password
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import Ruling, now, with_verdicts
+from ..closing import OneOpen
 from ..datasets import Dataset
 from ..metrics import StrictJudge, as_json, official_judge
 from ..metrics.judging import Verdict, error_class
@@ -91,7 +92,6 @@ def outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
 
 
 def _recall_and_precision(pairs: Sequence[tuple[bool, bool]]) -> dict[str, float | None]:
-    """Return both shares of what should have been, and of what was."""
     return {"recall": share(did for should, did in pairs if should), "precision": share(s for s, did in pairs if did)}
 
 
@@ -145,17 +145,9 @@ def run_results(
             question = verdict.question
             judged: dict[str, Any] = {
                 "question": question.text,
-                "database": question.database,
-                "interaction": question.interaction,
-                "turn": question.turn,
-                "golds": question.golds,
-                "disputed": question.disputed,
-                "hardness": verdict.hardness,
-                "ex": verdict.ex,
-                "em": verdict.em,
+                **{name: getattr(question, name) for name in ("database", "interaction", "turn", "golds", "disputed")},
+                **{name: getattr(verdict, name) for name in ("hardness", "ex", "em", "valid", "error")},
                 "official_ex": verdict.ex,
-                "valid": verdict.valid,
-                "error": verdict.error,
                 "expects": question.expects.outcome if question.expects else None,
                 **asdict(record),
                 "error_class": None,
@@ -181,6 +173,7 @@ def run_results(
             questions.append(judged)
     with_gold = [(record, verdict) for record, verdict in answered if verdict.question.golds]
     linked = with_schemas(dataset, with_gold)
+    tokens = [record.tokens for record, _ in answered]
     found = {
         "version": __version__,
         "run": asdict(spec),
@@ -192,8 +185,8 @@ def run_results(
         "outcomes": outcome_scores(answered),
         "cost": {
             "llm_calls": sum(record.calls for record, _ in answered),
-            "prompt_tokens": sum(record.tokens[0] for record, _ in answered),
-            "completion_tokens": sum(record.tokens[1] for record, _ in answered),
+            "prompt_tokens": sum(prompt for prompt, _ in tokens),
+            "completion_tokens": sum(completion for _, completion in tokens),
             "turn_seconds": round(sum(record.seconds for record, _ in answered), 3),
             "wall_seconds": round(seconds, 3),
         },
@@ -214,15 +207,10 @@ def hide_passwords(results: dict[str, Any]) -> None:
 
 def with_schemas(dataset: Dataset, answered: Iterable[Answered]) -> Iterator[tuple[TurnRecord, Verdict, Schema]]:
     """Yield the turns in which schema items were linked, each with its database's schema."""
-    schemas: dict[str, Schema] = {}
-    for record, verdict in answered:
-        name = verdict.question.database
-        if not record.linked:
-            continue
-        if name not in schemas:
-            with Database.open(dataset.place(name)) as database:
-                schemas[name] = database.schema()
-        yield record, verdict, schemas[name]
+    with OneOpen() as databases:
+        for record, verdict in answered:
+            if record.linked:
+                yield record, verdict, databases.at(dataset.place(verdict.question.database)).schema()
 
 
 def write_results(results: dict[str, Any], out: Path) -> None:
