@@ -62,12 +62,12 @@ def check_data(root: Path, progress: Callable[[str], None] = lambda _: None) -> 
     Raises:
         SettingsError: A file is not in its published format.
     """
+    splits = ((name, split, layout) for name, layout in LAYOUTS.items() for split in layout.splits)
     reports: list[SplitReport] = []
-    for name, layout in LAYOUTS.items():
-        for split in layout.splits:
-            if layout.file(split, root) is not None:
-                progress(f"{name} {split}")
-                reports.append(check_dataset(load_dataset(name, split, root)))
+    for name, split, layout in splits:
+        if layout.file(split, root) is not None:
+            progress(f"{name} {split}")
+            reports.append(check_dataset(load_dataset(name, split, root)))
     return reports
 
 
@@ -101,9 +101,8 @@ def _check_databases(dataset: Dataset) -> Iterator[Finding]:
         try:
             with Database.open(dataset.place(name)) as database:
                 tables = [table.name for table in database.schema().tables if table.kind == "table"]
-                rows = "SELECT 1 FROM {} LIMIT 1"
-                dialect = database.dialect
-                empty = [one for one in tables if not database.execute(rows.format(quoted(one, dialect))).rows]
+                rows = {one: f"SELECT 1 FROM {quoted(one, database.dialect)} LIMIT 1" for one in tables}
+                empty = [one for one, sql in rows.items() if not database.execute(sql).rows]
         except (DatabaseUnavailable, QueryError) as error:
             yield Finding("missing_database", name, f"{name} is not a usable database: {error}", touched)
         else:

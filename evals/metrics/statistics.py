@@ -183,14 +183,11 @@ class Level:
 def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> Level:
     """Return the lowest level of confidence from which at most `alpha` are wrong, with that certainty.
 
-    Learn then test (Angelopoulos, Bates, Candès, Jordan and Lei, "Learn then test: calibrating predictive algorithms to
-    achieve risk control", 2021, arXiv:2110.01052): for each level the hypothesis that more than `alpha` of the answers
-    from it are wrong has the exact binomial p-value, the tail that Clopper and Pearson's interval inverts. Levels are
-    tested in a fixed sequence, from that of the surest half down, until one is not rejected (their section 4). Which
-    levels are tested follows from how many answers there are and from ties of their confidence, never from which are
-    right.
-
-    An answer is its confidence, and whether it is right.
+    An answer is its confidence, and whether it is right. Learn then test (Angelopoulos and others, 2021,
+    arXiv:2110.01052): for each level the hypothesis that more than `alpha` of the answers from it are wrong has the
+    exact binomial p-value. Levels are tested in a fixed sequence, from that of the surest half down, until one is not
+    rejected (their section 4). Which ones follows from how many answers there are and from ties of their confidence,
+    never from which are right.
     """
     surest = sorted(answers, key=lambda answer: -answer[0])
     wrong = np.cumsum([0, *(not right for _, right in surest)]).tolist()

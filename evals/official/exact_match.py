@@ -31,9 +31,9 @@ class Unparsed(TableturnError):
 
 @dataclass(frozen=True)
 class Names:
-    """Columns' names by table's name, all in lower case. Views are not among them."""
+    """The names of tables and columns, in lower case; views are not among them."""
 
-    columns: Mapping[str, tuple[str, ...]]
+    columns: Mapping[str, tuple[str, ...]]  # by table
 
     @cached_property
     def ids(self) -> frozenset[str]:
