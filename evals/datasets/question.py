@@ -78,11 +78,7 @@ class Dataset:
         raise DatabaseUnavailable(f"{here}: no database {without_password(name)!r}; looked in {looked}")
 
     def place(self, name: str) -> str | Path:
-        """Return where to open a database: its file, or the URL that the questions name it by.
-
-        Raises:
-            DatabaseUnavailable: None of the folders has it.
-        """
+        """Return where to open a database: its file, or the URL that the questions name it by."""
         return name if "://" in name else self.database(name)
 
     @property

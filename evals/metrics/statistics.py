@@ -9,7 +9,7 @@ from functools import cache
 from itertools import count
 from math import sqrt
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ try:
     from scipy import optimize, stats
 except ImportError as error:
     raise SettingsError("statistics of evaluations need scipy: pip install 'tableturn[evals]'") from error
+
+T = TypeVar("T")
 
 SIGNIFICANT = 0.05
 """The usual bound on how often chance alone may look like a difference."""
@@ -81,8 +83,8 @@ def interval(outcomes: Sequence[Judged]) -> Interval | None:
     return _bootstrap([(outcome.cluster, outcome.right) for outcome in outcomes])
 
 
-def compare(first: Mapping[str, Judged], second: Mapping[str, Judged]) -> Comparison:
-    """Compare two runs, by question id, by the questions that both judged."""
+def compare(first: Mapping[T, Judged], second: Mapping[T, Judged]) -> Comparison:
+    """Compare two runs by the questions that both judged."""
     pairs = [(outcome, second[name]) for name, outcome in first.items() if name in second]
     changes = [b.right - a.right for a, b in pairs]
     units = [a.unit or str(place) for place, (a, _) in enumerate(pairs)]

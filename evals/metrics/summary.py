@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
@@ -78,10 +77,7 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
         outcomes = ([turn.ex for turn in turns], [turn.em for turn in turns])
         ex, em = (None if None in found else all(found) for found in outcomes)
         interactions.append(replace(turns[0], ex=ex, em=em, valid=all(turn.valid for turn in turns)))
-    measures: dict[str, list[float]] = defaultdict(list)
-    for verdict in verdicts:
-        for name, value in verdict.measures.items():
-            measures[name].append(value)
+    measures = dict.fromkeys(name for verdict in verdicts for name in verdict.measures)
     return Summary(
         all=score(verdicts),
         interactions=score(interactions),
@@ -91,7 +87,7 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
         unjudged=[verdict.question.id for verdict in verdicts if verdict.ex is None and verdict.asked],
         not_asked=[verdict.question.id for verdict in verdicts if not verdict.asked],
         disputed={verdict.question.id: verdict.question.disputed for verdict in verdicts if verdict.question.disputed},
-        measures={name: fmean(values) for name, values in measures.items()},
+        measures={name: fmean(one.measures[name] for one in verdicts if name in one.measures) for name in measures},
     )
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ...tools.results.columns import Work, columns_match
 from ..closing import Closing
-from .exact_match import Names, declared_keys
+from .exact_match import Names, group_keys
 
 Rows: TypeAlias = "list[tuple[int | float | str | bytes | None, ...]]"
 
@@ -69,7 +69,7 @@ def execute_both(predicted: str, gold: str, database: str, databases: OfficialDa
     """
     prediction, reference = (without_distinct(whole_operators(sql)) for sql in (predicted.replace("value", "1"), gold))
     found = Execution(True) if predicted.strip() else Execution(False, "no prediction")
-    for file in databases.files(database):
+    for file in suite_files(databases.locate(database), database):
         # Once the prediction is wrong, the gold alone: whether it runs must not hang on what it is compared with.
         expected = databases.gold_rows(file, reference)
         if found.same and prediction != reference:
@@ -136,25 +136,21 @@ class OfficialDatabases(Closing):
     """
 
     def __init__(self, locate: Callable[[str], Path], seconds: float = 60.0) -> None:
-        self._locate = locate
+        self.locate = locate
         self._seconds = seconds
         self._deadline = float("inf")
         self._open: dict[Path, sqlite3.Connection] = {}
         self._kept_rows = lru_cache(_KEPT_GOLDS)(self.rows)
         self.names = cache(self._read_names)
 
-    def files(self, database: str) -> list[Path]:
-        """Return the databases of a schema (`suite_files`)."""
-        return suite_files(self._locate(database), database)
-
     def _read_names(self, database: str) -> Names:
         """Return the names of tables and columns, from the database that is called like its folder."""
-        connection = self._connection(self._locate(database))
+        connection = self._connection(self.locate(database))
         connection.text_factory = lenient_text
         try:
             tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         except sqlite3.Error as error:
-            raise DatabaseUnavailable(f"{self._locate(database)} cannot be used: {error}") from error
+            raise DatabaseUnavailable(f"{self.locate(database)} cannot be used: {error}") from error
         columns = "SELECT name FROM pragma_table_info(?)"
         found = {
             name.lower(): tuple(str(row[0]).lower() for row in connection.execute(columns, (name,)))
@@ -164,19 +160,17 @@ class OfficialDatabases(Closing):
         return Names(found)
 
     def foreign_keys(self, database: str) -> dict[str, str]:
-        """Return the column that each foreign-key column stands for, by the keys that the database itself declares.
-
-        Raises:
-            DatabaseUnavailable: There is no such database, or it cannot be used.
-        """
-        names = self.names(database)
-        connection = self._connection(self._locate(database))
+        """Return the column that each foreign-key column stands for, by the keys that the database itself declares."""
+        names = self.names(database).columns
+        connection = self._connection(self.locate(database))
+        ids = [f"{table}.{column}" for table, columns in names.items() for column in columns]
+        place = {name: number for number, name in enumerate(ids)}
         pairs = [
-            (f"{table}.{own}".lower(), f"{parent}.{other}".lower())
-            for table in names.columns
+            (place.get(f"{table}.{own}".lower()), place.get(f"{parent}.{other}".lower()))
+            for table in names
             for own, parent, other in connection.execute(_DECLARED_KEYS, (table,))
         ]
-        return declared_keys(names, pairs)
+        return group_keys(ids, [(own, other) for own, other in pairs if own is not None and other is not None])
 
     def gold_rows(self, file: Path, sql: str) -> Rows:
         """Return all rows of a gold query; the last few golds' rows are kept.

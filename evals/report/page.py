@@ -24,7 +24,7 @@ from ...tools.errors import SettingsError
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import show_ex
 from ..datasets.plain import SUFFIXES
-from ..metrics.statistics import Comparison, Judged, compare, interval
+from ..metrics.statistics import Judged, compare, interval
 from ..metrics.summary import percent
 from ..runner.results import hide_passwords, read_results
 
@@ -61,12 +61,14 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     counts = [(one["n"], one["judged"]) for one in scores]
     questions = [run.get("questions", ()) for run in found]
     strict = _shares("EX, strict", found, "strict", "ex")
+    intervals = [interval(list(_judged(of_run).values())) for of_run in questions]
+    between = [f" ({100 * one.low:.1f} to {100 * one.high:.1f})" if one else "" for one in intervals]
     verdicts = [given if given.get("ruled") else {} for given in (run.get("by_verdict") or {} for run in found)]
     unclear = [f"{given['unclear']}, {given['unjudged']}" if given else "-" for given in verdicts]
     several = any(one["interactions"]["n"] < one["n"] for one in scores)
     rows = [
         Row("questions", tuple(f"{n}, {judged} judged" if judged < n else str(n) for n, judged in counts)),
-        Row(strict.name, tuple(map(_with_interval, strict.cells, questions)), strict.bars),
+        Row(strict.name, tuple(map(str.__add__, strict.cells, between)), strict.bars),
         Row("EX, by verdict", tuple(map(show_ex, verdicts)), tuple(given.get("low") for given in verdicts)),
         *([Row("unclear, unjudged", tuple(unclear))] if any(verdicts) else []),
         _shares("EX, official", found, "official", "ex"),
@@ -85,11 +87,6 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
         Section("Where accuracy was lost", names, _error_rows(questions)),
         Section("Cost", names, _cost_rows(found) if all(questions) else ()),
     ]
-
-
-def _with_interval(share: str, questions: Sequence[Mapping[str, Any]]) -> str:
-    found = interval(list(_judged(questions).values()))
-    return share if found is None else f"{share} ({100 * found.low:.1f} to {100 * found.high:.1f})"
 
 
 def _shares(name: str, runs: Sequence[Results], *keys: str) -> Row:
@@ -206,23 +203,17 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{percent(share).removesuffix('.0')} %"
 
 
-def compare_runs(first: Results, second: Results) -> Comparison:
-    """Compare two runs by the questions that both judged: the same in words, database and gold, not in ids alone."""
+def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], Judged]:
+    """Return outcomes by question; they depend on their interaction, or on their database if none has two turns.
 
-    def identities(run: Results) -> set[tuple[object, ...]]:
-        return {(q["id"], q["question"], q["database"], *q["golds"]) for q in run["questions"]}
-
-    same = {identity[0] for identity in identities(first) & identities(second)}
-    ours, theirs = (
-        {key: one for key, one in _judged(run["questions"]).items() if key in same} for run in (first, second)
-    )
-    return compare(ours, theirs)
-
-
-def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[str, Judged]:
-    """Return outcomes by question; they depend on their interaction, or on their database if none has two turns."""
+    Questions of two runs are the same only if words, database and gold are, too, not ids alone.
+    """
     key = "interaction" if any(question["turn"] > 1 for question in questions) else "database"
-    return {q["id"]: Judged(q[key], q["ex"], q["interaction"]) for q in questions if q["ex"] is not None}
+    return {
+        (q["id"], q["question"], q["database"], *q["golds"]): Judged(q[key], q["ex"], q["interaction"])
+        for q in questions
+        if q["ex"] is not None
+    }
 
 
 _NAMESPACES = re.compile(r'\sxmlns(:xlink)?="[^"]*"')
@@ -318,7 +309,7 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
         for run in runs.values():
             hide_passwords(run)
         (first, base), *others = runs.items()
-        compared = [(name, compare_runs(base, run)) for name, run in others]
+        compared = [(name, compare(_judged(base["questions"]), _judged(run["questions"]))) for name, run in others]
         trials = [section for run in runs.values() if "trial" in run for section in trial_sections(run)]
         write_page(
             out,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -37,11 +37,7 @@ _LINKED_FROM = 0.1
 
 @dataclass
 class AgentAnswering:
-    """Answers with an agent per database, as `Answering` asks for.
-
-    Raises:
-        ExampleStoreError: The store is missing, or was made with another embedding.
-    """
+    """Answers with an agent per database, as `Answering` asks for."""
 
     dataset: Dataset
     model: BaseChatModel | str
@@ -54,17 +50,15 @@ class AgentAnswering:
 
     def __post_init__(self) -> None:
         self._store = open_existing(self.examples, self.embedding) if self.examples else None
-        self._open: OrderedDict[str, SQLAgent] = OrderedDict()
+        self._open: dict[str, SQLAgent] = {}
         self._in_use: Counter[str] = Counter()
         self._checkpoints = InMemorySaver()
 
     def close(self) -> None:
         """Close the agents and the example store."""
-        for agent in self._open.values():
-            agent.close()
-        self._open.clear()
-        if self._store is not None:
-            self._store.close()
+        for opened in (*self._open.values(), self._store):
+            if opened is not None:
+                opened.close()
 
     async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the records that are missing, as `Answering` says."""
@@ -97,7 +91,8 @@ class AgentAnswering:
     @contextmanager
     def _conversation(self, database: str) -> Generator[tuple[SQLAgent, Conversation]]:
         """Yield a database's agent and a new conversation, which is forgotten at its end: memory stays flat."""
-        agent = self._agent(database)
+        # The last in the order is the last that was used.
+        agent = self._open[database] = self._open.pop(database, None) or self._open_agent(database)
         conversation = agent.conversation(uuid.uuid4().hex)
         self._in_use[database] += 1
         try:
@@ -106,14 +101,11 @@ class AgentAnswering:
             self._in_use[database] -= 1
             self._checkpoints.delete_thread(conversation.thread)
 
-    def _agent(self, database: str) -> SQLAgent:
-        if database in self._open:
-            self._open.move_to_end(database)
-            return self._open[database]
+    def _open_agent(self, database: str) -> SQLAgent:
         idle = [name for name in self._open if not self._in_use[name]]
         if len(self._open) >= _KEPT_OPEN and idle:
             self._open.pop(idle[0]).close()
-        agent = self._open[database] = SQLAgent(
+        agent = SQLAgent(
             self.dataset.place(database),
             model=self.model,
             settings=self.settings,
@@ -159,17 +151,17 @@ async def _remember_gold(agent: SQLAgent, conversation: Conversation, turns: Seq
     resources, settings = agent.resources, agent.resources.settings
     past: list[PastTurn] = []
 
-    def link(question: str) -> tuple[tuple[str, str | None, float], ...]:
+    def add(question: str, gold: str) -> None:
+        # How relevant a turn's SQL is depends on what the linker makes of it (Track-SQL equation 8).
         values = resources.tools.find_values.call(text=question, limit=max(settings.values, 10))
         seen = past[-settings.history_window :] if settings.history_window else ()
         linker = resources.schemas.linker(settings.annotate)
-        return kept_items(linker.link(question, seen, values, threshold=settings.link_threshold))
+        items = kept_items(linker.link(question, seen, values, threshold=settings.link_threshold))
+        past.append(PastTurn(question=question, rephrased=question, sql=gold, items=items))
 
     for turn in turns:
         if turn.golds:
-            # How relevant a turn's SQL is depends on what the linker makes of it (Track-SQL equation 8).
-            items = await asyncio.to_thread(link, turn.text)
-            past.append(PastTurn(question=turn.text, rephrased=turn.text, sql=turn.golds[0], items=items))
+            await asyncio.to_thread(add, turn.text, turn.golds[0])
     if past:
         remembered = {"turns": [asdict(one) for one in past]}
         await agent.graph.aupdate_state(_config(conversation), remembered, as_node="respond")

@@ -37,11 +37,7 @@ _question: ContextVar[Question] = ContextVar("question")
 
 
 class ReplyCache(BaseCache):
-    """Chat replies by prompt and model, in a file; may be used from any number of threads.
-
-    Raises:
-        SettingsError: The file cannot be used.
-    """
+    """Chat replies by prompt and model, in a file; may be used from any number of threads."""
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
@@ -220,11 +216,7 @@ class ReplayModel(BaseChatModel):
 
 
 def replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
-    """Return the model that replays the files which a run names, of predictions for the whole split or what is asked.
-
-    Raises:
-        SettingsError: They don't fit the dataset, or no file is named.
-    """
+    """Return the model that replays the files that a run names, for the whole split or for what is asked."""
     files = str(spec.model).removeprefix(REPLAY).split(",")
     if not all(map(str.strip, files)):
         raise SettingsError(f"model {spec.model!r} lacks a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
@@ -236,9 +228,6 @@ def kept_model(name: str | None, base_url: str | None, settings: Settings, cache
     """Return a chat model whose replies are cached; None if the name, or the environment, means the offline translator.
 
     What was asked once is not asked again, in this run or when it is repeated.
-
-    Raises:
-        ModelError: The model is unknown or cannot be set up.
     """
     model = resolve_model(
         name, base_url=base_url, timeout=settings.request_seconds, max_retries=settings.request_retries

@@ -39,10 +39,6 @@ def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotation
     """Answer on the cluster of RAY_ADDRESS, on one that this process has joined, or else on this machine's processors.
 
     There are no more workers than `jobs`, nor than processors; the folder `annotations` is on each node.
-
-    Raises:
-        ModelError: The model cannot be set up.
-        SettingsError: The cluster cannot be reached.
     """
     # What is wrong with the run is told here: Ray would wrap a worker's error.
     make_answering(spec, dataset, InMemoryCache()).close()

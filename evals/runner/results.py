@@ -102,11 +102,7 @@ def used_model(model: str | None, base_url: str | None) -> str:
 
 
 def add_records(spec: RunSpec, answered: Sequence[Answered], results: Mapping[str, Any], path: Path) -> None:
-    """Add a line per database to the record of models: what was judged, and what it took.
-
-    Raises:
-        SettingsError: The file cannot be written.
-    """
+    """Add a line per database to the record of models: what was judged, and what it took."""
     ruled = results["by_verdict"]["ruled"]
     by_verdict = {one["id"]: one["ruling"]["verdict"] for one in results["questions"] if ruled and one["ruling"]}
     model = str(spec.model) if is_replay(spec.model) else used_model(spec.model, spec.base_url)

@@ -50,11 +50,7 @@ class RunStopped(TableturnError):
 
 
 class Journal(Closing):
-    """Records by question id, in memory and on disk; what the model could not be asked is only a line in the file.
-
-    Raises:
-        SettingsError: The file is not a journal, or another process is writing it.
-    """
+    """Records by question id, in memory and on disk; what the model could not be asked is only a line in the file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -80,11 +76,7 @@ class Journal(Closing):
         self._file.close()
 
     def add(self, record: TurnRecord) -> None:
-        """Keep a record; it is on disk when this returns.
-
-        Raises:
-            SettingsError: The question has one already.
-        """
+        """Keep a record; it is on disk when this returns."""
         if record.id in self.records:
             raise SettingsError(f"{self._path}: question {record.id} was answered twice")
         self._file.write(json.dumps(asdict(record)).encode() + b"\n")
@@ -95,11 +87,7 @@ class Journal(Closing):
 
 
 def read_journal(path: Path) -> dict[str, TurnRecord]:
-    """Return the last record of each question, also of those not asked; none if there is no file.
-
-    Raises:
-        SettingsError: A whole line is not a record.
-    """
+    """Return the last record of each question, also of those not asked; none if there is no file."""
     records: dict[str, TurnRecord] = {}
     for number, line in enumerate(_whole_lines(path).splitlines(), 1):
         record = parse_record(TurnRecord, line, f"{path}, line {number}: not a record of a run")
@@ -116,9 +104,6 @@ def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
     """Return the preset with the run's own fields.
 
     No question is asked back unless the dataset says what its asker means; papers' presets ask nobody back even so.
-
-    Raises:
-        SettingsError: Settings are wrong, or there is no such baseline.
     """
     fields: dict[str, Any] = {"today": "none", "record": "off", "trust": "off"}
     if not dataset.conversational:
@@ -135,12 +120,7 @@ def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
 
 
 def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotations: Path | None = None) -> Answering:
-    """Return who answers a run's questions; see `run_evaluation`.
-
-    Raises:
-        ModelError: The model cannot be set up, or a baseline has none to ask.
-        SettingsError: Settings are wrong, or the baseline's package is not installed.
-    """
+    """Return who answers a run's questions; see `run_evaluation`."""
     settings = run_settings(spec, dataset)
     if is_replay(spec.model):
         model = replay_model(spec, dataset)
