@@ -29,11 +29,7 @@ class OneOpen(Closing):
         self._open: tuple[str | Path, Database] | None = None
 
     def at(self, place: str | Path) -> Database:
-        """Return the database of a place.
-
-        Raises:
-            DatabaseUnavailable: There is no database, or it cannot be used.
-        """
+        """Return the database of a place."""
         if self._open is None or self._open[0] != place:
             self.close()
             self._open = (place, Database.open(place))

@@ -16,13 +16,14 @@ _reader = cache(TypeAdapter)
 
 
 def parse_record(kind: type[R], record: object, place: str) -> R:
-    """Return a record as a model or dataclass.
+    """Return a record as a model or dataclass; of bytes, the JSON in them.
 
     Raises:
         SettingsError: It does not fit; one line names the place and the first wrong field.
     """
+    reader = _reader(kind)
     try:
-        return _reader(kind).validate_python(record)
+        return reader.validate_json(record) if isinstance(record, bytes) else reader.validate_python(record)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         parts = [place, ".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")]

@@ -185,8 +185,8 @@ def score(
     from ..adjudication.ruling import judge_outcomes, read_rulings, score_outcomes, tell_scores
     from ..datasets import load_dataset
     from ..datasets.check import empty_databases
-    from ..metrics import StrictJudge, official_judge, read_predictions, summarize
-    from ..metrics import as_json as summary_as_json
+    from ..metrics import StrictJudge, official_judge, read_predictions
+    from ..metrics import as_json as score_verdicts
     from ..report.page import run_sections
 
     rulings = read_rulings(verdicts) if verdicts is not None else None
@@ -197,11 +197,13 @@ def score(
     with official_judge(questions, timings) if official else StrictJudge(questions) as judge:
         judged = [judge.judge(question, found.get(question.id, "")) for question in questions.questions]
     notes = [f"{finding.where}: {finding.message}" for finding in empty_databases(questions)]
-    scores: dict[str, Any] = summary_as_json(summarize(judged), judged)
+    scores = score_verdicts(judged)
     ruled = {} if rulings is None else {"by_verdict": score_outcomes(judge_outcomes(questions, judged, rulings))}
     mode = "official" if official else "strict"
     if as_json:
-        say(json.dumps({"mode": mode, "notes": notes, **scores, **ruled}))
+        shown = ("ex", "em", "hardness", "error")
+        by_question = [{"id": one.question.id} | {name: getattr(one, name) for name in shown} for one in judged]
+        say(json.dumps({"mode": mode, "notes": notes, **scores, "per_question": by_question, **ruled}))
         return
     print_sections(run_sections({f"{questions.name} {questions.split}": {mode: scores}}))
     for note in notes:
@@ -234,13 +236,13 @@ def models(
 ) -> None:
     """Show how often each model was right, by database, and what it took."""
     from ...agent.model.record import read_records, record_file
-    from ..metrics.summary import standings
+    from ..metrics.summary import show_share, standings
 
     path = record or record_file()
     assert path is not None
     found = standings(read_records(path))
     if as_json:
-        say(json.dumps([asdict(standing) for standing in found]))
+        say(json.dumps(found))
         return
     if not found:
         say(f"nothing in {path} yet: `tableturn eval`, `tableturn trial` and approved answers add to it")
@@ -251,8 +253,9 @@ def models(
     table = Table()
     for name in ("model", "database", "runs", "n", "right by gold", "by verdict", "calls", "prompt tokens", "last"):
         table.add_column(name, overflow="fold")
-    for standing in found:
-        table.add_row(*standing.cells())
+    for one in found:
+        shown = {name: show_share(one[name]) for name in ("by_gold", "by_verdict")}
+        table.add_row(*map(str, {**one, **shown, "last": one["last"][:10]}.values()))
     Console().print(table)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +12,6 @@ from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, QueryError
 from ..metrics import StrictJudge
 from ..metrics.judging import UNFIT
-from ..official.execution import holds_rows, is_sqlite, open_read_only, sqlite_tables
 from .load import LAYOUTS, load_dataset
 from .question import Dataset
 
@@ -65,12 +62,12 @@ def check_data(root: Path, progress: Callable[[str], None] = lambda _: None) -> 
     Raises:
         SettingsError: A file is not in its published format.
     """
+    splits = ((name, split, layout) for name, layout in LAYOUTS.items() for split in layout.splits)
     reports: list[SplitReport] = []
-    for name, layout in LAYOUTS.items():
-        for split in layout.splits:
-            if layout.file(split, root) is not None:
-                progress(f"{name} {split}")
-                reports.append(check_dataset(load_dataset(name, split, root)))
+    for name, split, layout in splits:
+        if layout.file(split, root) is not None:
+            progress(f"{name} {split}")
+            reports.append(check_dataset(load_dataset(name, split, root)))
     return reports
 
 
@@ -102,18 +99,11 @@ def empty_databases(dataset: Dataset) -> list[Finding]:
 def _check_databases(dataset: Dataset) -> Iterator[Finding]:
     for name, touched in sorted(Counter(question.database for question in dataset.questions).items()):
         try:
-            place = dataset.place(name)
-            if isinstance(place, Path) and is_sqlite(place):
-                # Without reading the schema, which takes its time for as many databases as benchmarks have.
-                with closing(open_read_only(place)) as connection:
-                    empty = [table for table in sqlite_tables(connection) if not holds_rows(connection, table)]
-            else:
-                with Database.open(place) as database:
-                    tables = [table.name for table in database.schema().tables if table.kind == "table"]
-                    rows = "SELECT 1 FROM {} LIMIT 1"
-                    dialect = database.dialect
-                    empty = [one for one in tables if not database.execute(rows.format(quoted(one, dialect))).rows]
-        except (DatabaseUnavailable, QueryError, OSError, sqlite3.Error) as error:
+            with Database.open(dataset.place(name)) as database:
+                tables = [table.name for table in database.schema().tables if table.kind == "table"]
+                rows = {one: f"SELECT 1 FROM {quoted(one, database.dialect)} LIMIT 1" for one in tables}
+                empty = [one for one, sql in rows.items() if not database.execute(sql).rows]
+        except (DatabaseUnavailable, QueryError) as error:
             yield Finding("missing_database", name, f"{name} is not a usable database: {error}", touched)
         else:
             if empty:

@@ -59,10 +59,8 @@ class Layout:
             for number, record in enumerate(records):
                 if "interaction" in record:  # SParC and CoSQL
                     for turn, entry in enumerate(record["interaction"], 1):
-                        gold = whole_operators(entry["query"])
-                        yield Question(
-                            f"{number}.{turn}", record["database_id"], entry["utterance"], (gold,), str(number), turn
-                        )
+                        about = record["database_id"], entry["utterance"], (whole_operators(entry["query"]),)
+                        yield Question(f"{number}.{turn}", *about, str(number), turn)
                 else:
                     name = str(record.get("question_id", number))
                     about = record.get("evidence", ""), record.get("difficulty", "")
@@ -119,18 +117,15 @@ LAYOUTS: Mapping[str, Layout] = {
 
 
 def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
-    """Load one split.
+    """Load one split of a known dataset (`LAYOUTS`), or a file of one's own questions (`read_plain`), which has none.
 
-    Args:
-        name: One of `LAYOUTS`, or the path of a file of one's own questions (`read_plain`).
-        split: One of its layout's; a file of one's own has none, and commands ask it for `dev` if nothing is said.
-        root: The folder that holds the datasets' folders (`TABLETURN_DATA`), or a dataset's folder itself.
+    The root is the folder that holds the datasets' folders (`TABLETURN_DATA`), or a dataset's folder itself.
 
     Raises:
         SettingsError: There is no such dataset, split or file, or it is not in its published format.
     """
     if Path(name).suffix in SUFFIXES:
-        if split not in ("dev", "all"):
+        if split not in ("dev", "all"):  # commands ask for `dev` if nothing is said
             raise SettingsError(f"{name} is a file of one's own questions, without splits: leave --split {split} out")
         return read_plain(Path(name))
     layout = LAYOUTS.get(name)

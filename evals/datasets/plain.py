@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from ...tools.errors import SettingsError
-from ...tools.record_files import read_json, read_lines, read_records
+from ...tools.record_files import read_records
 from ..records import parse_record
 from .question import Dataset, Expects, Outcome, Question
 
@@ -101,12 +101,7 @@ def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) 
 
     Either the official form (one query a line in the dataset's order, anything after a tab passed over, blank lines
     between interactions), or JSON: a list of queries in that order, or `{"id": ..., "sql": ...}` records, as a list or
-    one a line.
-
-    Args:
-        path: The file.
-        dataset: The whole split.
-        part: The questions that are asked of it: a file without ids may hold these alone.
+    one a line. A file without ids may hold the questions alone that are asked, `part`.
 
     Returns:
         SQL by question id; questions without one are missing.
@@ -115,17 +110,13 @@ def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) 
         SettingsError: The file cannot be read, or does not fit the dataset.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        if path.suffix == ".json":
-            records = read_json(text)
-        elif path.suffix == ".jsonl":
-            records = read_lines(text)
+        if path.suffix in (".json", ".jsonl"):
+            records = read_records(path)
         else:
-            records = [line.partition("\t")[0].strip() for line in text.split("\n") if line.strip()]
+            lines = path.read_text(encoding="utf-8-sig").split("\n")
+            records = [line.partition("\t")[0].strip() for line in lines if line.strip()]
     except (OSError, ValueError) as error:
         raise SettingsError(f"predictions: {path} cannot be read: {error}") from error
-    if not isinstance(records, list):
-        raise SettingsError(f"predictions: {path}: expected a list")
     where = f"{dataset.name} {dataset.split}"
     if all(isinstance(record, str) for record in records):
         for asked in (dataset, part):

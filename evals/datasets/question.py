@@ -42,6 +42,11 @@ class Question:
     expects: Expects | None = None
     repeat: int | None = None  # which of several tries at the same question this is; None for the only one
 
+    @property
+    def wanted(self) -> Outcome:
+        """What is right to do."""
+        return self.expects.outcome if self.expects else "answer"
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -73,11 +78,7 @@ class Dataset:
         raise DatabaseUnavailable(f"{here}: no database {without_password(name)!r}; looked in {looked}")
 
     def place(self, name: str) -> str | Path:
-        """Return where to open a database: its file, or the URL that the questions name it by.
-
-        Raises:
-            DatabaseUnavailable: None of the folders has it.
-        """
+        """Return where to open a database: its file, or the URL that the questions name it by."""
         return name if "://" in name else self.database(name)
 
     @property

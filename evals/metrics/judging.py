@@ -41,16 +41,15 @@ class Verdict:
         return replace(self, ex=None, em=None, valid=False, error=f"not asked: {why}", measures={}, asked=False)
 
 
-class ClauseJudge:
+class ClauseJudge(Closing):
     """Reads queries as the official evaluator does.
 
-    Args:
-        dataset: Its tables.json files give the foreign keys; those of a database that is in none, the database itself.
-        databases: Give the names of tables and columns.
+    Foreign keys are those of the dataset's tables.json files, else those that the database declares.
     """
 
-    def __init__(self, dataset: Dataset, databases: OfficialDatabases) -> None:
-        self._databases = databases
+    def __init__(self, dataset: Dataset, databases: OfficialDatabases | None = None) -> None:
+        self.databases = databases or OfficialDatabases(dataset.database)
+        self.close = self.databases.close
         self._foreign_keys: dict[str, dict[str, str] | None] = {}
         for path in reversed(dataset.tables):
             self._foreign_keys.update(read_foreign_key_maps(path))
@@ -85,14 +84,14 @@ class ClauseJudge:
     def _keys(self, database: str) -> dict[str, str] | None:
         if database not in self._foreign_keys:
             try:
-                self._foreign_keys[database] = self._databases.foreign_keys(database)
+                self._foreign_keys[database] = self.databases.foreign_keys(database)
             except DatabaseUnavailable:
                 self._foreign_keys[database] = None
         return self._foreign_keys[database]
 
     def _read(self, question: Question, sql: str) -> Query | None:
         try:
-            return parse(sql, self._databases.names(question.database))
+            return parse(sql, self.databases.names(question.database))
         except (Unparsed, DatabaseUnavailable):
             return None
 
@@ -110,25 +109,24 @@ class StrictJudge(Closing):
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
-        self._names = OfficialDatabases(dataset.database)
-        self._clauses = ClauseJudge(dataset, self._names)
+        self.clauses = ClauseJudge(dataset)
         self._databases = OneOpen()
         self._gold = lru_cache(32)(self._run_gold)
 
     def close(self) -> None:
         """Close what is open."""
-        self._names.close()
+        self.clauses.close()
         self._databases.close()
 
     def judge(self, question: Question, sql: str) -> Verdict:
         """Judge one prediction."""
         if not question.golds:
             return Verdict(question, sql, error="no query answers it")  # it is to be declined
-        level = self._clauses.hardness(question)
+        level = self.clauses.hardness(question)
         golds = self._accepted(question)
         if isinstance(golds, str):
             return Verdict(question, sql, hardness=level, error=golds)
-        verdict = Verdict(question, sql, False, self._clauses.exact_match(question, sql, any_gold=True), hardness=level)
+        verdict = Verdict(question, sql, False, self.clauses.exact_match(question, sql, any_gold=True), hardness=level)
         if not sql.strip():
             return replace(verdict, error="no prediction")
         try:
@@ -175,9 +173,7 @@ class StrictJudge(Closing):
 class BirdJudge(Closing):
     """Judges by the first gold as BIRD's scripts do.
 
-    Args:
-        dataset: BIRD, or questions in its form.
-        timings: How often a right prediction and its gold are timed for R-VES (published: 100); 0 leaves it out.
+    For R-VES a right prediction and its gold are timed so often (published: 100); 0 leaves it out.
     """
 
     def __init__(self, dataset: Dataset, timings: int = 0) -> None:
@@ -238,25 +234,20 @@ def reward(ratio: float) -> float:
     return next((gain for least, gain in steps if ratio >= least), 0.25)
 
 
-class OfficialJudge(Closing):
+class OfficialJudge(ClauseJudge):
     """Judges by the first gold alone, with the official evaluator's faults.
 
     If the official tool stops (at a gold that it cannot read or run), the verdict has no EX and says why.
     """
 
-    def __init__(self, dataset: Dataset) -> None:
-        self._databases = OfficialDatabases(dataset.database)
-        self._clauses = ClauseJudge(dataset, self._databases)
-        self.close = self._databases.close
-
     def judge(self, question: Question, sql: str) -> Verdict:
         """Judge one prediction."""
-        level = self._clauses.hardness(question)
+        level = self.hardness(question)
         try:
-            execution = execute_both(sql, question.golds[0], question.database, self._databases)
+            execution = execute_both(sql, question.golds[0], question.database, self.databases)
         except (QueryFailed, DatabaseUnavailable) as error:
             return Verdict(question, sql, hardness=level, error=str(error))
-        matched = self._clauses.exact_match(question, sql)
+        matched = self.exact_match(question, sql)
         return Verdict(question, sql, execution.same, matched, not execution.error, level, execution.error)
 
 

@@ -53,11 +53,8 @@ def mean_redundancy(turns: Iterable[Turn]) -> dict[str, float]:
 def classified(turns: Iterable[Turn]) -> dict[str, float]:
     """Return precision, recall and F1 of tables and columns as a classification of all of them, from 0 to 1 (A.2).
 
-    Used and not used are the two classes: `weighted` means them by how many there are of each, `macro` as equals.
-
-    Returns:
-        `table_weighted_p`, `_r` and `_f1`, `table_macro_...`, `column_weighted_...`, `column_macro_...`; nothing over
-        no turns.
+    Used and not used are the two classes: `weighted` means them by how many there are of each, `macro` as equals. Keys
+    are `table_weighted_p`, `_r` and `_f1`, `table_macro_...`, `column_weighted_...`, `column_macro_...`.
     """
     from sklearn.metrics import precision_recall_fscore_support
 

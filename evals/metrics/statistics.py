@@ -9,7 +9,7 @@ from functools import cache
 from itertools import count
 from math import sqrt
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ try:
     from scipy import optimize, stats
 except ImportError as error:
     raise SettingsError("statistics of evaluations need scipy: pip install 'tableturn[evals]'") from error
+
+T = TypeVar("T")
 
 SIGNIFICANT = 0.05
 """The usual bound on how often chance alone may look like a difference."""
@@ -81,8 +83,8 @@ def interval(outcomes: Sequence[Judged]) -> Interval | None:
     return _bootstrap([(outcome.cluster, outcome.right) for outcome in outcomes])
 
 
-def compare(first: Mapping[str, Judged], second: Mapping[str, Judged]) -> Comparison:
-    """Compare two runs, by question id, by the questions that both judged."""
+def compare(first: Mapping[T, Judged], second: Mapping[T, Judged]) -> Comparison:
+    """Compare two runs by the questions that both judged."""
     pairs = [(outcome, second[name]) for name, outcome in first.items() if name in second]
     changes = [b.right - a.right for a, b in pairs]
     units = [a.unit or str(place) for place, (a, _) in enumerate(pairs)]
@@ -107,16 +109,10 @@ def compare(first: Mapping[str, Judged], second: Mapping[str, Judged]) -> Compar
 
 
 def detectable(n: int, discordant: float) -> float | None:
-    """Return the least difference of shares that a paired comparison finds in four of five cases.
+    """Return the least difference of shares that a paired comparison of `n` questions finds in four of five cases.
 
-    By the exact power of McNemar's exact test at 5%, each question being independent of the others.
-
-    Args:
-        n: Questions.
-        discordant: Share of the questions that just one of the two has right; a larger difference makes it as large.
-
-    Returns:
-        From 0 to 1; None if so few questions can show no difference at all, however they are answered.
+    By the exact power of McNemar's exact test at 5%, each question being independent of the others. Just one of the two
+    has the share `discordant` right; a larger difference makes it as large. None if so few can show no difference.
 
     >>> round(detectable(6, 0.0), 2), round(detectable(60, 0.115), 2), round(detectable(1000, 0.115), 3)
     (0.96, 0.13, 0.03)
@@ -189,17 +185,11 @@ class Level:
 def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> Level:
     """Return the lowest level of confidence from which at most `alpha` are wrong, with that certainty.
 
-    Learn then test (Angelopoulos, Bates, Candès, Jordan and Lei, "Learn then test: calibrating predictive algorithms to
-    achieve risk control", 2021, arXiv:2110.01052): for each level the hypothesis that more than `alpha` of the answers
-    from it are wrong has the exact binomial p-value, the tail that Clopper and Pearson's interval inverts. Levels are
-    tested in a fixed sequence, from that of the surest half down, until one is not rejected (their section 4). Which
-    levels are tested follows from how many answers there are and from ties of their confidence, never from which are
-    right.
-
-    Args:
-        answers: Confidence, and whether the answer is right; of questions like those that will be asked.
-        alpha: The share of wrong ones among trusted answers, at most.
-        certainty: How sure that is to be.
+    An answer is its confidence, and whether it is right. Learn then test (Angelopoulos and others, 2021,
+    arXiv:2110.01052): for each level the hypothesis that more than `alpha` of the answers from it are wrong has the
+    exact binomial p-value. Levels are tested in a fixed sequence, from that of the surest half down, until one is not
+    rejected (their section 4). Which ones follows from how many answers there are and from ties of their confidence,
+    never from which are right.
     """
     surest = sorted(answers, key=lambda answer: -answer[0])
     wrong = np.cumsum([0, *(not right for _, right in surest)]).tolist()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from statistics import fmean, stdev
+from typing import Any
 
 from ...agent.model.record import Record
 from .judging import Verdict
@@ -69,7 +69,7 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
         return {name: score(list(group)) for name, group in groupby(sorted(verdicts, key=key), key=key)}
 
     by_level = grouped(lambda verdict: verdict.hardness or "unknown")
-    order = dict.fromkeys([level for level in _LEVELS if level in by_level]) | dict.fromkeys(by_level)
+    levels = sorted(by_level, key=lambda level: _LEVELS.index(level) if level in _LEVELS else len(_LEVELS))
     interactions: list[Verdict] = []
     for _, group in groupby(verdicts, lambda verdict: verdict.question.interaction):
         turns = list(group)
@@ -77,43 +77,37 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
         outcomes = ([turn.ex for turn in turns], [turn.em for turn in turns])
         ex, em = (None if None in found else all(found) for found in outcomes)
         interactions.append(replace(turns[0], ex=ex, em=em, valid=all(turn.valid for turn in turns)))
-    measures: dict[str, list[float]] = defaultdict(list)
-    for verdict in verdicts:
-        for name, value in verdict.measures.items():
-            measures[name].append(value)
+    measures = dict.fromkeys(name for verdict in verdicts for name in verdict.measures)
     return Summary(
         all=score(verdicts),
         interactions=score(interactions),
-        by_hardness={level: by_level[level] for level in order},
+        by_hardness={level: by_level[level] for level in levels},
         by_turn=grouped(lambda verdict: str(verdict.question.turn) if verdict.question.turn <= 4 else ">4"),
         by_database=grouped(lambda verdict: verdict.question.database),
         unjudged=[verdict.question.id for verdict in verdicts if verdict.ex is None and verdict.asked],
         not_asked=[verdict.question.id for verdict in verdicts if not verdict.asked],
         disputed={verdict.question.id: verdict.question.disputed for verdict in verdicts if verdict.question.disputed},
-        measures={name: fmean(values) for name, values in measures.items()},
+        measures={name: fmean(one.measures[name] for one in verdicts if name in one.measures) for name in measures},
     )
+
+
+def share(outcomes: Iterable[bool | None]) -> float | None:
+    """Return the share of true ones among outcomes that are known; None if none is."""
+    known = [outcome for outcome in outcomes if outcome is not None]
+    return sum(known) / len(known) if known else None
 
 
 def score(verdicts: Sequence[Verdict]) -> Scores:
     """Return scores over questions."""
-
-    def share(outcomes: Iterable[bool | None]) -> float | None:
-        known = [outcome for outcome in outcomes if outcome is not None]
-        return sum(known) / len(known) if known else None
-
     judged = [verdict for verdict in verdicts if verdict.ex is not None]
     ex, em = share(verdict.ex for verdict in judged), share(verdict.em for verdict in verdicts)
     return Scores(len(verdicts), ex, em, share(verdict.valid for verdict in judged), len(judged))
 
 
-def as_json(summary: Summary, verdicts: Sequence[Verdict]) -> dict[str, object]:
-    """Return the form that `tableturn score --json` prints."""
-    fields = asdict(summary)
-    shown = ("ex", "em", "hardness", "error")
-    per_question = [
-        {"id": verdict.question.id, **{name: getattr(verdict, name) for name in shown}} for verdict in verdicts
-    ]
-    return {**fields.pop("all"), **fields.pop("measures"), **fields, "per_question": per_question}
+def as_json(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Return the scores over verdicts as commands print them and runs keep them."""
+    fields = asdict(summarize(verdicts))
+    return {**fields.pop("all"), **fields.pop("measures"), **fields}
 
 
 def percent(share: float | None) -> str:
@@ -152,53 +146,39 @@ def repeats(runs: Sequence[Mapping[str, bool]]) -> Repeats:
     return Repeats(ex, fmean(ex) if ex else None, stdev(ex) if len(ex) > 1 else None, always, never, unstable)
 
 
-@dataclass(frozen=True)
-class Share:
-    """So many right of so many judged."""
+def standings(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return what is recorded of each model on each database, by name, as `tableturn models --json` prints it."""
 
-    right: int
-    judged: int
-
-    def __str__(self) -> str:
-        found = wilson(self.right, self.judged)
-        between = f" ({100 * found.low:.0f} to {100 * found.high:.0f})" if found else ""
-        return f"{100 * self.right / max(1, self.judged):.1f}{between}"
-
-
-@dataclass(frozen=True)
-class Standing:
-    """What is recorded of a model on a database."""
-
-    model: str
-    database: str
-    runs: int
-    n: int
-    by_gold: Share | None
-    by_verdict: Share | None
-    calls: int
-    prompt_tokens: int
-    last: str
-
-    def cells(self) -> list[str]:
-        """Return the cells of a table's row."""
-        fields = {**vars(self), "last": self.last[:10]}
-        return ["-" if value is None else str(value) for value in fields.values()]
-
-
-def standings(records: Sequence[Record]) -> list[Standing]:
-    """Return one standing per model and database, by name."""
-
-    def total(outcomes: Iterable[tuple[int | None, int]]) -> Share | None:
+    def total(outcomes: Iterable[tuple[int | None, int]]) -> dict[str, int] | None:
         known = [(right, n) for right, n in outcomes if right is not None]
-        return Share(sum(right for right, _ in known), sum(n for _, n in known)) if known else None
+        return {"right": sum(right for right, _ in known), "judged": sum(n for _, n in known)} if known else None
 
-    found: list[Standing] = []
-    names = sorted({(record.model, record.database) for record in records})
-    for model, database in names:
-        own = [record for record in records if (record.model, record.database) == (model, database)]
-        by_gold = total((record.right_gold, record.n) for record in own)
-        by_verdict = total((record.right_verdict, record.n) for record in own)
-        n, calls, tokens = (sum(getattr(one, name) for one in own) for name in ("n", "calls", "prompt_tokens"))
-        last = max(record.time for record in own)
-        found.append(Standing(model, database, len(own), n, by_gold, by_verdict, calls, tokens, last))
+    def names(record: Record) -> tuple[str, str]:
+        return record.model, record.database
+
+    found: list[dict[str, Any]] = []
+    for (model, database), group in groupby(sorted(records, key=names), key=names):
+        own = list(group)
+        found.append(
+            {
+                "model": model,
+                "database": database,
+                "runs": len(own),
+                "n": sum(record.n for record in own),
+                "by_gold": total((record.right_gold, record.n) for record in own),
+                "by_verdict": total((record.right_verdict, record.n) for record in own),
+                "calls": sum(record.calls for record in own),
+                "prompt_tokens": sum(record.prompt_tokens for record in own),
+                "last": max(record.time for record in own),
+            }
+        )
     return found
+
+
+def show_share(share: Mapping[str, int] | None) -> str:
+    """Return how many of those judged are right, in percent, with Wilson's interval; a dash for None."""
+    if share is None:
+        return "-"
+    found = wilson(share["right"], share["judged"])
+    between = f" ({100 * found.low:.0f} to {100 * found.high:.0f})" if found else ""
+    return f"{100 * share['right'] / max(1, share['judged']):.1f}{between}"

@@ -31,9 +31,9 @@ class Unparsed(TableturnError):
 
 @dataclass(frozen=True)
 class Names:
-    """Columns' names by table's name, all in lower case. Views are not among them."""
+    """The names of tables and columns, in lower case; views are not among them."""
 
-    columns: Mapping[str, tuple[str, ...]]
+    columns: Mapping[str, tuple[str, ...]]  # by table
 
     @cached_property
     def ids(self) -> frozenset[str]:
@@ -53,23 +53,13 @@ def read_foreign_key_maps(path: Path) -> dict[str, dict[str, str]]:
         for entry in json.loads(path.read_text(encoding="utf-8")):
             tables, columns = entry["table_names_original"], entry["column_names_original"]
             ids = [f"{tables[table]}.{column}".lower() if table >= 0 else "*" for table, column in columns]
-            maps[entry["db_id"]] = _group_keys(ids, entry["foreign_keys"])
+            maps[entry["db_id"]] = group_keys(ids, entry["foreign_keys"])
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise SettingsError(f"{path} cannot be read as a Spider tables.json: {error!r}") from error
     return maps
 
 
-def declared_keys(names: Names, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the column that each foreign-key column stands for, in a database that no tables.json describes.
-
-    A pair is a referring column and the one that it refers to, as `table.column` in lower case each.
-    """
-    ids = [f"{table}.{column}" for table, columns in names.columns.items() for column in columns]
-    place = {name: number for number, name in enumerate(ids)}
-    return _group_keys(ids, [(place[own], place[other]) for own, other in pairs if own in place and other in place])
-
-
-def _group_keys(ids: Sequence[str], pairs: Iterable[Sequence[int]]) -> dict[str, str]:
+def group_keys(ids: Sequence[str], pairs: Iterable[Sequence[int]]) -> dict[str, str]:
     """Map every column in a foreign key to the first column of its group.
 
     A pair joins the first group that holds either end; groups that a later pair connects stay apart.
@@ -85,10 +75,10 @@ def _group_keys(ids: Sequence[str], pairs: Iterable[Sequence[int]]) -> dict[str,
 
 
 class ColumnUnit(NamedTuple):
-    """A column, possibly aggregated. `column` is `table.column` in lower case, or `*`."""
+    """A column, possibly aggregated."""
 
     aggregate: str
-    column: str
+    column: str  # `table.column` in lower case, or `*`
     distinct: bool | None  # None once it was struck out of the comparison
 
 
@@ -167,7 +157,8 @@ _STRING = re.compile('"[^"]*"')
 _SEPARATE = re.compile(r"(--|\.{2,}|`+|[;@#$%&?!*\[\](){}<>«»“”‘’„]|[:,](?!\d))")
 _FINAL_PERIOD = re.compile(r"(?<!\.)\.\s*$")
 
-_CLAUSES = frozenset({"select", "from", "where", "group", "order", "limit", "intersect", "union", "except"})
+# An empty token stands for the end of the query.
+_CLAUSES = frozenset({"", "select", "from", "where", "group", "order", "limit", "intersect", "union", "except"})
 _CLAUSE_ENDS = _CLAUSES | {")", ";"}
 _JOINING = frozenset({"join", "on", "as"})
 _VALUE_ENDS = _CLAUSES | _JOINING | {",", ")", "and"}
@@ -185,14 +176,8 @@ def tokenize(sql: str) -> list[str]:
     text = sql.replace("'", '"')
     if text.count('"') % 2:
         raise Unparsed(f"unpaired quote: {sql}")
-    strings: dict[str, str] = {}
-
-    def hide(found: re.Match[str]) -> str:
-        key = f"__val_{found.start()}__"
-        strings[key] = found.group()
-        return key
-
-    text = _STRING.sub(hide, text)
+    strings = {f"__val_{found.start()}__": found.group() for found in _STRING.finditer(text)}
+    text = _STRING.sub(lambda found: f"__val_{found.start()}__", text)
     text = _FINAL_PERIOD.sub(" . ", _SEPARATE.sub(r" \1 ", text))
     tokens: list[str] = []
     for word in text.lower().split():
@@ -244,8 +229,8 @@ class _Reader:
         self._expect("select")
         distinct = self._skip("distinct")
         outputs: list[Output] = []
-        while (token := self._peek()) is not None and token not in _CLAUSES:
-            aggregate = self._take() if token in _AGGREGATES else "none"
+        while self._peek() not in _CLAUSES:
+            aggregate = self._take() if self._peek() in _AGGREGATES else "none"
             outputs.append(Output(aggregate, self._value_unit()))
             self._skip(",")
         self._place = after_from
@@ -253,7 +238,7 @@ class _Reader:
         group: list[ColumnUnit] = []
         if self._skip("group"):
             self._expect("by")
-            while (token := self._peek()) is not None and token not in _CLAUSE_ENDS:
+            while self._peek() not in _CLAUSE_ENDS:
                 group.append(self._column_unit())
                 if not self._skip(","):
                     break
@@ -274,8 +259,8 @@ class _Reader:
         self._default = outer
         return Query(tables, joins, distinct, tuple(outputs), where, tuple(group), having, order, limit, combined)
 
-    def _peek(self) -> str | None:
-        return self._tokens[self._place] if self._place < len(self._tokens) else None
+    def _peek(self) -> str:
+        return self._tokens[self._place] if self._place < len(self._tokens) else ""
 
     def _take(self) -> str:
         token = self._tokens[self._place]
@@ -298,7 +283,7 @@ class _Reader:
         units: list[Condition] = []
         words: list[str] = []
         self._default = []
-        while self._peek() is not None:
+        while self._peek():
             bracketed = self._skip("(")
             if self._tokens[self._place] == "select":
                 tables.append(self.query())
@@ -325,7 +310,7 @@ class _Reader:
         self._expect("by")
         units: list[ValueUnit] = []
         direction = "asc"
-        while (token := self._peek()) is not None and token not in _CLAUSE_ENDS:
+        while self._peek() not in _CLAUSE_ENDS:
             units.append(self._value_unit())
             if self._peek() in ("asc", "desc"):
                 direction = self._take()
@@ -376,7 +361,7 @@ class _Reader:
     def _conditions(self) -> Conditions:
         units: list[Condition] = []
         words: list[str] = []
-        while self._peek() is not None:
+        while self._peek():
             unit = self._value_unit()
             negated = self._skip("not")
             operator = self._take()
@@ -387,10 +372,9 @@ class _Reader:
                 self._expect("and")
                 second = self._value()
             units.append(Condition(negated, operator, unit, first, second))
-            token = self._peek()
-            if token in _CLAUSE_ENDS or token in _JOINING:
+            if self._peek() in _CLAUSE_ENDS | _JOINING:
                 break
-            if token in ("and", "or"):
+            if self._peek() in ("and", "or"):
                 words.append(self._take())
         return Conditions(tuple(units), tuple(words))
 
@@ -428,10 +412,7 @@ Clause = Literal["select", "where", "group", "order", "and/or", "IUEN", "keyword
 def differing_clauses(predicted: Query | None, gold: Query, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:
     """Return the clauses for which two queries don't match (CREDIT-SQL 5.7, figure 7); none if they match exactly.
 
-    Args:
-        predicted: None if it could not be read: compared as an empty query.
-        gold: As read from the gold SQL.
-        foreign_keys: What each foreign-key column stands for (`read_foreign_key_maps`).
+    A prediction that could not be read, None, is compared as an empty query.
     """
 
     def normalised(query: Query) -> Query:

@@ -17,11 +17,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ...tools.results.columns import Work, columns_match
 from ..closing import Closing
-from .exact_match import Names, declared_keys
+from .exact_match import Names, group_keys
 
 Rows: TypeAlias = "list[tuple[int | float | str | bytes | None, ...]]"
 
@@ -43,16 +42,8 @@ _STEPS_BETWEEN_CHECKS = 20_000
 
 def without_distinct(sql: str) -> str:
     """Return the first statement of a text with every DISTINCT struck out."""
-    parts: list[str] = []
-    end = 0
-    for found in _LEXEME.finditer(sql):
-        lexeme = found.group()
-        if lexeme == ";":
-            return "".join(parts) + sql[end : found.end()]
-        if lexeme.lower() == "distinct":
-            parts.append(sql[end : found.start()])
-            end = found.end()
-    return "".join(parts) + sql[end:]
+    end = next((found.end() for found in _LEXEME.finditer(sql) if found.group() == ";"), len(sql))
+    return _LEXEME.sub(lambda found: "" if found.group().lower() == "distinct" else found.group(), sql[:end])
 
 
 def whole_operators(sql: str) -> str:
@@ -78,7 +69,7 @@ def execute_both(predicted: str, gold: str, database: str, databases: OfficialDa
     """
     prediction, reference = (without_distinct(whole_operators(sql)) for sql in (predicted.replace("value", "1"), gold))
     found = Execution(True) if predicted.strip() else Execution(False, "no prediction")
-    for file in databases.files(database):
+    for file in suite_files(databases.locate(database), database):
         # Once the prediction is wrong, the gold alone: whether it runs must not hang on what it is compared with.
         expected = databases.gold_rows(file, reference)
         if found.same and prediction != reference:
@@ -131,12 +122,7 @@ def some_column_order(
 
 
 def suite_files(main: Path, name: str) -> list[Path]:
-    """Return the databases of a schema: if it has a folder of its name, every `.sqlite` file there (a test suite).
-
-    Args:
-        main: The schema's first database.
-        name: The schema's name.
-    """
+    """Return a schema's databases: if its first is in a folder of its name, every `.sqlite` there (a test suite)."""
     folder = main.parent
     if folder.name != name:
         return [main]
@@ -144,33 +130,27 @@ def suite_files(main: Path, name: str) -> list[Path]:
 
 
 class OfficialDatabases(Closing):
-    """Databases, opened read-only and closed on exit.
+    """Databases, found by their names, opened read-only and closed on exit.
 
-    Args:
-        locate: Gives a database's file by its name, or raises DatabaseUnavailable.
-        seconds: A query's time limit. The official one, of 60 seconds, never fires; a run must end all the same.
+    The official time limit of a query, 60 seconds, never fires; a run must end all the same.
     """
 
     def __init__(self, locate: Callable[[str], Path], seconds: float = 60.0) -> None:
-        self._locate = locate
+        self.locate = locate
         self._seconds = seconds
         self._deadline = float("inf")
         self._open: dict[Path, sqlite3.Connection] = {}
         self._kept_rows = lru_cache(_KEPT_GOLDS)(self.rows)
         self.names = cache(self._read_names)
 
-    def files(self, database: str) -> list[Path]:
-        """Return the databases of a schema (`suite_files`)."""
-        return suite_files(self._locate(database), database)
-
     def _read_names(self, database: str) -> Names:
         """Return the names of tables and columns, from the database that is called like its folder."""
-        connection = self._connection(self._locate(database))
+        connection = self._connection(self.locate(database))
         connection.text_factory = lenient_text
         try:
             tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         except sqlite3.Error as error:
-            raise DatabaseUnavailable(f"{self._locate(database)} cannot be used: {error}") from error
+            raise DatabaseUnavailable(f"{self.locate(database)} cannot be used: {error}") from error
         columns = "SELECT name FROM pragma_table_info(?)"
         found = {
             name.lower(): tuple(str(row[0]).lower() for row in connection.execute(columns, (name,)))
@@ -180,19 +160,17 @@ class OfficialDatabases(Closing):
         return Names(found)
 
     def foreign_keys(self, database: str) -> dict[str, str]:
-        """Return the column that each foreign-key column stands for, by the keys that the database itself declares.
-
-        Raises:
-            DatabaseUnavailable: There is no such database, or it cannot be used.
-        """
-        names = self.names(database)
-        connection = self._connection(self._locate(database))
+        """Return the column that each foreign-key column stands for, by the keys that the database itself declares."""
+        names = self.names(database).columns
+        connection = self._connection(self.locate(database))
+        ids = [f"{table}.{column}" for table, columns in names.items() for column in columns]
+        place = {name: number for number, name in enumerate(ids)}
         pairs = [
-            (f"{table}.{own}".lower(), f"{parent}.{other}".lower())
-            for table in names.columns
+            (place.get(f"{table}.{own}".lower()), place.get(f"{parent}.{other}".lower()))
+            for table in names
             for own, parent, other in connection.execute(_DECLARED_KEYS, (table,))
         ]
-        return declared_keys(names, pairs)
+        return group_keys(ids, [(own, other) for own, other in pairs if own is not None and other is not None])
 
     def gold_rows(self, file: Path, sql: str) -> Rows:
         """Return all rows of a gold query; the last few golds' rows are kept.
@@ -252,29 +230,9 @@ def _deny_other_files(action: int, *_: object) -> int:
     return sqlite3.SQLITE_DENY if action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH) else sqlite3.SQLITE_OK
 
 
-def is_sqlite(place: str | Path) -> bool:
-    """Whether a place is an SQLite file, or a file that holds nothing yet, rather than another engine's database."""
-    if isinstance(place, str):
-        return False
-    magic = b"SQLite format 3\0"
-    with place.open("rb") as file:
-        return file.read(len(magic)) in (magic, b"")
-
-
 def open_read_only(path: Path) -> sqlite3.Connection:
     """Return a connection that cannot write to the file, for any thread; text that is not UTF-8 is an error."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
-
-
-def sqlite_tables(connection: sqlite3.Connection, schema: str = "main") -> list[str]:
-    """Return the names of a database's tables, in the order in which they were made."""
-    named = f"SELECT name FROM {schema}.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
-    return [str(row[0]) for row in connection.execute(named)]
-
-
-def holds_rows(connection: sqlite3.Connection, table: str) -> bool:
-    """Whether a table has a row."""
-    return connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 1").fetchone() is not None
 
 
 def lenient_text(text: bytes) -> str:

@@ -24,7 +24,7 @@ from ...tools.errors import SettingsError
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import show_ex
 from ..datasets.plain import SUFFIXES
-from ..metrics.statistics import Comparison, Judged, compare, interval
+from ..metrics.statistics import Judged, compare, interval
 from ..metrics.summary import percent
 from ..runner.results import hide_passwords, read_results
 
@@ -34,34 +34,21 @@ Results: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table.
+    """One line of a table."""
 
-    Attributes:
-        name: What it shows.
-        cells: The text of each run's cell.
-        bars: How long the bar behind each cell is, from 0 to 1; None for none.
-    """
-
-    name: str
+    name: str  # what it shows
     cells: tuple[str, ...]
-    bars: tuple[float | None, ...] = ()
+    bars: tuple[float | None, ...] = ()  # how long the bar behind each cell is, from 0 to 1; None for none
 
 
 @dataclass(frozen=True)
 class Section:
-    """A table of a page, and its picture.
-
-    Attributes:
-        title: The heading of both.
-        columns: Names of all columns but the first.
-        rows: The table's lines; without any, the section is left out.
-        picture: An SVG element; empty for none.
-    """
+    """A table of a page, and its picture."""
 
     title: str
-    columns: Sequence[str]
-    rows: Sequence[Row] = ()
-    picture: str = ""
+    columns: Sequence[str]  # names of all but the first
+    rows: Sequence[Row] = ()  # without any, the section is left out
+    picture: str = ""  # an SVG element
 
 
 def run_sections(runs: Mapping[str, Results]) -> list[Section]:
@@ -74,22 +61,23 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     counts = [(one["n"], one["judged"]) for one in scores]
     questions = [run.get("questions", ()) for run in found]
     strict = _shares("EX, strict", found, "strict", "ex")
+    intervals = [interval(list(_judged(of_run).values())) for of_run in questions]
+    between = [f" ({100 * one.low:.1f} to {100 * one.high:.1f})" if one else "" for one in intervals]
     verdicts = [given if given.get("ruled") else {} for given in (run.get("by_verdict") or {} for run in found)]
+    unclear = [f"{given['unclear']}, {given['unjudged']}" if given else "-" for given in verdicts]
+    several = any(one["interactions"]["n"] < one["n"] for one in scores)
     rows = [
         Row("questions", tuple(f"{n}, {judged} judged" if judged < n else str(n) for n, judged in counts)),
-        Row(strict.name, tuple(map(_with_interval, strict.cells, questions)), strict.bars),
+        Row(strict.name, tuple(map(str.__add__, strict.cells, between)), strict.bars),
         Row("EX, by verdict", tuple(map(show_ex, verdicts)), tuple(given.get("low") for given in verdicts)),
+        *([Row("unclear, unjudged", tuple(unclear))] if any(verdicts) else []),
         _shares("EX, official", found, "official", "ex"),
         _shares("EM", scores, "em"),
         _shares("runs", scores, "valid"),
         _shares("TRS@0.5", found, "linking", "trs"),
         _shares("CRS@0.5", found, "linking", "crs"),
+        *([_shares("interactions right", scores, "interactions", "ex")] if several else []),
     ]
-    if any(verdicts):
-        unclear = [f"{given['unclear']}, {given['unjudged']}" if given else "-" for given in verdicts]
-        rows.insert(3, Row("unclear, unjudged", tuple(unclear)))
-    if any(one["interactions"]["n"] < one["n"] for one in scores):
-        rows.append(_shares("interactions right", scores, "interactions", "ex"))
     groups = {"EX by difficulty": "by_hardness", "EX by turn": "by_turn", "EX by database": "by_database"}
     return [
         Section("Scores", names, [row for row in rows if not row.bars or any(bar is not None for bar in row.bars)]),
@@ -99,11 +87,6 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
         Section("Where accuracy was lost", names, _error_rows(questions)),
         Section("Cost", names, _cost_rows(found) if all(questions) else ()),
     ]
-
-
-def _with_interval(share: str, questions: Sequence[Mapping[str, Any]]) -> str:
-    found = interval(list(_judged(questions).values()))
-    return share if found is None else f"{share} ({100 * found.low:.1f} to {100 * found.high:.1f})"
 
 
 def _shares(name: str, runs: Sequence[Results], *keys: str) -> Row:
@@ -220,23 +203,17 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{percent(share).removesuffix('.0')} %"
 
 
-def compare_runs(first: Results, second: Results) -> Comparison:
-    """Compare two runs by the questions that both judged: the same in words, database and gold, not in ids alone."""
+def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], Judged]:
+    """Return outcomes by question; they depend on their interaction, or on their database if none has two turns.
 
-    def identities(run: Results) -> set[tuple[object, ...]]:
-        return {(q["id"], q["question"], q["database"], *q["golds"]) for q in run["questions"]}
-
-    same = {identity[0] for identity in identities(first) & identities(second)}
-    ours, theirs = (
-        {key: one for key, one in _judged(run["questions"]).items() if key in same} for run in (first, second)
-    )
-    return compare(ours, theirs)
-
-
-def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[str, Judged]:
-    """Return outcomes by question; they depend on their interaction, or on their database if none has two turns."""
+    Questions of two runs are the same only if words, database and gold are, too, not ids alone.
+    """
     key = "interaction" if any(question["turn"] > 1 for question in questions) else "database"
-    return {q["id"]: Judged(q[key], q["ex"], q["interaction"]) for q in questions if q["ex"] is not None}
+    return {
+        (q["id"], q["question"], q["database"], *q["golds"]): Judged(q[key], q["ex"], q["interaction"])
+        for q in questions
+        if q["ex"] is not None
+    }
 
 
 _NAMESPACES = re.compile(r'\sxmlns(:xlink)?="[^"]*"')
@@ -270,13 +247,10 @@ def draw(spec: Spec, title: str) -> Markup:
 
 
 def draw_lines(title: str, axis: str, values: Values) -> Markup:
-    """Draw curves of percentages, with what is known beside them.
+    """Draw curves of percentages over an axis.
 
-    Args:
-        title: What is measured.
-        axis: What `x` is.
-        values: `curve`, `x`, and `y` (None where the curve is a band alone), `low` and `high` of a band or an error
-            bar, and `paper`, the paper's number; the last three may be left out.
+    A value has `curve`, `x`, `y` (None where the curve is a band alone), and perhaps `low` and `high` of a band or an
+    error bar, and `paper`, the paper's number.
     """
     if not values:
         return Markup("")
@@ -320,17 +294,9 @@ def _scale(field: str, title: str) -> Spec:
 
 
 def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False) -> list[str]:
-    """Write one page about finished runs and trials.
+    """Write one page about finished runs and trials; return how each further one compares with the first.
 
-    What a person decides on it is downloaded as a file that `tableturn judge accept` reads.
-
-    Args:
-        folders: Folders of `tableturn eval` or `tableturn trial`.
-        out: The HTML file.
-        adjudicate: Whether it begins with the answers that somebody has to decide on, instead of with scores.
-
-    Returns:
-        What comparing each further run with the first comes to, a sentence each.
+    With `adjudicate` it begins with the answers that somebody has to decide on, instead of with scores.
 
     Raises:
         SettingsError: A folder holds no finished run, or the page cannot be written.
@@ -343,7 +309,7 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
         for run in runs.values():
             hide_passwords(run)
         (first, base), *others = runs.items()
-        compared = [(name, compare_runs(base, run)) for name, run in others]
+        compared = [(name, compare(_judged(base["questions"]), _judged(run["questions"]))) for name, run in others]
         trials = [section for run in runs.values() if "trial" in run for section in trial_sections(run)]
         write_page(
             out,
@@ -375,12 +341,8 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
 def write_page(out: Path, names: Sequence[str], sections: Sequence[Section], **parts: Any) -> None:
     """Write a page, which asks for nothing from anywhere: style, script and data are in it, and it forbids the rest.
 
-    Args:
-        out: The HTML file.
-        names: What it is about.
-        sections: Tables and pictures.
-        parts: Other variables of the template: `lead` (a paragraph), `remarks` (a list at the end), and of
-            `write_report` the runs, comparisons and questions.
+    The parts are other variables of the template: `lead` (a paragraph), `remarks` (a list at the end), and of
+    `write_report` the runs, comparisons and questions.
 
     Raises:
         SettingsError: It cannot be written.

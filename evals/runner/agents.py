@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -37,44 +37,28 @@ _LINKED_FROM = 0.1
 
 @dataclass
 class AgentAnswering:
-    """Answers with an agent per database, as `Answering` asks for.
-
-    Attributes:
-        dataset: Says where the databases are.
-        model: The model of each agent.
-        settings: The settings of each agent.
-        history: What a turn sees of the turns before it.
-        examples: An example store, opened once for all agents; None for the built-in examples.
-        embedding: The store's embedding.
-        annotator: The model that describes schemas; None for `model`.
-        annotations: The cache folder of its descriptions; None for the user's own.
-
-    Raises:
-        ExampleStoreError: The store is missing, or was made with another embedding.
-    """
+    """Answers with an agent per database, as `Answering` asks for."""
 
     dataset: Dataset
     model: BaseChatModel | str
     settings: Settings
     history: History
-    examples: str | None = None
+    examples: str | None = None  # a store, opened once for all agents; None for the built-in examples
     embedding: str = "hashed"
-    annotator: BaseChatModel | str | None = None
-    annotations: Path | None = None
+    annotator: BaseChatModel | str | None = None  # describes schemas; None for `model`
+    annotations: Path | None = None  # the cache folder of its descriptions; None for the user's own
 
     def __post_init__(self) -> None:
         self._store = open_existing(self.examples, self.embedding) if self.examples else None
-        self._open: OrderedDict[str, SQLAgent] = OrderedDict()
+        self._open: dict[str, SQLAgent] = {}
         self._in_use: Counter[str] = Counter()
         self._checkpoints = InMemorySaver()
 
     def close(self) -> None:
         """Close the agents and the example store."""
-        for agent in self._open.values():
-            agent.close()
-        self._open.clear()
-        if self._store is not None:
-            self._store.close()
+        for opened in (*self._open.values(), self._store):
+            if opened is not None:
+                opened.close()
 
     async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the records that are missing, as `Answering` says."""
@@ -107,7 +91,8 @@ class AgentAnswering:
     @contextmanager
     def _conversation(self, database: str) -> Generator[tuple[SQLAgent, Conversation]]:
         """Yield a database's agent and a new conversation, which is forgotten at its end: memory stays flat."""
-        agent = self._agent(database)
+        # The last in the order is the last that was used.
+        agent = self._open[database] = self._open.pop(database, None) or self._open_agent(database)
         conversation = agent.conversation(uuid.uuid4().hex)
         self._in_use[database] += 1
         try:
@@ -116,14 +101,11 @@ class AgentAnswering:
             self._in_use[database] -= 1
             self._checkpoints.delete_thread(conversation.thread)
 
-    def _agent(self, database: str) -> SQLAgent:
-        if database in self._open:
-            self._open.move_to_end(database)
-            return self._open[database]
+    def _open_agent(self, database: str) -> SQLAgent:
         idle = [name for name in self._open if not self._in_use[name]]
         if len(self._open) >= _KEPT_OPEN and idle:
             self._open.pop(idle[0]).close()
-        agent = self._open[database] = SQLAgent(
+        agent = SQLAgent(
             self.dataset.place(database),
             model=self.model,
             settings=self.settings,
@@ -169,17 +151,17 @@ async def _remember_gold(agent: SQLAgent, conversation: Conversation, turns: Seq
     resources, settings = agent.resources, agent.resources.settings
     past: list[PastTurn] = []
 
-    def link(question: str) -> tuple[tuple[str, str | None, float], ...]:
+    def add(question: str, gold: str) -> None:
+        # How relevant a turn's SQL is depends on what the linker makes of it (Track-SQL equation 8).
         values = resources.tools.find_values.call(text=question, limit=max(settings.values, 10))
         seen = past[-settings.history_window :] if settings.history_window else ()
         linker = resources.schemas.linker(settings.annotate)
-        return kept_items(linker.link(question, seen, values, threshold=settings.link_threshold))
+        items = kept_items(linker.link(question, seen, values, threshold=settings.link_threshold))
+        past.append(PastTurn(question=question, rephrased=question, sql=gold, items=items))
 
     for turn in turns:
         if turn.golds:
-            # How relevant a turn's SQL is depends on what the linker makes of it (Track-SQL equation 8).
-            items = await asyncio.to_thread(link, turn.text)
-            past.append(PastTurn(question=turn.text, rephrased=turn.text, sql=turn.golds[0], items=items))
+            await asyncio.to_thread(add, turn.text, turn.golds[0])
     if past:
         remembered = {"turns": [asdict(one) for one in past]}
         await agent.graph.aupdate_state(_config(conversation), remembered, as_node="respond")
@@ -192,16 +174,11 @@ def _config(conversation: Conversation) -> Any:
 def told(turn: Question, answer: Answer, schema: Schema) -> str:
     """Return the reply to a question asked back: the choice nearest to what the asker means, else that in their words.
 
-    Args:
-        turn: Says what its asker means; if it does not and asking back is right, its gold does, in plain words.
-        answer: What was asked back, with the choices on offer.
-        schema: The schema of the database that was asked.
-
-    Returns:
-        Empty if the person has nothing to say.
+    Empty if the person has nothing to say.
     """
     meant = turn.expects.meant if turn.expects else ""
-    if not meant and turn.expects is not None and turn.expects.outcome == "ask_back" and turn.golds:
+    if not meant and turn.wanted == "ask_back" and turn.golds:
+        # The gold says what is meant, in plain words.
         meant = explain(turn.golds[0], schema)
     if not meant or not answer.choices:
         return meant
@@ -210,33 +187,18 @@ def told(turn: Question, answer: Answer, schema: Schema) -> str:
 
 @dataclass(frozen=True)
 class TurnReply:
-    """A baseline's answer to one turn.
+    """A baseline's answer to one turn."""
 
-    Attributes:
-        sql: Its query; empty if it wrote none.
-        usage: The cost of the turn.
-        text: Its words.
-        tried: The queries that it ran on the way, `sql` included; empty if it ran no other.
-        notes: What was left out of a prompt, or repaired.
-    """
-
-    sql: str
+    sql: str  # empty if it wrote no query
     usage: Usage
-    text: str = ""
-    tried: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    text: str = ""  # the answer in words
+    tried: tuple[str, ...] = ()  # queries that it ran on the way, `sql` included; empty if it ran no other
+    notes: tuple[str, ...] = ()  # what was left out of a prompt, or repaired
 
 
 @dataclass
 class TurnByTurn:
-    """Answers an interaction's turns one after the other, as `Answering` asks for.
-
-    Attributes:
-        dataset: What is asked.
-        model: Who is asked.
-        settings: The limits of queries count here.
-        history: Whether a turn sees the gold SQL of the turns before it, or their answers.
-    """
+    """Answers an interaction's turns one after the other, as `Answering` asks for."""
 
     dataset: Dataset
     model: BaseChatModel
@@ -271,7 +233,7 @@ class TurnByTurn:
         start = time.perf_counter()
         result, error = Result((), ()), "no query"
         attempts: list[dict[str, object]] = []
-        with Database.open(str(self.dataset.database(turn.database))) as database:
+        with Database.open(self.dataset.database(turn.database)) as database:
             reply = await self.take(asked, past, database)
             seconds = round(time.perf_counter() - start, 4)
             for sql in reply.tried or filter(None, (reply.sql,)):
@@ -283,9 +245,9 @@ class TurnByTurn:
                 count = None if error else result.row_count
                 attempts.append({"sql": sql, "error": error, "row_count": count, "feedback": ""})
         return TurnRecord(
-            id=turn.id,
-            sql=reply.sql,
-            status="failed" if error else "converged",
+            turn.id,
+            reply.sql,
+            "failed" if error else "converged",
             text=reply.text,
             columns=result.columns,
             rows=result.rows[:SHOWN_ROWS],

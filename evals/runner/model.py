@@ -22,7 +22,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult, Generation, LLMRe
 from ...agent.effects import QUERY_NUMBER
 from ...agent.model.errors import loop_is_gone, model_error, refuses_prompt, rejects_temperature
 from ...agent.model.resolve import model_label, resolve_model
-from ...agent.settings import Settings, make_settings
+from ...agent.settings import Settings
 from ...tools.errors import ModelError, SettingsError
 from ..datasets import Dataset, Question
 from ..metrics import read_predictions
@@ -37,11 +37,7 @@ _question: ContextVar[Question] = ContextVar("question")
 
 
 class ReplyCache(BaseCache):
-    """Chat replies by prompt and model, in a file; may be used from any number of threads.
-
-    Raises:
-        SettingsError: The file cannot be used.
-    """
+    """Chat replies by prompt and model, in a file; may be used from any number of threads."""
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
@@ -103,15 +99,10 @@ def kept_replies(path: Path) -> int:
 
 @dataclass
 class _Requests:
-    """The requests of one turn.
+    """The requests of one turn."""
 
-    Attributes:
-        error: Why the model could not be asked, in one line; empty if it could.
-        pending: Requests without a reply so far.
-    """
-
-    error: str = ""
-    pending: set[UUID] = field(default_factory=set[UUID])
+    error: str = ""  # why the model could not be asked, in one line; empty if it could
+    pending: set[UUID] = field(default_factory=set[UUID])  # those without a reply so far
 
 
 _requests: ContextVar[_Requests] = ContextVar("requests")
@@ -136,13 +127,10 @@ async def watch_turn(turn: Question, take: Awaitable[TurnRecord]) -> TurnRecord:
 
 
 class RequestWatch(BaseCallbackHandler):
-    """Notes what becomes of the requests of the turn at hand.
+    """Notes what becomes of the requests of the turn at hand, to the model of a name.
 
     Errors that the translator recovers from, that are the prompt's own fault, or that mean that a replay has no
     prediction, are not noted.
-
-    Args:
-        label: The model's name.
     """
 
     run_inline = True
@@ -178,6 +166,12 @@ class RequestWatch(BaseCallbackHandler):
 REPLAY = "replay:"
 """The prefix of a model's name that is followed by files of predictions, with commas between them."""
 
+
+def is_replay(model: str | None) -> bool:
+    """Whether a model's name stands for files of predictions."""
+    return model is not None and model.startswith(REPLAY)
+
+
 REPLAY_SETTINGS = {
     "rephrase": "never",
     "effort": "low",
@@ -197,12 +191,9 @@ class ReplayModel(BaseChatModel):
     So the files play drafts that are written side by side, in the order of their numbers whichever is asked for first,
     or a draft and its revisions; the last file goes on for ever. The second try for a reply that could not be used gets
     the same file's reply again: such a draft is lost, and no other file's takes its place. A baseline has one query.
-
-    Attributes:
-        files: SQL by question id, of each file.
     """
 
-    files: Sequence[Mapping[str, str]]
+    files: Sequence[Mapping[str, str]]  # of each, SQL by question id
 
     @property
     def _llm_type(self) -> str:
@@ -224,39 +215,19 @@ class ReplayModel(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-def is_replay(model: str | None) -> bool:
-    """Whether a model's name stands for files of predictions."""
-    return model is not None and model.startswith(REPLAY)
-
-
-def run_model(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> BaseChatModel | None:
-    """Return the model that a run's agents are given; None if the built-in translator answers.
-
-    Args:
-        spec: The run.
-        dataset: The whole split, which replayed predictions must fit.
-        cache: Keeps the replies.
-
-    Raises:
-        ModelError: The model is unknown or cannot be set up.
-        SettingsError: Replayed predictions don't fit the dataset, or no file is named.
-    """
-    if spec.model is not None and is_replay(spec.model):
-        files = spec.model.removeprefix(REPLAY).split(",")
-        if not all(map(str.strip, files)):
-            raise SettingsError(f"model {spec.model!r} lacks a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
-        asked = dataset.without(spec.without).first(spec.limit)
-        return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
-    return kept_model(spec.model, spec.base_url, make_settings(spec.settings, preset=spec.preset), cache)
+def replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
+    """Return the model that replays the files that a run names, for the whole split or for what is asked."""
+    files = str(spec.model).removeprefix(REPLAY).split(",")
+    if not all(map(str.strip, files)):
+        raise SettingsError(f"model {spec.model!r} lacks a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
+    asked = dataset.without(spec.without).first(spec.limit)
+    return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
 
 
 def kept_model(name: str | None, base_url: str | None, settings: Settings, cache: BaseCache) -> BaseChatModel | None:
     """Return a chat model whose replies are cached; None if the name, or the environment, means the offline translator.
 
     What was asked once is not asked again, in this run or when it is repeated.
-
-    Raises:
-        ModelError: The model is unknown or cannot be set up.
     """
     model = resolve_model(
         name, base_url=base_url, timeout=settings.request_seconds, max_retries=settings.request_retries

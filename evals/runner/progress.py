@@ -13,13 +13,7 @@ from .record import TurnRecord
 
 
 class RunProgress(Progress):
-    """Shows on standard error how a run is going.
-
-    Args:
-        total: Questions; None if that is not known yet.
-        price: Dollars per million prompt and completion tokens; None leaves the cost out.
-        score: What the share of right answers is called.
-    """
+    """Shows on standard error how a run is going; without a price (dollars per million tokens) not what it costs."""
 
     def __init__(self, total: int | None, price: tuple[float, float] | None = None, score: str = "EX") -> None:
         text = TextColumn("{task.description}")

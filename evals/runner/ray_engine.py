@@ -38,16 +38,7 @@ except ImportError as error:
 def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None) -> Generator[Answering]:
     """Answer on the cluster of RAY_ADDRESS, on one that this process has joined, or else on this machine's processors.
 
-    Args:
-        spec: The run.
-        dataset: Its split, whole.
-        out: The run's folder, on this machine.
-        jobs: Interactions at once; there are no more workers than that, nor than processors.
-        annotations: The cache folder of descriptions of schemas, on each node; None for the user's own.
-
-    Raises:
-        ModelError: The model cannot be set up.
-        SettingsError: The cluster cannot be reached.
+    There are no more workers than `jobs`, nor than processors; the folder `annotations` is on each node.
     """
     # What is wrong with the run is told here: Ray would wrap a worker's error.
     make_answering(spec, dataset, InMemoryCache()).close()

@@ -65,6 +65,11 @@ class TurnRecord:
         return self.status != NOT_ASKED
 
     @property
+    def has_asked_back(self) -> bool:
+        """Whether the agent asked back, be it in place of an answer."""
+        return bool(self.asked_back) or self.status == "needs_clarification"
+
+    @property
     def calls(self) -> int:
         """Requests that a model answered."""
         return int((self.usage or {}).get("llm_calls", 0))
@@ -82,17 +87,12 @@ class Answering(Protocol):
     def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield records of the turns of one interaction that `recorded` lacks, in order, each as soon as it is there.
 
-        Nothing follows a turn that the model could not be asked if later turns build on its answer.
-
-        Args:
-            turns: All turns of the interaction.
-            recorded: Records that an earlier start of the run made, by question id.
+        Nothing follows a turn that the model could not be asked if later turns build on its answer. `recorded` are
+        those that an earlier start of the run made, by question id.
         """
         ...
 
-    def close(self) -> None:
-        """Close what is open."""
-        ...
+    def close(self) -> None: ...
 
 
 def failed(turn: Question, error: Exception) -> TurnRecord:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -15,17 +14,18 @@ from tableturn import __version__
 from ...agent.model.record import Record, add_record
 from ...agent.model.resolve import model_label, resolve_model
 from ...agent.records import plain_cell
-from ...tools.database import Database, Schema
+from ...tools.database import Schema
 from ...tools.database.server.address import without_password
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import Ruling, now, with_verdicts
+from ..closing import OneOpen
 from ..datasets import Dataset
-from ..metrics import StrictJudge, as_json, official_judge, summarize
-from ..metrics.judging import ClauseJudge, Verdict, error_class
+from ..metrics import StrictJudge, as_json, official_judge
+from ..metrics.judging import Verdict, error_class
 from ..metrics.redundancy import mean_redundancy
-from ..official import OfficialDatabases
+from ..metrics.summary import share
 from .model import is_replay
 from .record import SHOWN_ROWS, TurnRecord
 from .spec import RunSpec
@@ -54,17 +54,9 @@ question was answered as it was meant without asking.
 """
 
 
-def _wanted(verdict: Verdict) -> str:
-    return verdict.question.expects.outcome if verdict.question.expects else "answer"
-
-
-def _asked_back(record: TurnRecord) -> bool:
-    return bool(record.asked_back) or record.status == "needs_clarification"
-
-
 def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
     """Return what became of one question."""
-    wanted, asked, declined = _wanted(verdict), _asked_back(record), record.status == "unanswerable"
+    wanted, asked, declined = verdict.question.wanted, record.has_asked_back, record.status == "unanswerable"
     if not record.asked or (wanted != "decline" and verdict.ex is None):
         return "not_judged"
     if wanted == "decline":
@@ -79,36 +71,28 @@ def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
 
 
 def outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
-    """Return counts of every kind, and the shares that say how far declining and asking back can be trusted.
+    """Return counts of every kind, and how far declining and asking back can be trusted.
 
-    Returns:
-        Empty if every question expects nothing but a query. `declined` and `asked`: of those that should have been,
-        how many were (`recall`), and of those that were, how many should have been (`precision`); `useful`: of the
-        times that it asked back rightly, how many led to a right answer.
+    Empty if every question expects nothing but a query. `useful` is the share of right questions back that led to a
+    right answer.
     """
     if all(verdict.question.expects is None for _, verdict in answered):
         return {}
     kinds = [outcome(*pair) for pair in answered]
     judged = [pair for pair, kind in zip(answered, kinds, strict=True) if kind != "not_judged"]
-    declined = [(_wanted(verdict) == "decline", record.status == "unanswerable") for record, verdict in judged]
-    asked = [(_wanted(verdict) == "ask_back", _asked_back(record)) for record, verdict in judged]
+    declined = [(verdict.question.wanted == "decline", record.status == "unanswerable") for record, verdict in judged]
+    asked = [(verdict.question.wanted == "ask_back", record.has_asked_back) for record, verdict in judged]
     return {
         "n": len(answered),
         "counts": {kind: kinds.count(kind) for kind in get_args(OutcomeKind)},
         "declined": _recall_and_precision(declined),
         "asked": _recall_and_precision(asked),
-        "useful": _share(kind == "asked_usefully" for kind in kinds if kind in ("asked_usefully", "asked_in_vain")),
+        "useful": share(kind == "asked_usefully" for kind in kinds if kind in ("asked_usefully", "asked_in_vain")),
     }
 
 
 def _recall_and_precision(pairs: Sequence[tuple[bool, bool]]) -> dict[str, float | None]:
-    """Return both shares of what should have been, and of what was."""
-    return {"recall": _share(did for should, did in pairs if should), "precision": _share(s for s, did in pairs if did)}
-
-
-def _share(outcomes: Iterable[bool]) -> float | None:
-    known = list(outcomes)
-    return fmean(known) if known else None
+    return {"recall": share(did for should, did in pairs if should), "precision": share(s for s, did in pairs if did)}
 
 
 def used_model(model: str | None, base_url: str | None) -> str:
@@ -118,17 +102,7 @@ def used_model(model: str | None, base_url: str | None) -> str:
 
 
 def add_records(spec: RunSpec, answered: Sequence[Answered], results: Mapping[str, Any], path: Path) -> None:
-    """Add a line per database to the record of models: what was judged, and what it took.
-
-    Args:
-        spec: The run.
-        answered: All of its answers.
-        results: The run's results.
-        path: The record.
-
-    Raises:
-        SettingsError: The file cannot be written.
-    """
+    """Add a line per database to the record of models: what was judged, and what it took."""
     ruled = results["by_verdict"]["ruled"]
     by_verdict = {one["id"]: one["ruling"]["verdict"] for one in results["questions"] if ruled and one["ruling"]}
     model = str(spec.model) if is_replay(spec.model) else used_model(spec.model, spec.base_url)
@@ -156,38 +130,20 @@ def short_name(database: str) -> str:
 def run_results(
     spec: RunSpec, dataset: Dataset, answered: Sequence[Answered], seconds: float, rulings: Sequence[Ruling] = ()
 ) -> dict[str, Any]:
-    """Return scores in both modes, cost, every question with its answer and gold, and our version.
+    """Return what `results.json` has: scores in both modes, cost, every question with its answer and gold.
 
-    Args:
-        spec: The run.
-        dataset: Its split.
-        answered: Records with strict verdicts, in the dataset's order.
-        seconds: Wall time of this start of the run.
-        rulings: The rulings of its verdict file.
+    `answered` is in the dataset's order, with strict verdicts, or a trial's; `seconds` is the wall time of this start.
     """
     official: list[Verdict] = []
     questions: list[dict[str, Any]] = []
-    with (
-        official_judge(dataset) as published,
-        OfficialDatabases(dataset.database) as databases,
-        StrictJudge(dataset) as judge,
-    ):
-        clauses = ClauseJudge(dataset, databases)
+    with official_judge(dataset) as published, StrictJudge(dataset) as judge:
         for record, verdict in answered:
             question = verdict.question
             judged: dict[str, Any] = {
                 "question": question.text,
-                "database": question.database,
-                "interaction": question.interaction,
-                "turn": question.turn,
-                "golds": question.golds,
-                "disputed": question.disputed,
-                "hardness": verdict.hardness,
-                "ex": verdict.ex,
-                "em": verdict.em,
+                **{name: getattr(question, name) for name in ("database", "interaction", "turn", "golds", "disputed")},
+                **{name: getattr(verdict, name) for name in ("hardness", "ex", "em", "valid", "error")},
                 "official_ex": verdict.ex,
-                "valid": verdict.valid,
-                "error": verdict.error,
                 "expects": question.expects.outcome if question.expects else None,
                 **asdict(record),
                 "error_class": None,
@@ -203,8 +159,8 @@ def run_results(
                 theirs = published.judge(question, record.sql)
                 official.append(theirs if verdict.asked else theirs.unasked(record.text))
                 judged["official_ex"] = official[-1].ex
-                judged["error_class"] = error_class(verdict, clauses)
-                judged["clauses"] = clauses.differing(question, verdict.sql) if judged["error_class"] else ()
+                judged["error_class"] = error_class(verdict, judge.clauses)
+                judged["clauses"] = judge.clauses.differing(question, verdict.sql) if judged["error_class"] else ()
                 # Revision chain, figure 3.
                 judged["attempts_right"] = [judge.judge(question, attempt["sql"]).ex for attempt in record.attempts]
                 if gold := judge.gold_table(question):
@@ -213,19 +169,20 @@ def run_results(
             questions.append(judged)
     with_gold = [(record, verdict) for record, verdict in answered if verdict.question.golds]
     linked = with_schemas(dataset, with_gold)
+    tokens = [record.tokens for record, _ in answered]
     found = {
         "version": __version__,
         "run": asdict(spec),
-        "strict": _scores([verdict for _, verdict in answered if verdict.question.golds or verdict.ex is not None]),
-        "official": _scores(official),
+        "strict": as_json([verdict for _, verdict in answered if verdict.question.golds or verdict.ex is not None]),
+        "official": as_json(official),
         "linking": mean_redundancy(
             (verdict.question.golds[0], schema, record.linked) for record, verdict, schema in linked
         ),
         "outcomes": outcome_scores(answered),
         "cost": {
             "llm_calls": sum(record.calls for record, _ in answered),
-            "prompt_tokens": sum(record.tokens[0] for record, _ in answered),
-            "completion_tokens": sum(record.tokens[1] for record, _ in answered),
+            "prompt_tokens": sum(prompt for prompt, _ in tokens),
+            "completion_tokens": sum(completion for _, completion in tokens),
             "turn_seconds": round(sum(record.seconds for record, _ in answered), 3),
             "wall_seconds": round(seconds, 3),
         },
@@ -234,12 +191,6 @@ def run_results(
     with_verdicts(found, dataset, [verdict for _, verdict in with_gold], rulings)
     hide_passwords(found)
     return found
-
-
-def _scores(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    scores = as_json(summarize(verdicts), verdicts)
-    scores.pop("per_question")
-    return scores
 
 
 def hide_passwords(results: dict[str, Any]) -> None:
@@ -252,15 +203,10 @@ def hide_passwords(results: dict[str, Any]) -> None:
 
 def with_schemas(dataset: Dataset, answered: Iterable[Answered]) -> Iterator[tuple[TurnRecord, Verdict, Schema]]:
     """Yield the turns in which schema items were linked, each with its database's schema."""
-    schemas: dict[str, Schema] = {}
-    for record, verdict in answered:
-        name = verdict.question.database
-        if not record.linked:
-            continue
-        if name not in schemas:
-            with Database.open(dataset.place(name)) as database:
-                schemas[name] = database.schema()
-        yield record, verdict, schemas[name]
+    with OneOpen() as databases:
+        for record, verdict in answered:
+            if record.linked:
+                yield record, verdict, databases.at(dataset.place(verdict.question.database)).schema()
 
 
 def write_results(results: dict[str, Any], out: Path) -> None:

@@ -23,7 +23,7 @@ from ..datasets import Dataset, Question
 from ..metrics import StrictJudge, Verdict
 from ..records import parse_record
 from .agents import AgentAnswering
-from .model import CACHE_FILE, REPLAY_SETTINGS, ReplyCache, is_replay, kept_model, run_model
+from .model import CACHE_FILE, REPLAY_SETTINGS, ReplyCache, is_replay, kept_model, replay_model
 from .record import Answering, TurnRecord, not_asked
 from .results import RESULTS_FILE, Answered, read_results
 from .spec import RunSpec, check_folder, write_spec
@@ -50,15 +50,7 @@ class RunStopped(TableturnError):
 
 
 class Journal(Closing):
-    """Records by question id, in memory and on disk; what the model could not be asked is only a line in the file.
-
-    Attributes:
-        records: What is answered so far.
-        unasked: Questions that the model could not be asked when the journal was opened.
-
-    Raises:
-        SettingsError: The file is not a journal, or another process is writing it.
-    """
+    """Records by question id, in memory and on disk; what the model could not be asked is only a line in the file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -84,11 +76,7 @@ class Journal(Closing):
         self._file.close()
 
     def add(self, record: TurnRecord) -> None:
-        """Keep a record; it is on disk when this returns.
-
-        Raises:
-            SettingsError: The question has one already.
-        """
+        """Keep a record; it is on disk when this returns."""
         if record.id in self.records:
             raise SettingsError(f"{self._path}: question {record.id} was answered twice")
         self._file.write(json.dumps(asdict(record)).encode() + b"\n")
@@ -99,19 +87,10 @@ class Journal(Closing):
 
 
 def read_journal(path: Path) -> dict[str, TurnRecord]:
-    """Return the last record of each question, also of those not asked; none if there is no file.
-
-    Raises:
-        SettingsError: A whole line is not a record.
-    """
+    """Return the last record of each question, also of those not asked; none if there is no file."""
     records: dict[str, TurnRecord] = {}
     for number, line in enumerate(_whole_lines(path).splitlines(), 1):
-        place = f"{path}, line {number}: not a record of a run"
-        try:
-            fields = json.loads(line)
-        except ValueError as error:
-            raise SettingsError(f"{place}: {error}") from error
-        record = parse_record(TurnRecord, fields, place)
+        record = parse_record(TurnRecord, line, f"{path}, line {number}: not a record of a run")
         records[record.id] = record
     return records
 
@@ -125,9 +104,6 @@ def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
     """Return the preset with the run's own fields.
 
     No question is asked back unless the dataset says what its asker means; papers' presets ask nobody back even so.
-
-    Raises:
-        SettingsError: Settings are wrong, or there is no such baseline.
     """
     fields: dict[str, Any] = {"today": "none", "record": "off", "trust": "off"}
     if not dataset.conversational:
@@ -144,20 +120,12 @@ def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
 
 
 def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotations: Path | None = None) -> Answering:
-    """Return who answers a run's questions.
-
-    Args:
-        spec: The run.
-        dataset: Its split, whole.
-        cache: Keeps the model's replies.
-        annotations: The cache folder of descriptions of schemas; None for the user's own.
-
-    Raises:
-        ModelError: The model cannot be set up, or a baseline has none to ask.
-        SettingsError: Settings are wrong, or the baseline's package is not installed.
-    """
+    """Return who answers a run's questions; see `run_evaluation`."""
     settings = run_settings(spec, dataset)
-    model = run_model(spec, dataset, cache)
+    if is_replay(spec.model):
+        model = replay_model(spec, dataset)
+    else:
+        model = kept_model(spec.model, spec.base_url, settings, cache)
     if spec.baseline:
         own = not baseline_settings(spec.baseline)
         module = import_module(f"..baselines.{spec.baseline.replace('-', '_')}", __package__) if own else None
@@ -173,10 +141,7 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotation
 
 
 @contextmanager
-def _local_engine(
-    spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None
-) -> Generator[Answering]:
-    """Yield who answers in this process, with replies kept in the run's folder."""
+def _local_engine(spec: RunSpec, dataset: Dataset, out: Path, _: int, annotations: Path | None) -> Generator[Answering]:
     with (
         closing(ReplyCache(out / CACHE_FILE)) as cache,
         closing(make_answering(spec, dataset, cache, annotations)) as answering,
@@ -184,28 +149,15 @@ def _local_engine(
         yield answering
 
 
+Judge = Callable[[Question, TurnRecord], Verdict]
+
+
 class Judging(Protocol):
     """Judges records, one at a time and in one thread."""
 
-    def judge(self, question: Question, record: TurnRecord) -> Verdict:
-        """Return the verdict on a record, also on one that says that the model could not be asked."""
-        ...
+    def judge(self, question: Question, record: TurnRecord) -> Verdict: ...
 
-    def close(self) -> None:
-        """Close what is open."""
-        ...
-
-
-class _StrictJudging:
-    """Strict judging; no outcome if the model could not be asked."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._judge = StrictJudge(dataset)
-        self.close = self._judge.close
-
-    def judge(self, question: Question, record: TurnRecord) -> Verdict:
-        verdict = self._judge.judge(question, record.sql)
-        return verdict if record.asked else verdict.unasked(record.text)
+    def close(self) -> None: ...
 
 
 def run_evaluation(
@@ -228,14 +180,13 @@ def run_evaluation(
         out: The run's folder: specification, journal, cached replies.
         jobs: Interactions at once.
         listener: Told about each question, also those answered before the run was interrupted.
-        engine: Where they are answered; no answer depends on it, and an interrupted run may be resumed with the other.
+        engine: Where they are answered; no answer depends on it.
         asked: The part that is asked, if `spec` alone does not say.
-        judging: Who judges, closed at the end; None for strict judging.
+        judging: Who judges what could be asked, closed at the end; None for strict judging.
         annotations: The cache folder of descriptions of schemas; None for the user's own.
 
     Returns:
-        Records with verdicts, in the dataset's order. Questions that the model could not be asked (`asked` is
-        False) have none, and are asked again when the run is started again.
+        Records with verdicts, in the dataset's order; those that could not be asked are asked at the next start.
 
     Raises:
         RunStopped: The model could not be asked `GIVE_UP_AFTER` questions in a row.
@@ -250,11 +201,16 @@ def run_evaluation(
     answer_with = _local_engine
     if engine == "ray":
         from .ray_engine import ray_engine as answer_with
-    with Journal(out / JOURNAL_FILE) as journal, answer_with(spec, dataset, out, jobs, annotations) as answering:
+    strict = StrictJudge(dataset)
+    with (
+        closing(judging or strict),
+        Journal(out / JOURNAL_FILE) as journal,
+        answer_with(spec, dataset, out, jobs, annotations) as answering,
+    ):
         # Only what can be run at all takes the folder.
         write_spec(spec, asked, out)
-        run = _Run(asked, answering, journal, judging or _StrictJudging(dataset), listener)
-        done = completed(run.answer_all(jobs))
+        judge: Judge = judging.judge if judging else lambda question, record: strict.judge(question, record.sql)
+        done = completed(_Run(asked, answering, journal, judge, listener).answer_all(jobs))
         return [done[question.id] for question in asked.questions]
 
 
@@ -273,39 +229,34 @@ class _Run:
     dataset: Dataset
     answering: Answering
     journal: Journal
-    judging: Judging
+    judge: Judge
     listener: Listener
     done: dict[str, Answered] = field(default_factory=dict[str, Answered])
     unasked_in_a_row: int = 0
-
-    def __post_init__(self) -> None:
-        # SQLite connections belong to the thread that opened them: one thread judges.
-        self.judge_thread = ThreadPoolExecutor(1)
+    # A judge has one database open at a time.
+    judge_thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
 
     async def answer_all(self, jobs: int) -> dict[str, Answered]:
         """Answer and judge everything; return records and verdicts by question id."""
         # What could not be asked before comes last: a few questions that a server always refuses must not end a run.
         unasked = self.journal.unasked
         interactions = iter(sorted(self.dataset.interactions, key=lambda turns: any(t.id in unasked for t in turns)))
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(jobs):
-                    group.create_task(self._work(interactions))
-        except ExceptionGroup as group:
-            raise group.exceptions[0] from None
-        finally:
-            self.judge_thread.submit(self.judging.close).result()
-            self.judge_thread.shutdown()
+        with self.judge_thread:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(jobs):
+                        group.create_task(self._work(interactions))
+            except ExceptionGroup as group:
+                raise group.exceptions[0] from None
         return self.done
 
     async def _work(self, interactions: Iterator[tuple[Question, ...]]) -> None:
         """Answer and judge interactions, as one of the workers that share the iterator."""
         for turns in interactions:
             recorded = {turn.id: record for turn in turns if (record := self.journal.records.get(turn.id))}
-            left = {turn.id: turn for turn in turns if turn.id not in recorded}
-            for turn in turns:
-                if turn.id in recorded:
-                    await self._judge(turn, recorded[turn.id])
+            left = {turn.id: turn for turn in turns}
+            for name, record in recorded.items():
+                await self._judge(left.pop(name), record)
             if not left:
                 continue
             why = ""
@@ -326,6 +277,7 @@ class _Run:
 
     async def _judge(self, turn: Question, record: TurnRecord) -> None:
         loop = asyncio.get_running_loop()
-        verdict = await loop.run_in_executor(self.judge_thread, self.judging.judge, turn, record)
+        verdict = await loop.run_in_executor(self.judge_thread, self.judge, turn, record)
+        verdict = verdict if record.asked else verdict.unasked(record.text)
         self.done[turn.id] = (record, verdict)
         self.listener(record, verdict)

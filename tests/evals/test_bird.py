@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.datasets import Dataset, load_dataset
-from tableturn.evals.metrics import BirdJudge, as_json, official_judge, summarize
+from tableturn.evals.metrics import BirdJudge, as_json, official_judge
 from tableturn.evals.metrics.judging import reward, soft_f1
 
 from .conftest import make_database
@@ -67,6 +67,6 @@ def test_rewards() -> None:
 def test_measures_are_averaged(bird: Dataset) -> None:
     with BirdJudge(bird, timings=5) as judge:
         verdicts = [judge.judge(bird.questions[0], sql) for sql in (GOLD, "SELECT 1, 2")]
-    found = as_json(summarize(verdicts), verdicts)
+    found = as_json(verdicts)
     assert found["ex"] == found["soft_f1"] == 0.5
     assert 0.5**0.5 / 2 <= found["r_ves"] <= 1.25**0.5 / 2  # type: ignore[operator]

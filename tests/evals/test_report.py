@@ -10,8 +10,7 @@ from tableturn.evals.adjudication.judging import recorded_verdicts, with_verdict
 from tableturn.evals.adjudication.ruling import Ruling
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.metrics import StrictJudge, Verdict
-from tableturn.evals.metrics.judging import ClauseJudge, error_class
-from tableturn.evals.official import OfficialDatabases
+from tableturn.evals.metrics.judging import error_class
 from tableturn.evals.report import write_report
 from tableturn.evals.runner import RunSpec, TurnRecord, run_evaluation
 from tableturn.evals.runner.results import read_results, run_results, write_results
@@ -118,9 +117,9 @@ def test_runs_are_compared_over_the_same_questions_only(league: Dataset, tmp_pat
 )
 def test_error_classes(league: Dataset, sql: str, gold: str, expected: str | None) -> None:
     question = replace(league.questions[0], golds=(gold,))
-    with StrictJudge(league) as judge, OfficialDatabases(league.database) as databases:
+    with StrictJudge(league) as judge:
         verdict: Verdict = judge.judge(question, sql)
-        assert error_class(verdict, ClauseJudge(league, databases)) == expected
+        assert error_class(verdict, judge.clauses) == expected
 
 
 def test_attempts_are_judged_one_by_one(league: Dataset) -> None:

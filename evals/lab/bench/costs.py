@@ -35,7 +35,7 @@ from ....tools.sql.parse import parse
 from ....tools.sql.resolve import resolve
 from ...baselines.langchain import LangChainAgent
 from ...datasets import Dataset, Question, load_dataset
-from ...official.execution import holds_rows, open_read_only, sqlite_tables
+from ...official.execution import open_read_only
 from .gold import PARTIAL
 from .registry import BenchOptions, Figures
 from .replays import Drafts, play, read_strong
@@ -210,8 +210,10 @@ def _is_whole(path: Path) -> bool:
     """Whether a database holds rows, all that it should hold."""
     try:
         with closing(open_read_only(path)) as connection:
-            tables = sqlite_tables(connection)
-            return path.stem not in PARTIAL and any(holds_rows(connection, table) for table in tables)
+            named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            tables = [quoted(name) for (name,) in connection.execute(named)]
+            rows = (connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in tables)
+            return path.stem not in PARTIAL and any(rows)
     except sqlite3.Error:
         return False
 
