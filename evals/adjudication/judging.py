@@ -7,7 +7,7 @@ import csv
 import io
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -138,18 +138,13 @@ class JudgedCase:
     answer: Opinion
     gold: Opinion
 
-    def proposals(self, dataset: str, model: str) -> list[Ruling]:
+    def proposals(self, dataset: str, by: str) -> list[Ruling]:
         """Return both opinions as rulings that nobody has accepted."""
-        case = self.case
-        about = {"dataset": dataset, "id": case.question.id, "question": case.question.text, "gold": case.gold}
-        told = {"by": judge_name(model), "at": now(), "accepted": False}
+        case, question = self.case, self.case.question
+        about = {"dataset": dataset, "id": question.id, "question": question.text, "gold": case.gold, "by": by}
         sides = ((case.sql, self.answer), (case.gold, self.gold))
-        return [Ruling.model_validate({**about, "sql": sql, **asdict(opinion), **told}) for sql, opinion in sides]
-
-
-def judge_name(model: str) -> str:
-    """Return who a model's rulings are by."""
-    return f"model {model}"
+        told = {**about, "at": now(), "accepted": False}
+        return [Ruling.model_validate({**told, "sql": sql, **asdict(opinion)}) for sql, opinion in sides]
 
 
 @dataclass
@@ -171,15 +166,9 @@ def judge_cases(
     jobs: int,
     calls: int | None = None,
 ) -> JudgingEnd:
-    """Have cases judged, those of one database together.
+    """Have cases judged, so many at once, and tell a listener about each, in no order.
 
-    Args:
-        cases: What is judged.
-        shown: Prepares them.
-        judge: Whom to ask.
-        listener: Told about each finding, in no order; what it has been told need not be asked again.
-        jobs: Cases at once.
-        calls: Requests to make at most, those that are repeated included; None for no limit.
+    `calls` are the requests to make at most, those that are repeated included; None for no limit.
 
     Raises:
         ModelError: `GIVE_UP_AFTER` cases in a row could not be asked.
@@ -267,13 +256,16 @@ class Agreement:
 
 def agreement(pairs: Sequence[tuple[Word, Word]]) -> Agreement:
     """Compare verdicts: people's first, the judge's second."""
-    n = len(pairs)
-    agreed = sum(given == judged for given, judged in pairs)
-    given, judged = (Counter(side) for side in zip(*pairs, strict=True)) if pairs else (Counter(), Counter())
-    chance = sum(given[word] * judged[word] for word in given) / n**2 if n else 1.0
-    kappa = (agreed / n - chance) / (1 - chance) if chance < 1 else None
-    found = {word: sum(pair == (word, word) for pair in pairs) / given[word] for word in given}
-    return Agreement(n, agreed, kappa, found.get("wrong"), found.get("right"))
+    from sklearn.metrics import cohen_kappa_score
+
+    varied = len({word for pair in pairs for word in pair}) > 1
+    kappa = float(cohen_kappa_score(*zip(*pairs, strict=True))) if varied else None
+    judged: dict[Word, list[Word]] = {}
+    for given, word in pairs:
+        judged.setdefault(given, []).append(word)
+    found = {word: words.count(word) / len(words) for word, words in judged.items()}
+    agreed = sum(given == word for given, word in pairs)
+    return Agreement(len(pairs), agreed, kappa, found.get("wrong"), found.get("right"))
 
 
 @dataclass(frozen=True)
@@ -310,8 +302,25 @@ class FinishedRun:
         return read_rulings(self.verdict_file) if self.verdict_file.exists() else []
 
     def verdicts(self) -> list[Verdict]:
-        """Return how gold judged the answers; what is to be declined has none, and is scored by its outcome."""
-        found = recorded_verdicts(self.kept, self.dataset)
+        """Return how gold judged the answers; what is to be declined has none, and is scored by its outcome.
+
+        Raises:
+            SettingsError: The dataset lacks a question, or a result is damaged.
+        """
+        questions, not_asked = {question.id: question for question in self.dataset.questions}, self.kept["strict"]
+        names = ("sql", "ex", "em", "valid", "hardness", "error")
+        try:
+            found = [
+                Verdict(
+                    questions[record["id"]],
+                    **{name: record[name] for name in names},
+                    asked=record["id"] not in not_asked["not_asked"],
+                )
+                for record in self.kept["questions"]
+            ]
+        except KeyError as error:
+            asked = f"{self.dataset.name} {self.dataset.split}"
+            raise SettingsError(f"the run's questions are not those of {asked}: {error}") from error
         return [verdict for verdict in found if verdict.question.golds]
 
     def disagreements(self) -> dict[Case, Outcome]:
@@ -319,7 +328,7 @@ class FinishedRun:
         verdicts = [
             verdict
             for verdict in self.verdicts()
-            if verdict.asked and verdict.sql.strip() and (verdict.ex is None or (verdict.ex is False and verdict.valid))
+            if verdict.asked and verdict.sql.strip() and not verdict.ex and (verdict.ex is None or verdict.valid)
         ]
         outcomes = judge_outcomes(self.dataset, verdicts, self.rulings)
         return {
@@ -329,27 +338,6 @@ class FinishedRun:
 
     def judged_again(self) -> str:
         """Put what the verdict file comes to now into the run's results, and tell it in one line."""
-        results = self.kept
-        with_verdicts(results, self.dataset, self.verdicts(), self.rulings)
+        with_verdicts(self.kept, self.dataset, self.verdicts(), self.rulings)
         write_results(self.kept, self.folder)
-        return tell_scores(results["by_verdict"], results["strict"]["ex"])
-
-
-def recorded_verdicts(results: Mapping[str, Any], dataset: Dataset) -> list[Verdict]:
-    """Return the strict verdicts of a run's results.
-
-    Raises:
-        SettingsError: The dataset lacks a question, or a result is damaged.
-    """
-    questions = {question.id: question for question in dataset.questions}
-    unasked = set(results["strict"]["not_asked"])
-    names = ("sql", "ex", "em", "valid", "hardness", "error")
-    try:
-        return [
-            Verdict(
-                questions[record["id"]], **{name: record[name] for name in names}, asked=record["id"] not in unasked
-            )
-            for record in results["questions"]
-        ]
-    except KeyError as error:
-        raise SettingsError(f"the run's questions are not those of {dataset.name} {dataset.split}: {error}") from error
+        return tell_scores(self.kept["by_verdict"], self.kept["strict"]["ex"])
