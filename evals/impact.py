@@ -69,10 +69,8 @@ class PastAnswer:
 def read_history(path: Path, dialect: str = "sqlite") -> list[PastAnswer]:
     """Return the past answers of a file or a folder.
 
-    Args:
-        path: An audit trail (JSON lines with `question`, `sql`, and, if known, `user`, `time`, `thread`, `status`,
-            `refused`), a file of SQL statements, or the folder of a trial or of a run.
-        dialect: Of the statements.
+    It is an audit trail (JSON lines with `question`, `sql`, and, if known, `user`, `time`, `thread`, `status`,
+    `refused`), a file of SQL statements, or the folder of a trial or of a run.
 
     Raises:
         SettingsError: It is none of these.

@@ -24,15 +24,23 @@ from ..closing import Closing, OneOpen
 from ..datasets import Dataset, Question, load_dataset
 from ..metrics import Verdict
 from ..official.execution import whole_operators
+from ..runner.record import SHOWN_ROWS
 from ..runner.results import read_results, write_results
 from ..runner.run import GIVE_UP_AFTER, completed
 from ..runner.spec import RunSpec
 from ..trial import read_trial
 from ..trial.run import trial_dataset
-from .ruling import VERDICTS_FILE, Outcome, Ruling, judge_outcomes, now, read_rulings, tell_scores, with_verdicts
-
-SHOWN_ROWS = 10
-"""Rows of each result; the template says where there are more."""
+from .ruling import (
+    VERDICTS_FILE,
+    Outcome,
+    Ruling,
+    append_rulings,
+    judge_outcomes,
+    now,
+    read_rulings,
+    tell_scores,
+    with_verdicts,
+)
 
 
 @dataclass(frozen=True)
@@ -53,9 +61,8 @@ class Cases(Closing):
     """Prepares cases of a dataset for a judge."""
 
     def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
+        self._dataset, self._databases = dataset, OneOpen()
         self._turns = {turn.id: turns[:place] for turns in dataset.interactions for place, turn in enumerate(turns)}
-        self._databases = OneOpen()
         self.close = self._databases.close
 
     def task(self, case: Case) -> JudgeTask:
@@ -70,7 +77,6 @@ class Cases(Closing):
         question = case.question
         database = self._databases.at(self._dataset.place(question.database))
         schema = database.schema()
-        before = [(turn.text, next(iter(turn.golds), "")) for turn in self._turns.get(question.id, ())]
         answer_sql, gold_sql = whole_operators(case.sql), whole_operators(case.gold)
         answer, gold = (_run(database, sql) for sql in (answer_sql, gold_sql))
         data: list[tuple[str, str]] = []
@@ -79,7 +85,10 @@ class Cases(Closing):
             data.append((name, csv_text(rows.columns, rows.rows) if isinstance(rows, Table) else ""))
         return JudgeTask(
             question=question.text,
-            history=tuple(PastTurn(text, sql=_regular(sql, database)) for text, sql in before),
+            history=tuple(
+                PastTurn(turn.text, sql=_regular(next(iter(turn.golds), ""), database))
+                for turn in self._turns.get(question.id, ())
+            ),
             schema=schema,
             first=_exhibit(_regular(answer_sql, database), answer, gold),
             second=_exhibit(_regular(gold_sql, database), gold, answer),
@@ -130,21 +139,8 @@ _AFFORDABLE = Budget(calls=4 * TRIES, tokens=1_000_000, until=math.inf)
 """For one opinion; the model's own time limit holds, and calls that a client repeats by itself count."""
 
 
-@dataclass(frozen=True)
-class JudgedCase:
-    """What a judge says of a case: on the answer and on the gold query, unclear if the two passes disagree."""
-
-    case: Case
-    answer: Opinion
-    gold: Opinion
-
-    def proposals(self, dataset: str, by: str) -> list[Ruling]:
-        """Return both opinions as rulings that nobody has accepted."""
-        case, question = self.case, self.case.question
-        about = {"dataset": dataset, "id": question.id, "question": question.text, "gold": case.gold, "by": by}
-        sides = ((case.sql, self.answer), (case.gold, self.gold))
-        told = {**about, "at": now(), "accepted": False}
-        return [Ruling.model_validate({**told, "sql": sql, **asdict(opinion)}) for sql, opinion in sides]
+Listener = Callable[[Case, Opinion, Opinion], None]
+"""A function that is told what a judge says of a case's answer and of its gold: unclear if the two passes disagree."""
 
 
 @dataclass
@@ -161,7 +157,7 @@ def judge_cases(
     cases: Sequence[Case],
     shown: Cases,
     judge: Translator,
-    listener: Callable[[JudgedCase], None],
+    listener: Listener,
     *,
     jobs: int,
     calls: int | None = None,
@@ -204,13 +200,11 @@ def judge_cases(
                 end.failed.append((case, str(error)))
                 failed_in_a_row += 1
                 if failed_in_a_row == GIVE_UP_AFTER:
-                    raise ModelError(
-                        f"stopped after {end.calls} requests, as {GIVE_UP_AFTER} cases in a row could not be judged: "
-                        f"{error}"
-                    ) from error
+                    why = f"as {GIVE_UP_AFTER} cases in a row could not be judged: {error}"
+                    raise ModelError(f"stopped after {end.calls} requests, {why}") from error
             else:
                 failed_in_a_row = 0
-                listener(JudgedCase(case, _agreed(first.first, second.second), _agreed(first.second, second.first)))
+                listener(case, _agreed(first.first, second.second), _agreed(first.second, second.first))
 
     async def work_together() -> None:
         try:
@@ -295,6 +289,14 @@ class FinishedRun:
         else:
             dataset = load_dataset(spec.dataset, spec.split, data)
         return cls(folder, dataset, kept, verdict_file or folder / VERDICTS_FILE)
+
+    def propose(self, by: str, case: Case, answer: Opinion, gold: Opinion) -> None:
+        """Add what a judge says of a case to the verdict file, as rulings that nobody has accepted."""
+        question, told = case.question, {"gold": case.gold, "by": by, "at": now(), "accepted": False}
+        about = {"dataset": self.dataset.name, "id": question.id, "question": question.text, **told}
+        sides = ((case.sql, answer), (case.gold, gold))
+        rulings = [Ruling.model_validate({**about, "sql": sql, **asdict(opinion)}) for sql, opinion in sides]
+        append_rulings(self.verdict_file, rulings)
 
     @property
     def rulings(self) -> list[Ruling]:

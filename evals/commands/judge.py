@@ -14,8 +14,8 @@ from ...tools.terminal import say, warn
 from .options import DataOption, JobsOption, ModelOption, VerdictsOption, read_fields
 
 if TYPE_CHECKING:
-    from ...prompts.judge import Word
-    from ..adjudication.judging import Case, JudgedCase, JudgingEnd
+    from ...prompts.judge import Opinion, Word
+    from ..adjudication.judging import Case, JudgingEnd
 
 RunArgument = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
 
@@ -44,7 +44,6 @@ def run(
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings
     from ..adjudication.judging import Cases, FinishedRun, agreement, judge_cases
-    from ..adjudication.ruling import append_rulings
     from ..runner.model import CACHE_FILE, ReplyCache, kept_model
 
     finished = FinishedRun.read(folder, data, verdicts)
@@ -68,10 +67,10 @@ def run(
         to_do = [case for case in found if case.key not in said]
         task = progress.add_task("judging", total=len(to_do), visible=bool(to_do))
 
-        def keep(finding: JudgedCase) -> None:
-            """Store a finding before the next is awaited."""
-            append_rulings(finished.verdict_file, finding.proposals(finished.dataset.name, by))
-            said[finding.case.key] = finding.answer.verdict
+        def keep(case: Case, answer: Opinion, gold: Opinion) -> None:
+            """Store what is said before the next is awaited."""
+            finished.propose(by, case, answer, gold)
+            said[case.key] = answer.verdict
             progress.advance(task)
 
         # What people have decided comes first: it shows how far the judge can be trusted with the rest.

@@ -42,13 +42,9 @@ class NotRun(TableturnError):
 def drawn_by_level(
     dataset: Dataset, level_of: Callable[[Question], str], levels: Mapping[str, int], limit: int | None = None
 ) -> Dataset:
-    """Return questions drawn at random by their level, the same ones each time, in their published order.
+    """Return so many questions of each level, drawn at random, the same ones each time, in their published order.
 
-    Args:
-        dataset: Of single questions.
-        level_of: A question's level.
-        levels: How many of each level; fewer if there are fewer.
-        limit: Draws so many instead, as near to the shares of `levels` as whole questions allow.
+    With a limit, so many are drawn, as near to the shares of `levels` as whole questions allow.
     """
     counts, whole = dict(levels), sum(levels.values())
     if limit is not None:

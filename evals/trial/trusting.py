@@ -53,7 +53,7 @@ def fit_bound(
     path: Path,
     listener: Listener,
 ) -> Bound:
-    """Ask the labelled questions, set the bound, and keep it in a file of bounds.
+    """Ask the labelled questions, set the bound, and keep it in the file of bounds `path`.
 
     Args:
         options: Of whom; its questions are those of the labels.
