@@ -8,19 +8,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal, get_args
 
 from sqlglot import exp
 
 from ..agent.records import plain_cell
-from ..tools.database import Database, Limits, Schema, Table
+from ..tools.database import Database, Schema, Table
 from ..tools.database.quoting import naming
 from ..tools.database.server.address import without_password
 from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
+from ..tools.examples import database_identity, open_existing
 from ..tools.knowledge import Entry, read_knowledge
 from ..tools.knowledge.suggest import statements
 from ..tools.record_files import read_lines
@@ -31,7 +33,7 @@ from ..tools.sql.resolve import resolve
 from ..tools.values.schema_words import name_stems
 from ..tools.values.text_words import stems
 from .datasets import load_dataset
-from .metrics.expected import Expected, Unfit, expected
+from .metrics.expected import GOLD_LIMITS, Expected, Unfit, expected
 from .runner.record import SHOWN_ROWS
 from .runner.results import RESULTS_FILE, read_results
 from .runner.run import JOURNAL_FILE
@@ -67,10 +69,8 @@ class PastAnswer:
 def read_history(path: Path, dialect: str = "sqlite") -> list[PastAnswer]:
     """Return the past answers of a file or a folder.
 
-    Args:
-        path: An audit trail (JSON lines with `question`, `sql`, and, if known, `user`, `time`, `thread`, `status`,
-            `refused`), a file of SQL statements, or the folder of a trial or of a run.
-        dialect: Of the statements.
+    It is an audit trail (JSON lines with `question`, `sql`, and, if known, `user`, `time`, `thread`, `status`,
+    `refused`), a file of SQL statements, or the folder of a trial or of a run.
 
     Raises:
         SettingsError: It is none of these.
@@ -94,16 +94,15 @@ def _read_trail(records: Sequence[object], path: Path) -> Iterator[PastAnswer]:
     names = ("question", "sql", "user", "time", "thread", "status", "database")
     for number, record in enumerate(records, 1):
         fields: Mapping[str, Any] = record if isinstance(record, Mapping) else {}
-        told = (str(fields[name]) if fields.get(name) is not None else "" for name in names)
-        question, sql, user, time, thread, status, database = told
-        if not question and not sql:
-            if fields.get("queries"):
-                continue  # an assistant's own query, which failed
+        texts: dict[str, Any] = {name: "" if fields.get(name) is None else str(fields[name]) for name in names}
+        past = PastAnswer(**texts, source=f"{path.name}:{number}")
+        if past.question or past.sql:
+            # A turn in which another query was refused may have an answer all the same.
+            refused = fields.get("refused")
+            if not refused or (past.sql and isinstance(refused, list) and past.sql not in refused):
+                yield past
+        elif not fields.get("queries"):  # an assistant's own query, which failed
             raise SettingsError(f"{path}, record {number}: expected the fields question and sql, found {record!r:.80}")
-        # A turn in which another query was refused may have an answer all the same.
-        refused = fields.get("refused")
-        if not refused or (sql and isinstance(refused, list) and sql not in refused):
-            yield PastAnswer(question, sql, f"{path.name}:{number}", user, time, thread, status, database=database)
 
 
 def _read_folder(folder: Path) -> Iterator[PastAnswer]:
@@ -138,10 +137,8 @@ def read_examples_of(database: Database, location: str, embedding: str = "hashed
     Raises:
         ExampleStoreError: The store cannot be read.
     """
-    from ..tools.examples import ExampleStore, database_identity, make_embedding
-
     identity = database_identity(database)
-    with ExampleStore.open(location, make_embedding(embedding)) as store:
+    with open_existing(location, embedding) as store:
         return [
             PastAnswer(found.example.question, found.example.sql, f"example {found.id[:8]}", status="converged")
             for found in store.list()
@@ -152,14 +149,12 @@ def read_examples_of(database: Database, location: str, embedding: str = "hashed
 def answers_about(database: Database, history: Sequence[PastAnswer]) -> list[PastAnswer]:
     """Return the answers that a database gave: an audit trail may hold several databases' answers.
 
-    They are told by the database's place, else, if it was copied for the comparison, by its name; a history of a
-    single database is taken for this one's, whatever it was called.
+    They are found by the database's place, else, as it may be a copy, by its name; if all are of a single database, it
+    is taken for this one.
 
     Raises:
         SettingsError: It is of several databases, none of them this one.
     """
-    from ..tools.examples import database_identity
-
     named = {past.database for past in history if past.database}
     own = {database_identity(database), database.location} & named
     own = own or {name for name in named if name.partition("@")[0] == database.name}
@@ -192,12 +187,9 @@ class Side:
 
 
 def read_side(place: str, knowledge: Path | None = None, data: Path | None = None) -> Side:
-    """Return a state by what a person names it by.
+    """Return a state: a database's path or URL, or the folder of a trial or of a run, with its knowledge file.
 
-    Args:
-        place: A database's path or URL, or the folder of a trial or of a run.
-        knowledge: Its knowledge file.
-        data: The folder of benchmark data, for a run over a benchmark.
+    A run over a benchmark needs the folder of its data.
 
     Raises:
         SettingsError: The folder's trial or run is not finished, or its dataset cannot be read.
@@ -233,7 +225,6 @@ ChangeKind = Literal["same", "error", "rows", "renamed", "broken_before", "unset
 - `unsettled`: only a model can tell, such as for a question that was declined and may be answered now.
 """
 
-_LIMITS = Limits(seconds=30.0, rows=200_000, result_bytes=200_000_000)
 _BY_CLOCK = re.compile(r"\b(now|current_(date|time|timestamp)|random(blob)?|rand|getdate|sysdate)\b", re.IGNORECASE)
 _COMMON = frozenset(stems("the a an of in on for to and or is are was were with by from"))
 
@@ -262,14 +253,7 @@ class Change:
 
 
 class Replay:
-    """Two states of a database, and of what is known about it.
-
-    Args:
-        before: None if only what its answers showed is left of it.
-        after: The new state.
-        knowledge_before: The entries of its knowledge file.
-        knowledge_after: Likewise.
-    """
+    """Two states of a database and of its knowledge file; `before` is None if only its answers are left."""
 
     def __init__(
         self,
@@ -278,11 +262,9 @@ class Replay:
         knowledge_before: Sequence[Entry] = (),
         knowledge_after: Sequence[Entry] = (),
     ) -> None:
-        self._before = before
-        self._after = after
-        old, new = ({entry.key: entry for entry in entries} for entries in (knowledge_before, knowledge_after))
-        both = [key for key in old if key in new and old[key].line == new[key].line]
-        self._redefined = [entry for entries in (old, new) for key, entry in entries.items() if key not in both]
+        self._before, self._after = before, after
+        old, new = ({(entry.key, entry.line): entry for entry in side} for side in (knowledge_before, knowledge_after))
+        self._redefined = [entry for key, entry in (old | new).items() if not (key in old and key in new)]
         self._schemas = (before.schema(), after.schema()) if before else None
         self._new_words = frozenset[str]()
         if self._schemas:
@@ -308,7 +290,7 @@ class Replay:
 
     def _settle_query(self, past: PastAnswer) -> Change:
         try:
-            old = past.held if self._before is None else expected(self._before, past.sql, _LIMITS)
+            old = past.held if self._before is None else expected(self._before, past.sql)
         except (QueryTimeout, ResultTooLarge, Unfit) as error:
             return Change(past, "unsettled", f"the old rows cannot be compared: {error}")
         except QueryError as error:
@@ -316,48 +298,46 @@ class Replay:
         if old is None:
             return Change(past, "broken_before", "its rows were not kept, and the old database is not at hand")
         first = old if isinstance(old, Held) else _hold(old.table)
+        # SQLite reads a quoted name that is gone as a text: rows that mean nothing.
         gone, table = self._find_gone(past.sql), None
         try:
-            table = self._after.execute(past.sql, _LIMITS)
+            table = None if gone else self._after.execute(past.sql, GOLD_LIMITS)
         except (QueryTimeout, ResultTooLarge) as error:
             return Change(past, "unsettled", str(error), first)
         except QueryError as error:
-            gone = gone or str(error)
-        if table is None or gone:
-            # SQLite reads a quoted name that is gone as a text: rows that mean nothing.
-            lost = Change(past, "error", gone, first)
+            gone = str(error)
+        if table is None:
             carried = _rewrite(past.sql, *self._schemas) if self._schemas else ""
-            try:
-                table = self._after.execute(carried, _LIMITS) if carried else None
-            except QueryError:
-                return lost
+            with suppress(QueryError):
+                table = self._after.execute(carried, GOLD_LIMITS) if carried else None
             if table is None or not _gives(old, table):
-                return lost
-            return replace(lost, kind="renamed", after=_hold(table), carried=carried)
+                return Change(past, "error", gone, first)
+            return Change(past, "renamed", gone, first, _hold(table), carried)
         if _gives(old, table):
             return Change(past, "same", "", first, _hold(table))
         if _BY_CLOCK.search(past.sql):
             return Change(past, "unsettled", "its rows depend on the moment or on chance", first)
-        counts = (first.row_count, len(table.rows), "rows"), (len(first.columns), len(table.columns), "columns")
+        now = _hold(table)
+        counts = (first.row_count, now.row_count, "rows"), (len(first.columns), len(now.columns), "columns")
         why = next((f"{old} {what} before, {new} now" for old, new, what in counts if old != new), "other values")
-        return Change(past, "rows", why, first, _hold(table))
+        return Change(past, "rows", why, first, now)
 
     def _find_gone(self, sql: str) -> str:
         """Return in words what the query reads that the new state lacks; empty for nothing."""
+        if self._schemas is None:
+            return ""
+        before, after = self._schemas
         try:
-            if self._schemas is None:
-                return ""
-            used = used_items(sql, self._schemas[0])
+            used = used_items(sql, before)
         except SQLParseError:
             return ""
-        after = self._schemas[1]
-        tables = sorted(name for name in used.tables if after.table(name) is None)
-        columns = sorted(
-            f"{table}.{column}"
+        tables = {name for name in used.tables if after.table(name) is None}
+        columns = {
+            f"{table}.{column} is gone"
             for table, column in used.columns
             if column != ALL_COLUMNS and table not in tables and after.column(table, column) is None
-        )
-        return "; ".join([*(f"the table {name} is gone" for name in tables), *(f"{name} is gone" for name in columns)])
+        }
+        return "; ".join([*(f"the table {name} is gone" for name in sorted(tables)), *sorted(columns)])
 
 
 def _rewrite(sql: str, before: Schema, after: Schema) -> str:
@@ -367,23 +347,23 @@ def _rewrite(sql: str, before: Schema, after: Schema) -> str:
     """
     tables: dict[str, str] = {}
     columns: dict[tuple[str, str], str] = {}
+    added = [table for table in after.tables if before.table(table.name) is None]
     for table in before.tables:
-        now = after.table(table.name)
-        if now is None:
+        if now := after.table(table.name):
+            # Columns that are gone are, in their order, the new ones of the same type, if there are as many.
+            sides = ((table.columns, now), (now.columns, table))
+            for kind in {column.type.lower() for column in table.columns}:
+                gone, new = (
+                    [one.name for one in ours if one.type.lower() == kind and other.column(one.name) is None]
+                    for ours, other in sides
+                )
+                if len(gone) == len(new):
+                    columns |= {(table.name, name): other for name, other in zip(gone, new, strict=True)}
+        else:
             # A table that is gone is the only new one with the same columns.
-            names = {column.name.lower() for column in table.columns}
-            new = [other for other in after.tables if before.table(other.name) is None]
-            alike = [other.name for other in new if {column.name.lower() for column in other.columns} == names]
-            if len(alike) == 1:
-                tables[table.name] = alike[0]
-            continue
-        # Columns that are gone are, in their order, the new ones of the same type, if there are as many.
-        gone = [column for column in table.columns if now.column(column.name) is None]
-        added = [column for column in now.columns if table.column(column.name) is None]
-        for kind in {column.type.lower() for column in gone}:
-            old, new = ([column.name for column in side if column.type.lower() == kind] for side in (gone, added))
-            if len(old) == len(new):
-                columns |= {(table.name, name): other for name, other in zip(old, new, strict=True)}
+            old, *others = ({one.name.lower() for one in each.columns} for each in (table, *added))
+            if others.count(old) == 1:
+                tables[table.name] = added[others.index(old)].name
     try:
         tree = parse(sql, before.dialect).tree.copy()
     except SQLParseError:
@@ -433,32 +413,29 @@ class Impact:
     @property
     def kept(self) -> float | None:
         """The share of past answers that are certain to stay as they are; None without any."""
-        return self._share(lambda change: change.kind in ("same", "broken_before"))
+        return self._share("same", "broken_before")
 
-    def _share(self, condition: Callable[[Change], bool]) -> float | None:
-        return sum(map(condition, self.changes)) / len(self.changes) if self.changes else None
+    def _share(self, *kinds: ChangeKind) -> float | None:
+        return fmean(change.kind in kinds for change in self.changes) if self.changes else None
 
     def as_json(self) -> dict[str, Any]:
         """Return counts, what changes, and what only a model can settle."""
-        counts = Counter(change.kind for change in self.changes)
+        counts, unsettled = Counter(change.kind for change in self.changes), self._share("unsettled")
         return {
             "answers": len(self.changes),
             "counts": {kind: counts[kind] for kind in get_args(ChangeKind)},
             "kept": self.kept,
-            "without_model_share": self._share(lambda change: change.kind != "unsettled"),
+            "without_model_share": None if unsettled is None else 1 - unsettled,
             "changed": [change.as_json() for change in self.changed],
             "unsettled": [change.as_json() for change in self.changes if change.kind == "unsettled"],
         }
 
 
 def impact(before: Side, after: Side, history: Sequence[PastAnswer]) -> Impact:
-    """Replay past answers.
+    """Replay past answers on two states: those of `history`, and of `before`, if it is a trial or run.
 
-    Args:
-        before: The old state. A trial or run brings its own answers, and what they showed counts, as its database may
-            be another by now.
-        after: The new state. Where both are trials or runs, the two answers to each question are compared.
-        history: Further past answers.
+    What its answers showed counts then, as its database may be another by now. If both states are trials or runs, the
+    two answers to each question are compared.
 
     Raises:
         DatabaseUnavailable: One of the databases cannot be used.
@@ -511,13 +488,14 @@ def _compare(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[
 
 
 def _compare_pair(past: PastAnswer, now: PastAnswer, database: Database | None) -> Change:
+    was, became = past.status or "unknown", now.status or "unknown"
     if past.held is None or now.held is None:
         if past.held is now.held and past.status == now.status:
             return Change(past, "same")
         if past.held is now.held and past.status == "failed":
-            return Change(past, "broken_before", f"it failed before, now it is {now.status or 'unknown'}")
-        why = f"it was {past.status or 'unknown'}, now it is {now.status or 'unknown'}"
-        return Change(past, "rows" if now.held else "error", why, past.held, now.held, now.sql)
+            return Change(past, "broken_before", f"it failed before, now it is {became}")
+        kind = "rows" if now.held else "error"
+        return Change(past, kind, f"it was {was}, now it is {became}", past.held, now.held, now.sql)
     whole = max(past.held.row_count, now.held.row_count) <= len(past.held.rows)
     same = past.held.row_count == now.held.row_count and same_result(past.held.rows, now.held.rows)
     if database is not None and not (same and whole):
@@ -525,5 +503,5 @@ def _compare_pair(past: PastAnswer, now: PastAnswer, database: Database | None) 
             same = expected(database, past.sql).allows(database.execute(now.sql))
         except QueryError:
             same = False
-    found = Change(past, "same", "", past.held, now.held, now.sql)
-    return found if same else replace(found, kind="rows", why="another answer")
+    why = "" if same else "another answer"
+    return Change(past, "same" if same else "rows", why, past.held, now.held, now.sql)

@@ -7,7 +7,7 @@ import csv
 import io
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,15 +24,23 @@ from ..closing import Closing, OneOpen
 from ..datasets import Dataset, Question, load_dataset
 from ..metrics import Verdict
 from ..official.execution import whole_operators
+from ..runner.record import SHOWN_ROWS
 from ..runner.results import read_results, write_results
 from ..runner.run import GIVE_UP_AFTER, completed
 from ..runner.spec import RunSpec
 from ..trial import read_trial
 from ..trial.run import trial_dataset
-from .ruling import VERDICTS_FILE, Outcome, Ruling, judge_outcomes, now, read_rulings, tell_scores, with_verdicts
-
-SHOWN_ROWS = 10
-"""Rows of each result; the template says where there are more."""
+from .ruling import (
+    VERDICTS_FILE,
+    Outcome,
+    Ruling,
+    append_rulings,
+    judge_outcomes,
+    now,
+    read_rulings,
+    tell_scores,
+    with_verdicts,
+)
 
 
 @dataclass(frozen=True)
@@ -53,9 +61,8 @@ class Cases(Closing):
     """Prepares cases of a dataset for a judge."""
 
     def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
+        self._dataset, self._databases = dataset, OneOpen()
         self._turns = {turn.id: turns[:place] for turns in dataset.interactions for place, turn in enumerate(turns)}
-        self._databases = OneOpen()
         self.close = self._databases.close
 
     def task(self, case: Case) -> JudgeTask:
@@ -70,7 +77,6 @@ class Cases(Closing):
         question = case.question
         database = self._databases.at(self._dataset.place(question.database))
         schema = database.schema()
-        before = [(turn.text, next(iter(turn.golds), "")) for turn in self._turns.get(question.id, ())]
         answer_sql, gold_sql = whole_operators(case.sql), whole_operators(case.gold)
         answer, gold = (_run(database, sql) for sql in (answer_sql, gold_sql))
         data: list[tuple[str, str]] = []
@@ -79,7 +85,10 @@ class Cases(Closing):
             data.append((name, csv_text(rows.columns, rows.rows) if isinstance(rows, Table) else ""))
         return JudgeTask(
             question=question.text,
-            history=tuple(PastTurn(text, sql=_regular(sql, database)) for text, sql in before),
+            history=tuple(
+                PastTurn(turn.text, sql=_regular(next(iter(turn.golds), ""), database))
+                for turn in self._turns.get(question.id, ())
+            ),
             schema=schema,
             first=_exhibit(_regular(answer_sql, database), answer, gold),
             second=_exhibit(_regular(gold_sql, database), gold, answer),
@@ -130,26 +139,8 @@ _AFFORDABLE = Budget(calls=4 * TRIES, tokens=1_000_000, until=math.inf)
 """For one opinion; the model's own time limit holds, and calls that a client repeats by itself count."""
 
 
-@dataclass(frozen=True)
-class JudgedCase:
-    """What a judge says of a case: on the answer and on the gold query, unclear if the two passes disagree."""
-
-    case: Case
-    answer: Opinion
-    gold: Opinion
-
-    def proposals(self, dataset: str, model: str) -> list[Ruling]:
-        """Return both opinions as rulings that nobody has accepted."""
-        case = self.case
-        about = {"dataset": dataset, "id": case.question.id, "question": case.question.text, "gold": case.gold}
-        told = {"by": judge_name(model), "at": now(), "accepted": False}
-        sides = ((case.sql, self.answer), (case.gold, self.gold))
-        return [Ruling.model_validate({**about, "sql": sql, **asdict(opinion), **told}) for sql, opinion in sides]
-
-
-def judge_name(model: str) -> str:
-    """Return who a model's rulings are by."""
-    return f"model {model}"
+Listener = Callable[[Case, Opinion, Opinion], None]
+"""A function that is told what a judge says of a case's answer and of its gold: unclear if the two passes disagree."""
 
 
 @dataclass
@@ -166,20 +157,14 @@ def judge_cases(
     cases: Sequence[Case],
     shown: Cases,
     judge: Translator,
-    listener: Callable[[JudgedCase], None],
+    listener: Listener,
     *,
     jobs: int,
     calls: int | None = None,
 ) -> JudgingEnd:
-    """Have cases judged, those of one database together.
+    """Have cases judged, so many at once, and tell a listener about each, in no order.
 
-    Args:
-        cases: What is judged.
-        shown: Prepares them.
-        judge: Whom to ask.
-        listener: Told about each finding, in no order; what it has been told need not be asked again.
-        jobs: Cases at once.
-        calls: Requests to make at most, those that are repeated included; None for no limit.
+    `calls` are the requests to make at most, those that are repeated included; None for no limit.
 
     Raises:
         ModelError: `GIVE_UP_AFTER` cases in a row could not be asked.
@@ -215,13 +200,11 @@ def judge_cases(
                 end.failed.append((case, str(error)))
                 failed_in_a_row += 1
                 if failed_in_a_row == GIVE_UP_AFTER:
-                    raise ModelError(
-                        f"stopped after {end.calls} requests, as {GIVE_UP_AFTER} cases in a row could not be judged: "
-                        f"{error}"
-                    ) from error
+                    why = f"as {GIVE_UP_AFTER} cases in a row could not be judged: {error}"
+                    raise ModelError(f"stopped after {end.calls} requests, {why}") from error
             else:
                 failed_in_a_row = 0
-                listener(JudgedCase(case, _agreed(first.first, second.second), _agreed(first.second, second.first)))
+                listener(case, _agreed(first.first, second.second), _agreed(first.second, second.first))
 
     async def work_together() -> None:
         try:
@@ -267,13 +250,16 @@ class Agreement:
 
 def agreement(pairs: Sequence[tuple[Word, Word]]) -> Agreement:
     """Compare verdicts: people's first, the judge's second."""
-    n = len(pairs)
-    agreed = sum(given == judged for given, judged in pairs)
-    given, judged = (Counter(side) for side in zip(*pairs, strict=True)) if pairs else (Counter(), Counter())
-    chance = sum(given[word] * judged[word] for word in given) / n**2 if n else 1.0
-    kappa = (agreed / n - chance) / (1 - chance) if chance < 1 else None
-    found = {word: sum(pair == (word, word) for pair in pairs) / given[word] for word in given}
-    return Agreement(n, agreed, kappa, found.get("wrong"), found.get("right"))
+    from sklearn.metrics import cohen_kappa_score
+
+    varied = len({word for pair in pairs for word in pair}) > 1
+    kappa = float(cohen_kappa_score(*zip(*pairs, strict=True))) if varied else None
+    judged: dict[Word, list[Word]] = {}
+    for given, word in pairs:
+        judged.setdefault(given, []).append(word)
+    found = {word: words.count(word) / len(words) for word, words in judged.items()}
+    agreed = sum(given == word for given, word in pairs)
+    return Agreement(len(pairs), agreed, kappa, found.get("wrong"), found.get("right"))
 
 
 @dataclass(frozen=True)
@@ -304,14 +290,39 @@ class FinishedRun:
             dataset = load_dataset(spec.dataset, spec.split, data)
         return cls(folder, dataset, kept, verdict_file or folder / VERDICTS_FILE)
 
+    def propose(self, by: str, case: Case, answer: Opinion, gold: Opinion) -> None:
+        """Add what a judge says of a case to the verdict file, as rulings that nobody has accepted."""
+        question, told = case.question, {"gold": case.gold, "by": by, "at": now(), "accepted": False}
+        about = {"dataset": self.dataset.name, "id": question.id, "question": question.text, **told}
+        sides = ((case.sql, answer), (case.gold, gold))
+        rulings = [Ruling.model_validate({**about, "sql": sql, **asdict(opinion)}) for sql, opinion in sides]
+        append_rulings(self.verdict_file, rulings)
+
     @property
     def rulings(self) -> list[Ruling]:
         """The verdict file's rulings, as it is now."""
         return read_rulings(self.verdict_file) if self.verdict_file.exists() else []
 
     def verdicts(self) -> list[Verdict]:
-        """Return how gold judged the answers; what is to be declined has none, and is scored by its outcome."""
-        found = recorded_verdicts(self.kept, self.dataset)
+        """Return how gold judged the answers; what is to be declined has none, and is scored by its outcome.
+
+        Raises:
+            SettingsError: The dataset lacks a question, or a result is damaged.
+        """
+        questions, not_asked = {question.id: question for question in self.dataset.questions}, self.kept["strict"]
+        names = ("sql", "ex", "em", "valid", "hardness", "error")
+        try:
+            found = [
+                Verdict(
+                    questions[record["id"]],
+                    **{name: record[name] for name in names},
+                    asked=record["id"] not in not_asked["not_asked"],
+                )
+                for record in self.kept["questions"]
+            ]
+        except KeyError as error:
+            asked = f"{self.dataset.name} {self.dataset.split}"
+            raise SettingsError(f"the run's questions are not those of {asked}: {error}") from error
         return [verdict for verdict in found if verdict.question.golds]
 
     def disagreements(self) -> dict[Case, Outcome]:
@@ -319,7 +330,7 @@ class FinishedRun:
         verdicts = [
             verdict
             for verdict in self.verdicts()
-            if verdict.asked and verdict.sql.strip() and (verdict.ex is None or (verdict.ex is False and verdict.valid))
+            if verdict.asked and verdict.sql.strip() and not verdict.ex and (verdict.ex is None or verdict.valid)
         ]
         outcomes = judge_outcomes(self.dataset, verdicts, self.rulings)
         return {
@@ -329,27 +340,6 @@ class FinishedRun:
 
     def judged_again(self) -> str:
         """Put what the verdict file comes to now into the run's results, and tell it in one line."""
-        results = self.kept
-        with_verdicts(results, self.dataset, self.verdicts(), self.rulings)
+        with_verdicts(self.kept, self.dataset, self.verdicts(), self.rulings)
         write_results(self.kept, self.folder)
-        return tell_scores(results["by_verdict"], results["strict"]["ex"])
-
-
-def recorded_verdicts(results: Mapping[str, Any], dataset: Dataset) -> list[Verdict]:
-    """Return the strict verdicts of a run's results.
-
-    Raises:
-        SettingsError: The dataset lacks a question, or a result is damaged.
-    """
-    questions = {question.id: question for question in dataset.questions}
-    unasked = set(results["strict"]["not_asked"])
-    names = ("sql", "ex", "em", "valid", "hardness", "error")
-    try:
-        return [
-            Verdict(
-                questions[record["id"]], **{name: record[name] for name in names}, asked=record["id"] not in unasked
-            )
-            for record in results["questions"]
-        ]
-    except KeyError as error:
-        raise SettingsError(f"the run's questions are not those of {dataset.name} {dataset.split}: {error}") from error
+        return tell_scores(self.kept["by_verdict"], self.kept["strict"]["ex"])

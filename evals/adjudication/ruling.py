@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -136,65 +137,55 @@ class Adjudicator(Closing):
                 same = self._rulings.setdefault(_words(ruling.question), [])
                 same.append(ruling.model_copy(update=whole))
 
-    def ruling(self, question: Question, sql: str) -> Ruling | None:
-        """Return what a person said of this very query."""
-        return self._known(question)[0].get(self._form(question, sql))
-
-    def accepted(self, question: Question) -> list[Ruling]:
-        """Return the queries that people call right as answers to a question."""
-        return [ruling for ruling in self._known(question)[0].values() if ruling.verdict == "right"]
-
     def outcome(self, question: Question, sql: str, ex: bool | None, valid: bool) -> Outcome:
         """Return an answer by verdict; `ex` is whether gold calls it right, None if gold cannot be judged by."""
-        accepted, proposed = self._known(question)
-        form = self._form(question, sql) if accepted or proposed else ""
+        accepted, proposed = self.rulings_on(question)
+        form = self.form(question, sql) if accepted or proposed else ""
         if form in accepted:
             said = accepted[form]
             return Outcome(said.verdict, "ruling", said.why, said.kind)
         if not sql.strip() or (ex is False and not valid):
             return Outcome("wrong", "gold")
-        alike = [ruling for key, ruling in accepted.items() if self._alike(question, sql, ex, key, ruling)]
+        golds = [self.form(question, gold) for gold in question.golds] if form else []
+
+        def is_alike(other: str, ruling: Ruling) -> bool:
+            # Gold says as much as a ruling on gold, and as one that something else is right.
+            if ex is not None and other in golds:
+                return ex
+            if ex and ruling.verdict == "right":
+                return False
+            return self._judge.judge(replace(question, golds=(ruling.sql,)), sql).ex is True
+
+        alike = [ruling for other, ruling in accepted.items() if is_alike(other, ruling)]
         if len({ruling.verdict for ruling in alike}) == 1:
             return Outcome(alike[-1].verdict, "result", alike[-1].why, alike[-1].kind)
         if ex and not alike:
             return Outcome("right", "gold")
-        gold = self._form(question, question.golds[0]) if proposed else ""
-        of_gold = None if gold in accepted else proposed.get(gold)
+        of_gold = proposed.get(golds[0]) if golds and golds[0] not in accepted else None
         return Outcome(None, "none", proposal=proposed.get(form), gold_proposal=of_gold)
 
-    def _alike(self, question: Question, sql: str, ex: bool | None, form: str, ruling: Ruling) -> bool:
-        """Whether an answer has the same result as the query of a ruling."""
-        on_gold = form in {self._form(question, gold) for gold in question.golds}
-        if on_gold and ex is not None:
-            return ex
-        if ex and ruling.verdict == "right":
-            return False  # gold says as much
-        return self._judge.judge(replace(question, golds=(ruling.sql,)), sql).ex is True
-
-    def _known(self, question: Question) -> tuple[dict[str, Ruling], dict[str, Ruling]]:
-        """Return the last word of people on each query, by its regular form in the file's order, and last proposals."""
+    def rulings_on(self, question: Question) -> tuple[dict[str, Ruling], dict[str, Ruling]]:
+        """Return the last word of people on each query, by its `form` in the file's order, and the last proposals."""
         accepted: dict[str, Ruling] = {}
         proposed: dict[str, Ruling] = {}
         for ruling in self._rulings.get(_words(question.text), ()):
             if concerns(ruling, question):
-                known, form = accepted if ruling.accepted else proposed, self._form(question, ruling.sql)
+                known, form = accepted if ruling.accepted else proposed, self.form(question, ruling.sql)
                 known.pop(form, None)
                 known[form] = ruling
         return accepted, proposed
 
-    def _form(self, question: Question, sql: str) -> str:
+    def form(self, question: Question, sql: str) -> str:
+        """Return a query in its regular form; its words if it cannot be read."""
         schema = self._schema(question.database)
-        try:
+        with suppress(SQLParseError):
             return regularize(sql, schema) if schema is not None else _words(sql)
-        except SQLParseError:
-            return _words(sql)
+        return _words(sql)
 
     def _read_schema(self, name: str) -> Schema | None:
-        try:
-            with Database.open(self._dataset.place(name)) as database:
-                return database.schema()
-        except DatabaseUnavailable:
-            return None
+        with suppress(DatabaseUnavailable), Database.open(self._dataset.place(name)) as database:
+            return database.schema()
+        return None
 
 
 def concerns(ruling: Ruling, question: Question) -> bool:
@@ -239,19 +230,12 @@ class VerdictScores:
 
 def score_outcomes(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
     """Return `VerdictScores`, in which an open outcome is never taken for anything, and each outcome by question id."""
-    counts = Counter(outcome.verdict for outcome in outcomes.values())
-    n, right, wrong, unjudged = len(outcomes), counts["right"], counts["wrong"], counts[None]
-    scores = VerdictScores(
-        n,
-        right,
-        wrong,
-        counts["unclear"],
-        unjudged,
-        proposed=sum(found.verdict is None and found.proposal is not None for found in outcomes.values()),
-        low=right / n if n else None,
-        high=(n - wrong) / n if n else None,
-        ex=right / (right + wrong) if right + wrong and not unjudged else None,
-    )
+    counts, n = Counter(outcome.verdict for outcome in outcomes.values()), len(outcomes)
+    right, wrong, unjudged = counts["right"], counts["wrong"], counts[None]
+    proposed = sum(outcome.verdict is None and outcome.proposal is not None for outcome in outcomes.values())
+    low, high = (right / n, (n - wrong) / n) if n else (None, None)
+    ex = right / (right + wrong) if right + wrong and not unjudged else None
+    scores = VerdictScores(n, right, wrong, counts["unclear"], unjudged, proposed, low, high, ex)
     return {**asdict(scores), "per_question": {name: outcome.as_json() for name, outcome in outcomes.items()}}
 
 
@@ -296,17 +280,10 @@ def judge_outcomes(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Itera
         }
 
 
-@dataclass(frozen=True)
-class Taken:
-    """What becomes of decisions."""
-
-    rulings: Sequence[Ruling]  # those to add to the verdict file
-    known: int  # how many it has as the last word on their queries
-    refused: Sequence[str]  # why others cannot be taken, in a line each
-
-
-def take(decisions: Iterable[Ruling], before: Iterable[Ruling], dataset: Dataset | None) -> Taken:
-    """Sort decisions, in the order in which they were made, into those that are new, known, and not to be taken.
+def sort_decisions(
+    decisions: Iterable[Ruling], before: Iterable[Ruling], dataset: Dataset | None
+) -> tuple[list[Ruling], list[str]]:
+    """Return the decisions that are new beside the rulings `before`, and why others cannot be taken, in a line each.
 
     They must be on questions of the dataset, if one is given, and what they call right must run there.
     """
@@ -314,20 +291,19 @@ def take(decisions: Iterable[Ruling], before: Iterable[Ruling], dataset: Dataset
     def query(ruling: Ruling) -> tuple[str, ...]:
         return ruling.dataset, ruling.id, ruling.question, ruling.gold, ruling.sql
 
-    last = {query(ruling): ruling for ruling in before if ruling.accepted}
+    last = {query(ruling): ruling.model_dump(include=_SAID) for ruling in before if ruling.accepted}
     rulings: list[Ruling] = []
     refused: list[str] = []
-    known = 0
     for number, ruling in enumerate(decisions, 1):
-        said = last.get(query(ruling))
-        if said is not None and said.model_dump(include=_SAID) == ruling.model_dump(include=_SAID):
-            known += 1
-        elif dataset is not None and (why := _unfit(ruling, dataset)):
+        said = ruling.model_dump(include=_SAID)
+        if last.get(query(ruling)) == said:
+            continue
+        if dataset is not None and (why := _unfit(ruling, dataset)):
             refused.append(f"decision {number} ({ruling.question}): {why}")
         else:
-            last[query(ruling)] = ruling
+            last[query(ruling)] = said
             rulings.append(ruling)
-    return Taken(rulings, known, refused)
+    return rulings, refused
 
 
 def _unfit(ruling: Ruling, dataset: Dataset) -> str:

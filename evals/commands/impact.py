@@ -48,8 +48,6 @@ def impact(
 
     What only a model can settle does not count as staying for --gate.
     """
-    from contextlib import ExitStack
-
     from ...tools.database import Database
     from ...tools.errors import SettingsError
     from ..impact import impact as replayed
@@ -61,17 +59,16 @@ def impact(
     for place, side in ((before, old), (after, new)):
         if side.answers is None and Path(place).is_dir():
             warn(f"{place} holds neither a trial nor a run: its files are read as tables")
-    with ExitStack() as stack:
-        past = [answer for path in history or () for answer in read_history(path)]
-        if examples is not None:
-            database = stack.enter_context(Database.open(old.only))
+    past = [answer for path in history or () for answer in read_history(path)]
+    if examples is not None:
+        with Database.open(old.only) as database:
             past += read_examples_of(database, examples, embedding)
-        if not past and old.answers is None:
-            raise SettingsError(
-                "there are no past answers to replay: name some with --history or --examples, "
-                "or give the folder of a trial or of a run as --before"
-            )
-        found = replayed(old, new, past)
+    if not past and old.answers is None:
+        raise SettingsError(
+            "there are no past answers to replay: name some with --history or --examples, "
+            "or give the folder of a trial or of a run as --before"
+        )
+    found = replayed(old, new, past)
     shown = found.as_json()
     met = gate is None or (found.kept is not None and found.kept >= gate)
     if as_json:

@@ -11,14 +11,11 @@ import typer
 from ...agent.cli.options import BaseUrlOption, SettingsOption
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
-from .options import DataOption, JobsOption, ModelOption, VerdictsOption
+from .options import DataOption, JobsOption, ModelOption, VerdictsOption, read_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...prompts.judge import Word
-    from ..adjudication.judging import Case, JudgedCase
-    from ..adjudication.ruling import Ruling
+    from ...prompts.judge import Opinion, Word
+    from ..adjudication.judging import Case, JudgingEnd
 
 RunArgument = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
 
@@ -45,47 +42,51 @@ def run(
     from rich.progress import Progress
 
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
-    from ...agent.settings import Settings, read_settings
-    from ..adjudication.judging import Cases, FinishedRun, JudgingEnd, agreement, judge_cases, judge_name
-    from ..adjudication.ruling import append_rulings
+    from ...agent.settings import Settings
+    from ..adjudication.judging import Cases, FinishedRun, agreement, judge_cases
     from ..runner.model import CACHE_FILE, ReplyCache, kept_model
 
     finished = FinishedRun.read(folder, data, verdicts)
-    fields = Settings(**read_settings(settings)) if settings else Settings()
-    with closing(ReplyCache(folder / CACHE_FILE)) as cache, Cases(finished.dataset) as shown:
+    fields = Settings(**read_fields(settings))
+    found = finished.disagreements()
+    given: dict[Case, Word] = {case: each.verdict for case, each in found.items() if each.verdict is not None}
+    ends: list[JudgingEnd] = []
+    with (
+        closing(ReplyCache(folder / CACHE_FILE)) as cache,
+        Cases(finished.dataset) as shown,
+        Progress(console=Console(stderr=True)) as progress,
+    ):
         chat_model = kept_model(model, base_url, fields, cache)
         if chat_model is None:
             raise ModelError("a judge is a chat model: pass --model")
         options = TranslatorOptions(fields.prompt_tokens, fields.max_output_tokens, fields.temperature)
         judge = PromptedTranslator(chat_model, options)
-        name = judge_name(judge.model)
-        found = finished.disagreements()
-        proposals = [ruling for ruling in finished.rulings if not ruling.accepted and ruling.by == name]
+        by = f"model {judge.model}"
+        proposals = [ruling for ruling in finished.rulings if not ruling.accepted and ruling.by == by]
         said: dict[tuple[str, str], Word] = {(ruling.id, ruling.sql): ruling.verdict for ruling in proposals}
+        to_do = [case for case in found if case.key not in said]
+        task = progress.add_task("judging", total=len(to_do), visible=bool(to_do))
 
-        def judge_rest(cases: Sequence[Case], calls: int | None) -> JudgingEnd:
-            """Have cases judged of which nothing is `said`; each finding is kept before the next is awaited."""
-            to_do = [case for case in cases if case.key not in said]
-            with Progress(console=Console(stderr=True), disable=not to_do) as progress:
-                task = progress.add_task("judging", total=len(to_do))
+        def keep(case: Case, answer: Opinion, gold: Opinion) -> None:
+            """Store what is said before the next is awaited."""
+            finished.propose(by, case, answer, gold)
+            said[case.key] = answer.verdict
+            progress.advance(task)
 
-                def keep(finding: JudgedCase) -> None:
-                    append_rulings(finished.verdict_file, finding.proposals(finished.dataset.name, judge.model))
-                    said[finding.case.key] = finding.answer.verdict
-                    progress.advance(task)
-
-                return judge_cases(to_do, shown, judge, keep, jobs=jobs, calls=calls)
-
-        given: dict[Case, Word] = {case: each.verdict for case, each in found.items() if each.verdict is not None}
-        first = judge_rest(list(given), calls)
-        pairs: list[tuple[Word, Word]] = [(given[case], said[case.key]) for case in given if case.key in said]
-        say(f"agreement: {agreement(pairs).told}" if pairs else "agreement unknown: no verdicts on this run yet")
-        more = None if calls is None else max(calls - first.calls, 0)
-        second = judge_rest([case for case in found if case not in given], more)
-    say(f"{first.calls + second.calls} calls; proposals are in {finished.verdict_file}")
-    if left := first.left + second.left:
+        # What people have decided comes first: it shows how far the judge can be trusted with the rest.
+        for decided in (True, False):
+            more = None if calls is None else max(calls - sum(end.calls for end in ends), 0)
+            cases = [case for case in to_do if (case in given) is decided]
+            ends.append(judge_cases(cases, shown, judge, keep, jobs=jobs, calls=more))
+            if decided:
+                pairs: list[tuple[Word, Word]] = [(given[case], said[case.key]) for case in given if case.key in said]
+                say(
+                    f"agreement: {agreement(pairs).told}" if pairs else "agreement unknown: no verdicts on this run yet"
+                )
+    say(f"{sum(end.calls for end in ends)} calls; proposals are in {finished.verdict_file}")
+    if left := sum(end.left for end in ends):
         warn(f"{left} left to judge: the same command goes on with them")
-    if failed := first.failed + second.failed:
+    if failed := [one for end in ends for one in end.failed]:
         case, why = failed[0]
         warn(f"{len(failed)} could not be put to the model; {case.question.id}: {why}")
     say(finished.judged_again())
@@ -131,24 +132,24 @@ def accept(
     Exits with 1 if some are not about the run's questions, or call a query right that does not run.
     """
     from ..adjudication.judging import FinishedRun
-    from ..adjudication.ruling import append_rulings, now, read_rulings, take
+    from ..adjudication.ruling import append_rulings, now, read_rulings, sort_decisions
 
     finished = FinishedRun.read(folder, data, verdicts) if folder is not None else None
     target = finished.verdict_file if finished else verdicts
     if target is None:
         raise SettingsError("name the run with --run, or the verdict file with --verdicts")
-    rulings: Sequence[Ruling] = [
+    rulings = [
         ruling.model_copy(update={"by": ruling.by or by, "at": ruling.at or now(), "accepted": True})
         for ruling in read_rulings(decisions)
     ]
     before = read_rulings(target) if target.exists() else []
-    taken = take(rulings, before, finished.dataset if finished else None)
-    append_rulings(target, taken.rulings)
-    known = f" ({taken.known} were there already)" if taken.known else ""
-    say(f"verdicts written to {target}: {len(taken.rulings)}{known}")
-    for why in taken.refused:
+    taken, refused = sort_decisions(rulings, before, finished.dataset if finished else None)
+    append_rulings(target, taken)
+    known = len(rulings) - len(taken) - len(refused)
+    say(f"verdicts written to {target}: {len(taken)}{f' ({known} were there already)' if known else ''}")
+    for why in refused:
         warn(f"not taken: {why}")
     if finished is not None:
         say(finished.judged_again())
-    if taken.refused:
+    if refused:
         raise typer.Exit(1)

@@ -200,13 +200,14 @@ def show(
     from ...agent.evidence.trust import fault
     from ...agent.model.trust import find_bound, read_bounds
     from ..trial import TrialOptions
-    from ..trial.trusting import state_of
+    from ..trial.trusting import open_agent, state_of
 
     fields = read_fields(settings)
     path = _trust_file(trust, fields)
     bounds: list[tuple[Bound, str | None]] = [(bound, None) for bound in read_bounds(path)]
     if db is not None:
-        identity, name, now = state_of(TrialOptions(db, Path(), model, base_url, preset, fields))
+        with open_agent(TrialOptions(db, Path(), model, base_url, preset, fields)) as agent:
+            identity, name, now = state_of(agent)
         own = find_bound(read_bounds(path), identity, name)
         bounds = [(own, fault(own, now))] if own else []
     if as_json:

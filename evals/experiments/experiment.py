@@ -25,8 +25,8 @@ class _Part(BaseModel):
 class Combine(_Part):
     """A row made of runs of another row with other seeds (CREDIT-SQL figure 4)."""
 
-    of: str = Field(description="The row with `seeds`.")
-    first: int = Field(ge=1, description="How many of its runs.")
+    of: str  # the row with `seeds`
+    first: int = Field(ge=1)  # how many of its runs
     how: How
 
 
@@ -53,27 +53,16 @@ class Row(_Part):
     name: str
     preset: str = "full"
     baseline: str | None = None
-    settings: dict[str, Any] = Field(default_factory=dict)
-    dataset: str | None = Field(default=None, description="Where it is not the experiment's own.")
-    paper: dict[str, float] = Field(description="In percent; `..._seconds`, `..._hours` and `..._gb` in those.")
-    not_run: str = Field(default="", description="Why nothing is run for it here: it takes a training of the paper's.")
-    other_model: str = Field(
-        default="",
-        description="The paper's model of this row, where it is another than the experiment's: it is run only with one "
-        "that `--model-for` names.",
-    )
-    base: str | None = Field(default=None, description="The row that it is compared with; none for the method itself.")
-    changes: tuple[str, ...] = Field(
-        default=(),
-        description="All that its requests differ in from those of `base`, in the words of `differences` (named.py).",
-    )
-    seeds: int = Field(
-        default=1, ge=1, description="It is run so often, with one `example_seed` after the other; figures are means."
-    )
+    settings: dict[str, Any] = {}
+    dataset: str | None = None  # if not the experiment's own
+    paper: dict[str, float]  # in percent; `..._seconds`, `..._hours` and `..._gb` in those
+    not_run: str = ""  # why nothing is run for it here: it takes a training of the paper's
+    other_model: str = ""  # the paper's model of this row, if not the experiment's: `--model-for` must name one
+    base: str | None = None  # the row that it is compared with; none for the method itself
+    changes: tuple[str, ...] = ()  # all that its requests differ in from those of `base` (tests/evals/rows.py)
+    seeds: int = Field(1, ge=1)  # it is run so often, with one `example_seed` after the other; figures are means
     combine: Combine | None = None
-    point: Point | None = Field(
-        default=None, description="In a chart of lines; without one, figures by attempt make a curve of the row."
-    )
+    point: Point | None = None  # in a chart of lines; without one, figures by attempt make a curve of the row
 
 
 class Experiment(_Part):
@@ -81,16 +70,12 @@ class Experiment(_Part):
 
     title: str
     dataset: str
-    split: str = "dev"
-    needs: Needs = Field(default="nothing", description="Of the example store.")
-    levels: dict[str, int] = Field(
-        default_factory=dict[str, int],
-        description="How many questions of each level of difficulty the paper drew; all questions where it drew none.",
-    )
-    chart: Literal["none", "lines", "box"] = Field(default="none", description="A picture beside the table.")
-    axis: str = Field(default="", description="What a chart of lines has from left to right.")
-    model: str = Field(default="", description="What the paper ran.")
-    figures: tuple[str, ...] = Field(default=(), description="What is printed; by default what the paper reports.")
+    needs: Needs = "nothing"
+    levels: dict[str, int] = {}  # questions of each level of difficulty that the paper drew; all if it drew none
+    chart: Literal["none", "lines", "box"] = "none"  # a picture beside the table
+    axis: str = ""  # what a chart of lines has from left to right
+    model: str = ""  # what the paper ran
+    figures: tuple[str, ...] = ()  # what is printed; by default what the paper reports
     rows: tuple[Row, ...]
 
     @property
@@ -100,10 +85,7 @@ class Experiment(_Part):
         return self.figures or reported or ("ex", "em")
 
     def models(self, given: Sequence[str]) -> dict[str, str]:
-        """Return the models of single rows, by the row's name.
-
-        Args:
-            given: `ROW=MODEL` each; a row's name may hold `=` itself.
+        """Return the models of single rows, by the row's name; each is given as `ROW=MODEL`.
 
         Raises:
             SettingsError: One is not of that form, or no row of that name is run.
@@ -111,11 +93,11 @@ class Experiment(_Part):
         names = [row.name for row in self.rows if row.combine is None and not row.not_run]
         found: dict[str, str] = {}
         for text in given:
-            row = next((name for name in names if text.startswith(f"{name}=")), "")
-            found[row] = text.removeprefix(f"{row}=")
-            if not row or not found[row]:
+            row, _, model = text.rpartition("=")  # a row's name may hold `=` itself
+            if row not in names or not model:
                 known = ", ".join(map(repr, names))
                 raise SettingsError(f"--model-for takes ROW=MODEL, not {text!r}; rows that are run: {known}")
+            found[row] = model
         return found
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
@@ -20,7 +21,7 @@ from ...tools.examples import open_existing
 from ...tools.examples.store import ENOUGH_SHARED
 from ...tools.sandbox import default_limits, sandbox_available
 from ..datasets import Dataset, Question, load_dataset
-from ..metrics import Summary, Verdict, official_judge, summarize
+from ..metrics import Verdict, official_judge, summarize
 from ..metrics.judging import ClauseJudge
 from ..metrics.redundancy import classified
 from ..official import OfficialDatabases
@@ -41,13 +42,9 @@ class NotRun(TableturnError):
 def drawn_by_level(
     dataset: Dataset, level_of: Callable[[Question], str], levels: Mapping[str, int], limit: int | None = None
 ) -> Dataset:
-    """Return questions drawn at random, the same ones each time, in their published order.
+    """Return so many questions of each level, drawn at random, the same ones each time, in their published order.
 
-    Args:
-        dataset: Of single questions.
-        level_of: A question's level.
-        levels: How many of each level; fewer if there are fewer.
-        limit: Draws so many instead, as near to the shares of `levels` as whole questions allow.
+    With a limit, so many are drawn, as near to the shares of `levels` as whole questions allow.
     """
     counts, whole = dict(levels), sum(levels.values())
     if limit is not None:
@@ -56,11 +53,10 @@ def drawn_by_level(
         for level in by_remainder[: limit - sum(counts.values())]:
             counts[level] += 1
     chance = Random(0)  # noqa: S311 - a sample, not a secret
-    levels_of = {question.id: level_of(question) for question in dataset.questions}
-    drawn: set[str] = set()
-    for level, count in counts.items():
-        pool = [name for name, found in levels_of.items() if found == level]
-        drawn.update(chance.sample(pool, min(count, len(pool))))
+    pools: dict[str, list[Question]] = defaultdict(list)
+    for question in dataset.questions:
+        pools[level_of(question)].append(question)
+    drawn = {one.id for level, n in counts.items() for one in chance.sample(pools[level], min(n, len(pools[level])))}
     return replace(dataset, questions=tuple(question for question in dataset.questions if question.id in drawn))
 
 
@@ -74,6 +70,7 @@ _MAKES = {
 }
 
 
+@lru_cache(maxsize=8)  # each row asks
 def lacking(needs: Needs, place: str | None, embedding: str) -> str:
     """Return what a store lacks for an experiment, and which command makes it; empty if it lacks nothing.
 
@@ -85,69 +82,56 @@ def lacking(needs: Needs, place: str | None, embedding: str) -> str:
         return ""
     if place is None:
         return f"it needs an example store of a training set (--examples): {_MAKES['pairs']} makes one"
-    had = _count_examples(place, embedding)
-    if had["pairs"] < ENOUGH_SHARED:
+    with open_existing(place, embedding) as store:
+        pairs = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
+    if len(pairs) < ENOUGH_SHARED:
         return (
-            f"the {had['pairs']} imported pairs of the example store {place} are too few to choose from, so that "
+            f"the {len(pairs)} imported pairs of the example store {place} are too few to choose from, so that "
             f"built-in ones would be shown with them: it takes {ENOUGH_SHARED}, which {_MAKES['pairs']} adds"
         )
-    if had[needs] < ENOUGH * had["pairs"]:
-        some = f"of the {had['pairs']} pairs of the example store {place} {had[needs]} are {needs}"
-        return f"{some}: {_MAKES[needs]} goes on"
-    return ""
+    if needs == "simplified":
+        ready = [pair for pair in pairs if pair.simplified]
+    else:
+        # CREDIT-SQL shows a rephrased question with its whole schema.
+        ready = [pair for pair in pairs if needs == "pairs" or (pair.rephrased and pair.database_schema)]
+    if len(ready) >= ENOUGH * len(pairs):
+        return ""
+    return f"of the {len(pairs)} pairs of the example store {place} {len(ready)} are {needs}: {_MAKES[needs]} goes on"
 
-
-@lru_cache(maxsize=8)
-def _count_examples(place: str, embedding: str) -> dict[Needs, int]:
-    """Count imported pairs, those that CREDIT-SQL could show (rephrased, with a whole schema), and simplified ones."""
-    with open_existing(place, embedding) as store:
-        imported = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
-    return {
-        "pairs": len(imported),
-        "rephrased": sum(bool(example.rephrased and example.database_schema) for example in imported),
-        "simplified": sum(bool(example.simplified) for example in imported),
-    }
-
-
-PARTS = 10
-"""The number of equal parts into which SQL-CRAFT A.2 divides its predictions."""
 
 _COLUMNS = (13, 21, 30, 47, 57, 67, 83)
 """How many columns the databases of Track-SQL's table 15 have."""
 
+_CLAUSES = ("select", "where", "group", "order", "and/or", "IUEN", "keywords", "from")
+
 
 @dataclass(frozen=True)
 class RowRun:
-    """One run of an experiment's row, or the vote of several.
+    """One run of an experiment's row, or the vote of several."""
 
-    Attributes:
-        asked: Its questions.
-        answered: Records with strict verdicts, in their order.
-        linking: The linker's redundancy scores; empty for a vote.
-    """
+    asked: Dataset  # its questions
+    answered: list[Answered]  # in their order
+    linking: Mapping[str, float]  # the linker's redundancy scores; empty for a vote
 
-    asked: Dataset
-    answered: list[Answered]
-    linking: Mapping[str, float]
+    @cached_property
+    def official(self) -> list[Verdict]:
+        """How the benchmark's own evaluator judges the answers."""
+        return self._judge_on(self.asked, [record.sql for record, _ in self.answered])
+
+    def _judge_on(self, dataset: Dataset, queries: Sequence[str]) -> list[Verdict]:
+        with official_judge(dataset, timings=1 if dataset.name == "bird" else 0) as judge:
+            return list(map(judge.judge, self.asked.questions, queries))
 
     def figures(self, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
-        """Return EX, EM and, with test suites, TS, officially judged, and what else is to be shown.
-
-        Args:
-            suites: A folder of test suites.
-            shown: Names of figures; those that take work of their own are made only if they are among these.
-        """
-        verdicts = _judge(self.asked, self.answered)
-        official = summarize(verdicts)
-        ours = _by_group(official, "ex") | _by_group(official, "em") | _by_group(official, "valid")
-        ours |= {name: 100 * value for name, value in official.measures.items()}
+        """Return EX, EM and, with a folder of test suites, TS, and of what takes work of its own what is `shown`."""
+        ours = _by_group(self.official)
         if suites is not None:
-            suite = _by_group(summarize(_judge(self.asked.on(suites), self.answered)), "ex")
-            ours |= {re.sub(r"ex$", "ts", name): value for name, value in suite.items()}
+            judged = _by_group(self._judge_on(self.asked.on(suites), [record.sql for record, _ in self.answered]))
+            ours |= {f"{name.removesuffix('ex')}ts": ex for name, ex in judged.items() if name.endswith("ex")}
         if any(name.startswith("attempt") for name in shown):
-            ours |= _by_attempt(self)
+            ours |= self._by_attempt()
         if "em_ex" in shown:
-            ours |= _clause_errors(self, verdicts)
+            ours |= self._clause_errors()
         ours |= {name: 100 * self.linking[name] for name in ("trs", "crs", "crs_all") if name in self.linking}
         if any(name.endswith("_f1") for name in shown):
             # Track-SQL, tables 10 and 11.
@@ -156,99 +140,91 @@ class RowRun:
                 [(verdict.question.golds[0], schema, record.linked) for record, verdict, schema in linked]
             )
             ours |= {name: 100 * value for name, value in found.items()}
-        if any(name.endswith("_seconds") for name in shown):
-            ours |= _seconds(self)
-        return ours
+        return ours | (self._seconds() if any(name.endswith("_seconds") for name in shown) else {})
 
     def parts(self) -> tuple[float, ...]:
-        """Return the official EX of ten equal parts, in order; nothing for fewer than ten questions."""
-        right = [verdict.ex is True for verdict in _judge(self.asked, self.answered)]
-        return tuple(100 * float(part.mean()) for part in np.array_split(right, PARTS)) if len(right) >= PARTS else ()
+        """Return the official EX of ten equal parts (SQL-CRAFT A.2), in order; nothing for fewer than ten questions."""
+        right = np.array([verdict.ex is True for verdict in self.official])
+        return tuple(100 * float(part.mean()) for part in np.array_split(right, 10)) if len(right) >= 10 else ()
+
+    def _by_attempt(self) -> dict[str, float]:
+        """Return EX had the loop ended after so many attempts, or at its last (revision chain, figure 3)."""
+        tried = [[attempt["sql"] for attempt in record.attempts] or [record.sql] for record, _ in self.answered]
+        found: dict[str, float] = {}
+        for number in range(1, max(map(len, tried), default=0) + 1):
+            scores = _by_group(self._judge_on(self.asked, [queries[:number][-1] for queries in tried]))
+            found |= {f"attempt{number}_ex": scores["ex"]} if "ex" in scores else {}
+        return found
+
+    def _clause_errors(self) -> dict[str, float]:
+        """Return the shares of EM against EX, and the shares of EM's errors by clause (CREDIT-SQL figure 7)."""
+        known = [(verdict.em, verdict.ex is True) for verdict in self.official if verdict.em is not None]
+        names = {"em_ex": (True, True), "em_only": (True, False), "ex_only": (False, True), "neither": (False, False)}
+        found = {name: 100 * fmean(pair == kind for pair in known) for name, kind in names.items()} if known else {}
+        with OfficialDatabases(self.asked.database) as databases:
+            judge = ClauseJudge(self.asked, databases)
+            wrong = [judge.differing(one.question, one.sql) for one in self.official if one.em is False]
+        for clause in _CLAUSES if wrong else ():
+            found[f"miss_{clause.replace('/', '_').lower()}"] = 100 * fmean(clause in clauses for clauses in wrong)
+        return found
+
+    def _seconds(self) -> dict[str, float]:
+        """Return what linking and generating took per question and altogether; linking also by the database's columns.
+
+        A database belongs to the nearest of the numbers of columns that Track-SQL's table 15 has.
+        """
+
+        def seconds(record: TurnRecord, step: str) -> list[float]:
+            usage = (record.usage_by_node or {}).get(step)
+            return [usage["seconds"]] if usage else []
+
+        found: dict[str, float] = {}
+        for step in ("link", "generate"):
+            if took := [one for record, _ in self.answered for one in seconds(record, step)]:
+                found |= {f"{step}_seconds": fmean(took), f"{step}_total_seconds": sum(took)}
+        by_columns: dict[int, list[float]] = defaultdict(list)
+        for record, _, schema in with_schemas(self.asked, self.answered):
+            nearest = min(_COLUMNS, key=lambda number: abs(number - schema.total_columns))
+            by_columns[nearest] += seconds(record, "link")
+        return found | {f"link_{number}_columns_seconds": fmean(took) for number, took in by_columns.items() if took}
+
+
+def _by_group(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    """Return EX, EM and the share that runs over everything, interactions, levels and turns, and further measures."""
+    summary = summarize(verdicts)
+    groups = {"": summary.all, "im_": summary.interactions}
+    groups |= {f"{level}_": scores for level, scores in summary.by_hardness.items()}
+    groups |= {f"turn{5 if turn == '>4' else turn}_": scores for turn, scores in summary.by_turn.items()}
+    shares = {
+        f"{prefix}{measure}": getattr(scores, measure)
+        for prefix, scores in groups.items()
+        for measure in ("ex", "em", "valid")
+    }
+    return {name: 100 * share for name, share in (shares | summary.measures).items() if share is not None}
 
 
 def voted_by_em(runs: Sequence[RowRun]) -> RowRun:
     """Return for each question the prediction that most runs agree on by EM, the first of equals (CREDIT-SQL 5.2)."""
-    first = runs[0]
-    chosen: list[Answered] = []
-    with OfficialDatabases(first.asked.database) as databases:
-        judge = ClauseJudge(first.asked, databases)
+    asked, chosen = runs[0].asked, list[Answered]()
+    with OfficialDatabases(asked.database) as databases:
+        judge = ClauseJudge(asked, databases)
+
+        def agree(first: Answered, other: Answered) -> bool:
+            sql = first[0].sql
+            same = judge.exact_match(replace(first[1].question, golds=(sql,)), other[0].sql)
+            return sql == other[0].sql or same is True
+
         for turns in zip(*(run.answered for run in runs), strict=True):
             groups: list[list[Answered]] = []
-            for record, verdict in turns:
-                for group in groups:
-                    like = replace(verdict.question, golds=(group[0][0].sql,))
-                    if record.sql == like.golds[0] or judge.exact_match(like, record.sql):
-                        group.append((record, verdict))
-                        break
-                else:
-                    groups.append([(record, verdict)])
+            for turn in turns:
+                group = next((group for group in groups if agree(group[0], turn)), None)
+                if group is None:
+                    groups.append(group := [])
+                group.append(turn)
             record, verdict = max(groups, key=len)[0]
             # Neither linked items nor times are part of a vote.
             chosen.append((replace(record, linked=(), usage_by_node=None), verdict))
-    return RowRun(first.asked, chosen, {})
-
-
-def _judge(dataset: Dataset, answered: Sequence[Answered]) -> list[Verdict]:
-    with official_judge(dataset, timings=1 if dataset.name == "bird" else 0) as judge:
-        return [judge.judge(verdict.question, record.sql) for record, verdict in answered]
-
-
-def _by_group(summary: Summary, measure: str) -> dict[str, float]:
-    """Return one measure over everything, interactions, levels and turns, by the names that experiments use."""
-    groups = {"": summary.all, "im_": summary.interactions}
-    groups |= {f"{level}_": scores for level, scores in summary.by_hardness.items()}
-    groups |= {f"turn{5 if turn == '>4' else turn}_": scores for turn, scores in summary.by_turn.items()}
-    shares = {f"{prefix}{measure}": getattr(scores, measure) for prefix, scores in groups.items()}
-    return {name: 100 * share for name, share in shares.items() if share is not None}
-
-
-def _by_attempt(run: RowRun) -> dict[str, float]:
-    """Return EX had the loop ended after so many attempts, or at its last (revision chain, figure 3)."""
-    found: dict[str, float] = {}
-    for number in range(1, max(1, *(len(record.attempts) for record, _ in run.answered)) + 1):
-        cut = [
-            (replace(record, sql=record.attempts[:number][-1]["sql"]) if record.attempts else record, verdict)
-            for record, verdict in run.answered
-        ]
-        if (ex := summarize(_judge(run.asked, cut)).all.ex) is not None:
-            found[f"attempt{number}_ex"] = 100 * ex
-    return found
-
-
-def _seconds(run: RowRun) -> dict[str, float]:
-    """Return what linking and generating took per question and altogether; linking also by the database's columns.
-
-    A database belongs to the nearest of the numbers of columns that Track-SQL's table 15 has.
-    """
-    found: dict[str, float] = {}
-    for step in ("link", "generate"):
-        if took := [one for record, _ in run.answered if (one := _step_seconds(record, step)) is not None]:
-            found |= {f"{step}_seconds": fmean(took), f"{step}_total_seconds": sum(took)}
-    by_columns: dict[int, list[float]] = {}
-    for record, _, schema in with_schemas(run.asked, run.answered):
-        if (one := _step_seconds(record, "link")) is not None:
-            nearest = min(_COLUMNS, key=lambda number: abs(number - schema.total_columns))
-            by_columns.setdefault(nearest, []).append(one)
-    return found | {f"link_{number}_columns_seconds": fmean(took) for number, took in by_columns.items()}
-
-
-def _step_seconds(record: TurnRecord, step: str) -> float | None:
-    return (record.usage_by_node or {}).get(step, {}).get("seconds")
-
-
-def _clause_errors(run: RowRun, verdicts: Sequence[Verdict]) -> dict[str, float]:
-    """Return the shares of EM against EX, and the shares of EM's errors by clause (CREDIT-SQL figure 7)."""
-    known = [(verdict.em is True, verdict.ex is True) for verdict in verdicts if verdict.em is not None]
-    names = {"em_ex": (True, True), "em_only": (True, False), "ex_only": (False, True), "neither": (False, False)}
-    found = {name: 100 * fmean(pair == kind for pair in known) for name, kind in names.items()} if known else {}
-    with OfficialDatabases(run.asked.database) as databases:
-        judge = ClauseJudge(run.asked, databases)
-        pairs = [(verdict.question, record.sql) for record, verdict in run.answered]
-        differing = [judge.differing(*pair) for pair in pairs if judge.exact_match(*pair) is False]
-    for clause in ("select", "where", "group", "order", "and/or", "IUEN", "keywords", "from") if differing else ():
-        share = fmean(clause in clauses for clauses in differing)
-        found[f"miss_{clause.replace('/', '_').lower()}"] = 100 * share
-    return found
+    return RowRun(asked, chosen, {})
 
 
 Listen: TypeAlias = Callable[[str, int], AbstractContextManager[Listener]]
@@ -262,24 +238,16 @@ among the same sets (figure 4), and no two repeats share one."""
 
 @dataclass(frozen=True)
 class Setup:
-    """What an experiment is run with, besides itself.
+    """What an experiment is run with, besides itself."""
 
-    Attributes:
-        options: What holds for all rows. `replay:` takes a folder too, with a file of predictions named like each
-            dataset (`spider.sql`, `sparc.json`); a split is used instead of the experiment's own.
-        data: The folder of benchmark data.
-        suites: A folder of test suites, without which TS is not measured.
-        jobs: Interactions at once.
-        repeats: How often each row is run, each time with other seeds.
-        models: Models of rows that have another one, by the row's name.
-    """
-
+    # What holds for all rows. `replay:` takes a folder too, with a file of predictions named like each dataset
+    # (`spider.sql`, `sparc.json`); a split is used instead of `dev`.
     options: RunSpec
-    data: Path | None = None
-    suites: Path | None = None
-    jobs: int = 4
-    repeats: int = 1
-    models: Mapping[str, str] = field(default_factory=dict[str, str])
+    data: Path | None = None  # the folder of benchmark data
+    suites: Path | None = None  # a folder of test suites, without which TS is not measured
+    jobs: int = 4  # interactions at once
+    repeats: int = 1  # how often each row is run, each time with other seeds
+    models: Mapping[str, str] = field(default_factory=dict[str, str])  # of rows that have another one, by their names
 
     def model_of(self, row: Row) -> str | None:
         """Return the model that a row is run with; a combined row's is that of the row that it is made of."""
@@ -288,43 +256,24 @@ class Setup:
 
 @dataclass(frozen=True)
 class Measured:
-    """A row's figures in percent, the paper's and ours by name; a missing one is not reported, or not measured.
-
-    Attributes:
-        ours: Means, if there are several runs.
-        failed: Why the row cannot be run here: its data, its model or an extra is missing; empty if it was run.
-        deviations: Standard deviations between repeats, by figure; empty for one.
-        runs: How many runs it is of.
-        questions: How many were asked.
-        dataset: The dataset and split of the questions.
-        parts: Official EX of ten equal parts, in percent (SQL-CRAFT A.2); empty for fewer than ten questions.
-        predictions: What was answered, by question id, in the first run.
-        replayed: Whether recorded predictions stood for the model's replies.
-        short: How many questions' prompts had no room for all their examples, over all runs.
-    """
+    """A row's figures in percent, the paper's and ours by name; a missing one is not reported, or not measured."""
 
     name: str
     paper: dict[str, float]
-    ours: dict[str, float]
-    failed: str = ""
-    deviations: dict[str, float] = field(default_factory=dict[str, float])
-    runs: int = 0
-    questions: int = 0
-    dataset: str = ""
-    parts: tuple[float, ...] = ()
-    predictions: dict[str, str] = field(default_factory=dict[str, str])
-    replayed: bool = False
-    short: int = 0
+    ours: dict[str, float]  # means, if there are several runs
+    failed: str = ""  # why the row cannot be run here: its data, its model or an extra is missing
+    deviations: dict[str, float] = field(default_factory=dict[str, float])  # standard ones between repeats, by figure
+    runs: int = 0  # how many it is of
+    questions: int = 0  # how many were asked
+    dataset: str = ""  # dataset and split of the questions
+    parts: tuple[float, ...] = ()  # for a box plot, `RowRun.parts`
+    predictions: dict[str, str] = field(default_factory=dict[str, str])  # of the first run, by question id
+    replayed: bool = False  # whether recorded predictions stood for the model's replies
+    short: int = 0  # how many questions' prompts had no room for all their examples, over all runs
 
 
 def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[Measured]:
     """Run every row in a folder of its own, so that the whole is resumed like a run, and judge as the papers did.
-
-    Args:
-        experiment: What to run.
-        setup: What to run it with.
-        out: Folder of the rows' folders.
-        listen: Whom to tell how each row is going.
 
     Raises:
         NotRun: What every row is run on is missing.
@@ -358,9 +307,9 @@ def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: 
     Raises:
         NotRun: What the row is run on is missing.
     """
-    name, options = row.dataset or experiment.dataset, setup.options
+    name, options, model = row.dataset or experiment.dataset, setup.options, setup.model_of(row)
     try:
-        dataset = load_dataset(name, options.split or experiment.split, setup.data)
+        dataset = load_dataset(name, options.split or "dev", setup.data)
         left = dataset.without(options.without)
         asked = left.first(options.limit)
         if experiment.levels:
@@ -370,7 +319,6 @@ def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: 
             dataset.place(database)
     except (SettingsError, DatabaseUnavailable) as error:
         raise NotRun(str(error)) from None
-    model = setup.model_of(row)
     if not is_replay(model) and row.changes != ("program",):
         if reason := lacking(experiment.needs, options.examples, options.embedding):
             raise NotRun(reason)
@@ -381,14 +329,9 @@ def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: 
         model = f"{REPLAY}{predictions}"
     spec = replace(
         options,
-        dataset=dataset.name,
-        split=dataset.split,
-        model=model,
-        preset=row.preset,
-        settings=row.settings,
-        limit=None if experiment.levels else options.limit,
-        baseline=row.baseline,
-    )
+        dataset=dataset.name, split=dataset.split, model=model, preset=row.preset, settings=row.settings,
+        limit=None if experiment.levels else options.limit, baseline=row.baseline,
+    )  # fmt: skip
     if runs_code(run_settings(spec, dataset)):
         try:
             reason = sandbox_available(default_limits().boundary)
@@ -398,9 +341,9 @@ def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: 
             raise NotRun(reason)
     folder = out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
     repeats: list[list[RowRun]] = []
-    for repeat in range(setup.repeats):
+    for first in range(0, setup.repeats * _SEEDS_APART, _SEEDS_APART):
         repeats.append([])
-        for seed in range(repeat * _SEEDS_APART, repeat * _SEEDS_APART + row.seeds):
+        for seed in range(first, first + row.seeds):
             seeded = replace(spec, settings={**row.settings, "example_seed": seed}) if seed else spec
             place = folder / f"seed-{seed}" if setup.repeats > 1 or row.seeds > 1 else folder
             with listen(row.name, len(asked.questions)) as listener:
@@ -421,15 +364,16 @@ _NO_ROOM = re.compile(r"The prompt has no room for .*\bexample")
 
 def _measure_row(row: Row, done: Mapping[str, list[list[RowRun]]], experiment: Experiment, setup: Setup) -> Measured:
     """Return a row's figures over its own runs, or over those of the row that it combines."""
-    combine = row.combine
+    combine, take, vote = row.combine, fmean, False
     repeats = [runs[: combine.first] for runs in done[combine.of]] if combine else done[row.name]
-    take = {"min": min, "max": max}.get(combine.how if combine else "", fmean)
+    if combine:
+        take, vote = {"min": min, "max": max}.get(combine.how, fmean), combine.how == "vote"
     found: list[dict[str, float]] = []
     for runs in repeats:
-        counted = [voted_by_em(runs)] if combine and combine.how == "vote" else runs
+        counted = [voted_by_em(runs)] if vote else runs
         found.append(_over([run.figures(setup.suites, experiment.shown) for run in counted], take))
     first = repeats[0][0]
-    records = [record for runs in repeats for run in runs for record, _ in run.answered]
+    notes = [record.notes for runs in repeats for run in runs for record, _ in run.answered]
     return Measured(
         row.name,
         row.paper,
@@ -441,7 +385,7 @@ def _measure_row(row: Row, done: Mapping[str, list[list[RowRun]]], experiment: E
         parts=first.parts() if experiment.chart == "box" else (),
         predictions={} if combine else {record.id: record.sql for record, _ in first.answered},
         replayed=is_replay(setup.model_of(row)),
-        short=sum(any(map(_NO_ROOM.match, record.notes)) for record in records),
+        short=sum(any(map(_NO_ROOM.match, said)) for said in notes),
     )
 
 

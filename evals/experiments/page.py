@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import quantiles
 from typing import Any
+
+import numpy as np
 
 from ...agent import make_settings
 from ..report import page as report
@@ -19,21 +20,22 @@ PAGE_FILE = "page.html"
 
 def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> list[str]:
     """Return what has to be known to read the numbers: what differs from the paper's run, and what they can't tell."""
-    ran = [row for row in rows if row.runs]
-    options = setup.options
+    ran, options = [row for row in rows if row.runs], setup.options
+    replayed = [row for row in ran if row.replayed]
     paper = f"The paper ran {experiment.model}; here" if experiment.model else "Here"
     told = [f"{paper}: {options.model or 'the model of the environment'}."]
     told += [f"{row}: {model}." for row, model in setup.models.items()]
-    describers = [
-        setup.model_of(row) for row in experiment.rows if make_settings(row.settings, preset=row.preset).annotate
-    ]
     if options.annotator:
         told.append(f"Schemas described by {options.annotator}.")
-    elif any(model == "offline" or is_replay(model) for model in describers):
+    elif any(
+        setup.model_of(row) == "offline" or is_replay(setup.model_of(row))
+        for row in experiment.rows
+        if make_settings(row.settings, preset=row.preset).annotate
+    ):
         told.append("Schemas are not described: --annotator names a model for it.")
     if experiment.levels:
         told.append("Questions are drawn with the paper's shares of the levels of difficulty.")
-    if experiment.needs != "nothing" and options.examples is not None and not all(row.replayed for row in ran):
+    if experiment.needs != "nothing" and options.examples is not None and len(replayed) < len(ran):
         told.append(f"Examples from {options.examples}, found by the embedding {options.embedding}.")
     repeats = setup.repeats if setup.repeats > 1 else None
     given = {"limit": options.limit, "without": ", ".join(options.without), "repeats": repeats}
@@ -43,14 +45,11 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
         for row in ran
         if row.short
     ]
-    if any(row.replayed for row in ran):
+    if replayed:
         told.append("Replayed: recorded predictions stand for the model's replies.")
-        by_dataset: dict[str, list[dict[str, str]]] = {}
-        for row in ran:
-            if row.predictions:
-                by_dataset.setdefault(row.dataset, []).append(row.predictions)
-        several = [found for found in by_dataset.values() if len(found) > 1]
-        if several and all(one == found[0] for found in several for one in found):
+        said = [(row.dataset, sorted(row.predictions.items())) for row in ran if row.predictions]
+        others = [one for place, one in enumerate(said) if one in said[:place]]
+        if others and len(said) - len(others) == len({dataset for dataset, _ in said}):
             told.append("All rows share their predictions: of EX, EM and TS this shows the plumbing only.")
     parts = [row for row in ran if row.parts]
     if experiment.chart == "box" and len(parts) > 1:
@@ -71,10 +70,9 @@ def write_page(name: str, experiment: Experiment, setup: Setup, rows: Sequence[M
     shown = experiment.shown
     table: list[Row] = []
     for row in rows:
-        cells = [compare_figure(row, figure) for figure in shown]
-        shares = {figure: value / 100 for figure, value in row.ours.items() if not figure.endswith("_seconds")}
-        bars = [shares.get(figure) for figure in shown]
-        table.append(Row(row_name(row), (*cells, str(row.questions or "-")), (*bars, None)))
+        bars = [None if figure.endswith("_seconds") else row.ours.get(figure) for figure in shown]
+        cells = (*(compare_figure(row, figure) for figure in shown), str(row.questions or "-"))
+        table.append(Row(row_name(row), cells, (*(bar if bar is None else bar / 100 for bar in bars), None)))
     report.write_page(
         out / PAGE_FILE,
         [f"{name}: {experiment.title}"],
@@ -92,13 +90,11 @@ def row_name(row: Measured) -> str:
 
 def compare_figure(row: Measured, figure: str, width: int = 0) -> str:
     """Return the paper's number, so wide, and ours."""
-
-    def ours(values: Mapping[str, float]) -> str:
-        return f"{values[figure]:.4g}" if figure.endswith("_seconds") else f"{values[figure]:.1f}"
-
+    form = ".4g" if figure.endswith("_seconds") else ".1f"
     paper = reported(row.paper[figure]) if figure in row.paper else "-"
-    spread = f" ± {ours(row.deviations)}" if figure in row.deviations else ""
-    return f"{paper:>{width}} / {ours(row.ours) if figure in row.ours else '-'}{spread}"
+    ours = format(row.ours[figure], form) if figure in row.ours else "-"
+    spread = f" ± {row.deviations[figure]:{form}}" if figure in row.deviations else ""
+    return f"{paper:>{width}} / {ours}{spread}"
 
 
 def reported(percent: float) -> str:
@@ -109,16 +105,16 @@ def reported(percent: float) -> str:
 def _pictures(experiment: Experiment, rows: Sequence[Measured]) -> list[Section]:
     """Draw the paper's curves, or its box plot, each over a table of its numbers."""
     if experiment.chart == "box":
-        parts = [row for row in rows if row.parts]
-        values = [{"name": row.name, "value": part} for row in parts for part in row.parts]
-        five = {
-            row.name: (min(row.parts), *quantiles(row.parts, n=4, method="inclusive"), max(row.parts)) for row in parts
-        }
-        lines = [Row(name, (" / ".join(f"{value:.1f}" for value in numbers),)) for name, numbers in five.items()]
+        values: list[dict[str, Any]] = []
+        lines: list[Row] = []
+        for name, parts in ((row.name, row.parts) for row in rows if row.parts):
+            values += [{"name": name, "value": part} for part in parts]
+            five = np.quantile(parts, (0, 0.25, 0.5, 0.75, 1)).tolist()
+            lines.append(Row(name, (" / ".join(f"{value:.1f}" for value in five),)))
         return [Section("EX of ten parts", ("minimum / quartiles / maximum",), lines, draw_boxes("parts", values))]
     sections: list[Section] = []
     for figure, points in _curves(experiment, rows).items() if experiment.chart == "lines" else ():
-        lines: list[Row] = []
+        lines = []
         for point in points:
             here = f"{point['low']:.1f} to {point['high']:.1f}" if point["y"] is None else f"{point['y']:.1f}"
             paper = "-" if point["paper"] is None else reported(point["paper"])
@@ -146,13 +142,12 @@ def _curves(experiment: Experiment, rows: Sequence[Measured]) -> dict[str, list[
         for place, combine, row in placed:
             if figure not in row.ours:
                 continue
-            key = (place.curve, place.x)
+            key, end = (place.curve, place.x), row.ours[figure]
             now = point(*key, row, figure)
             if combine is not None and combine.how in ("min", "max"):
                 # Both ends of a band are at the same place.
-                band, end = found.get(key, {}), row.ours[figure]
-                low, high = min(band.get("low", end), end), max(band.get("high", end), end)
-                now |= {"y": None, "low": low, "high": high, "paper": None}
+                band = found.get(key, {"low": end, "high": end})
+                now |= {"y": None, "low": min(band["low"], end), "high": max(band["high"], end), "paper": None}
             found[key] = now
         charts[figure] = list(found.values())
     return charts

@@ -195,10 +195,12 @@ def _find_overruled(golds: Golds, adjudicator: Adjudicator, predictions: Predict
     six published ones contradict with one voice, half are sound, and all six look for a value that is not in the data.
     """
     for question in golds.dataset.questions:
-        ruling = adjudicator.ruling(question, question.golds[0])
+        known, _ = adjudicator.rulings_on(question)
+        ruling = known.get(adjudicator.form(question, question.golds[0]))
         if ruling is not None and ruling.verdict == "wrong":
             yield Dispute(question, "verdict", ruling.why or f"{ruling.by or 'a reader'} calls it wrong")
-        accepted = [ruling for ruling in adjudicator.accepted(question) if golds.contradicts(question, ruling.sql)]
+        right = [ruling for ruling in known.values() if ruling.verdict == "right"]
+        accepted = [ruling for ruling in right if golds.contradicts(question, ruling.sql)]
         given = {name: found[question.id] for name, found in predictions.items() if found.get(question.id)}
         if not accepted or any(golds.judge.judge(question, sql).ex for sql in given.values()):
             continue

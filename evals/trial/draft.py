@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import yaml
@@ -28,12 +29,7 @@ Draft = Mapping[str, str]
 
 
 def draft(database: Database, log: Path | None = None, knowledge: Path | None = None) -> list[Draft]:
-    """Draft questions; each query runs and gives rows.
-
-    Args:
-        database: What is asked.
-        log: SQL statements, or JSON lines with `sql` and, if known, `question` (an audit trail).
-        knowledge: A knowledge file.
+    """Draft questions from a log (SQL, or an audit trail) and a knowledge file; each query runs and gives rows.
 
     Raises:
         SettingsError: Neither is given, or the log cannot be read.
@@ -41,10 +37,9 @@ def draft(database: Database, log: Path | None = None, knowledge: Path | None = 
     """
 
     def gives_rows(found: Draft) -> bool:
-        try:
+        with suppress(QueryError):
             return "sql" not in found or bool(database.execute(found["sql"]).rows)
-        except QueryError:
-            return False
+        return False
 
     if not log and not knowledge:
         raise SettingsError(
@@ -93,13 +88,11 @@ def _from_log(path: Path, schema: Schema) -> Iterator[Draft]:
     """Yield the log's commonest forms of query, each by its last occurrence."""
     forms: dict[str, list[tuple[str, str]]] = {}
     for past in read_history(path, schema.dialect):
-        if not past.sql or past.status in BESIDE:
-            continue  # a query that a person ran beside a turn need not answer its question
-        try:
-            parse_select(past.sql, schema.dialect)
-            forms.setdefault(sql_skeleton(past.sql), []).append((past.question, past.sql))
-        except SQLParseError:
-            continue
+        # A query that a person ran beside a turn need not answer its question.
+        if past.sql and past.status not in BESIDE:
+            with suppress(SQLParseError):
+                parse_select(past.sql, schema.dialect)
+                forms.setdefault(sql_skeleton(past.sql), []).append((past.question, past.sql))
     for pairs in sorted(forms.values(), key=len, reverse=True)[:20]:
         sql, question = pairs[-1][1], next((words for words, _ in reversed(pairs) if words), "")
         note = f"from the log, {len(pairs)} time{'' if len(pairs) == 1 else 's'} in this form"

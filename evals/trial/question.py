@@ -1,36 +1,15 @@
-"""The question file of a trial: what is asked, and what is accepted.
-
-- question: How many customers do we have?
-  sql: SELECT count(*) FROM customers
-- question: What did we take in March?
-  value: about 12,400
-- question: Revenue by country
-  rows: at least 3
-  columns: [country, revenue]
-- question: Who are our best customers?
-  must: ask_back
-  reply: those with the highest turnover
-- question: What will we sell next year?
-  must: decline
-- turns:
-    - question: How many orders are open?
-      value: 12
-    - question: And in Berlin?
-      sql: [SELECT ..., SELECT ...]
-
-Each record may have an `id` and a `note` for people; each question `evidence`, which is told with it.
-"""
+"""The question file of a trial: what is asked, and what is accepted (docs/test.md)."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt, model_validator
 
 from ...tools.database import Table
 from ...tools.errors import SettingsError
@@ -51,19 +30,17 @@ _COUNT = re.compile(
 )
 
 
-def read_value(value: object) -> tuple[float, float] | str:
+def read_value(value: float | str) -> tuple[float, float] | str:
     """Return what a `value` accepts: numbers from one to another, or a text.
 
     >>> read_value("about 12,400")
     (11780.0, 13020.0)
 
     Raises:
-        ValueError: It is neither.
+        ValueError: It is empty, infinite, or within less than nothing.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float | str) or value == "":
-        raise ValueError(f"a value is a number or a text, not {value!r}")
-    if not isinstance(value, str) and not math.isfinite(value):
-        raise ValueError(f"a value is a finite number, not {value!r}")
+    if value == "" or (not isinstance(value, str) and not math.isfinite(value)):
+        raise ValueError(f"a value is a finite number or a text, not {value!r}")
     # Not in powers of ten, as Python writes 1e20.
     text = value.strip() if isinstance(value, str) else f"{Decimal(repr(value)):f}"
     found = _VALUE.fullmatch(text)
@@ -87,13 +64,13 @@ def _read_number(text: str) -> float:
     return float(re.sub(r"[,_ ]", "", text))
 
 
-def read_count(rows: object) -> tuple[float, float]:
+def read_count(rows: int | str) -> tuple[float, float]:
     """Return the least and the greatest number of rows that `rows` accepts.
 
     Raises:
         ValueError: It says nothing of the kind.
     """
-    found = None if isinstance(rows, bool) else _COUNT.fullmatch(str(rows).strip())
+    found = _COUNT.fullmatch(str(rows).strip())
     if found is None or (found["bound"] and found["high"]):
         raise ValueError(f'rows is a number, "at least 3", "at most 10" or "3 to 10", not {rows!r}')
     low, high = int(found["low"]), int(found["high"] or found["low"])
@@ -108,14 +85,6 @@ def count_rows(table: Table) -> str:
     return f"{len(table.rows)}{' or more' if table.truncated else ''} row{'' if len(table.rows) == 1 else 's'}"
 
 
-def _readable_by(read: Callable[[object], object]) -> BeforeValidator:
-    def check(value: object) -> object:
-        read(value)
-        return value
-
-    return BeforeValidator(check)
-
-
 class TrialTurn(BaseModel):
     """One thing that is asked, and what is accepted; if several conditions are given, all must hold."""
 
@@ -123,16 +92,10 @@ class TrialTurn(BaseModel):
 
     question: Annotated[Text, Field(description="As a person would ask it.")]
     sql: Annotated[Queries, Field(description="A query, or several: the rows of any are accepted.")] = []
-    value: Annotated[
-        int | float | str | None,
-        _readable_by(read_value),
-        Field(description='A single row that holds it: 12400, "about 12,400" (5 %), "12,400 within 2%", or a text.'),
-    ] = None
-    rows: Annotated[
-        int | str | None,
-        _readable_by(read_count),
-        Field(description='How many rows: 3, "at least 3", "at most 10", "3 to 10".'),
-    ] = None
+    value: StrictInt | StrictFloat | str | None = Field(
+        None, description='A single row that holds it: 12400, "about 12,400" (5 %), "12,400 within 2%", or a text.'
+    )
+    rows: StrictInt | str | None = Field(None, description='How many rows: 3, "at least 3", "at most 10", "3 to 10".')
     columns: list[str] = Field([], description="Columns that the answer must have, by the words of their names.")
     must: Literal["ask_back", "decline"] | None = Field(None, description="What the agent must do.")
     reply: str = Field("", description="What the person says when the agent asks back.")
@@ -145,6 +108,10 @@ class TrialTurn(BaseModel):
 
     @model_validator(mode="after")
     def _check_conditions(self) -> TrialTurn:
+        if self.value is not None:
+            read_value(self.value)
+        if self.rows is not None:
+            read_count(self.rows)
         if not self.conditions and self.must is None:
             raise ValueError("nothing says what is accepted: give sql, value, rows, columns, or must")
         if self.must == "decline" and (self.conditions or self.reply):

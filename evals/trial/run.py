@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
@@ -71,15 +71,8 @@ def run_trial(options: TrialOptions, out: Path, listener: Listener) -> dict[str,
     """Ask every question as often as wanted, judge the answers, and write results and a page.
 
     A trial that was interrupted goes on where it was when it is started again with the same folder; one that is done is
-    held again, and compared with the last.
-
-    Args:
-        options: The trial.
-        out: Its folder: `results.json`, `previous.json`, `history.jsonl`, `report.html`, and every reply of the model.
-        listener: Told about each answer.
-
-    Returns:
-        The results, as in `results.json`.
+    held again, and compared with the last. The folder has `results.json`, which is returned, `previous.json`,
+    `history.jsonl`, `report.html`, and every reply of the model.
 
     Raises:
         SettingsError: The question file or a setting is wrong, or the folder holds something else.
@@ -142,41 +135,23 @@ def _forget(out: Path) -> None:
 def trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tuple[Dataset, dict[str, TrialTurn]]:
     """Return the questions as a run asks them, each as often as wanted, and what is accepted by their ids there."""
     path = None if "://" in place else Path(place).absolute()
+    name = path.name if path else place
     questions: list[Question] = []
     turns: dict[str, TrialTurn] = {}
-    for question in asked:
-        for number in range(1, tries + 1):
-            for position, turn in enumerate(question.turns, 1):
-                key = f"{question.id}~{number}.{position}"
-                turns[key] = turn
-                questions.append(
-                    Question(
-                        key,
-                        path.name if path else place,
-                        turn.question,
-                        tuple(turn.sql),
-                        f"{question.id}~{number}",
-                        position,
-                        turn.evidence,
-                        expects=Expects(turn.must or "answer", turn.reply),
-                        repeat=number if number > 1 else None,
-                    )
-                )
+    for question, number in product(asked, range(1, tries + 1)):
+        interaction, repeat = f"{question.id}~{number}", number if number > 1 else None
+        for position, turn in enumerate(question.turns, 1):
+            key, expects = f"{interaction}.{position}", Expects(turn.must or "answer", turn.reply)
+            turns[key], told = turn, (tuple(turn.sql), interaction, position, turn.evidence)
+            questions.append(Question(key, name, turn.question, *told, expects=expects, repeat=repeat))
     return Dataset("trial", "all", tuple(questions), (path.parent,) if path else ()), turns
 
 
 class TrialJudge:
-    """Judges by what each question accepts; queries run on the database as it is now.
-
-    Args:
-        place: The database.
-        turns: What is accepted, by the question's id in the run.
-    """
+    """Judges by what each question accepts (by its id in the run); queries run on the database as it is now."""
 
     def __init__(self, place: str | Path, turns: Mapping[str, TrialTurn]) -> None:
-        self._place = place
-        self._turns = turns
-        self._databases = OneOpen()
+        self._place, self._turns, self._databases = place, turns, OneOpen()
         self._expected = lru_cache(64)(self._run_accepted)
         self.close = self._databases.close
 
@@ -245,36 +220,24 @@ def _trial_results(
     asked = _outcomes(results)
     known = [question for question in asked if question["share"] is not None]
     shares = [question["share"] for question in known]
-    interval = wilson(sum(shares), len(shares))
-    rate = fmean(shares) if shares else None
-    cost, price = results["cost"], options.price
+    interval, rate = wilson(sum(shares), len(shares)), fmean(shares) if shares else None
+    cost, price, least = results["cost"], options.price, options.gate
     dollars = price and round((cost["prompt_tokens"] * price[0] + cost["completion_tokens"] * price[1]) / 1e6, 6)
+    about = {"time": now(), "database": location, "questions_file": str(options.questions)}
+    about |= {"model": used_model(options.model, options.base_url), "preset": options.preset or "full"}
+    failed = [{name: one[name] for name in ("id", "question", "why", "share")} for one in known if one["share"] < 1]
     return results | {
-        "trial": {
-            "time": now(),
-            "database": location,
-            "questions_file": str(options.questions),
-            "model": used_model(options.model, options.base_url),
-            "preset": options.preset or "full",
-            "settings": options.settings,
-            "questions": len(asked),
-        },
+        "trial": {**about, "settings": options.settings, "questions": len(asked)},
         "tries": options.tries,
         "pass_rate": rate,
         "interval": [interval.low, interval.high] if interval else None,
         "stable_rate": fmean(share == 1 for share in shares) if shares else None,
         "unstable": [question["id"] for question in known if 0 < question["share"] < 1],
-        "failed": [
-            {name: question[name] for name in ("id", "question", "why", "share")}
-            for question in known
-            if question["share"] < 1
-        ],
+        "failed": failed,
         "broken": list(dict.fromkeys(_question_id(record) for record in results["questions"] if record["broken"])),
         "not_asked": [question["id"] for question in asked if question["share"] is None],
         "cost": cost | {"calls": cost["llm_calls"], "dollars": dollars},
-        "gate": None
-        if options.gate is None
-        else {"least": options.gate, "met": rate is not None and rate >= options.gate},
+        "gate": None if least is None else {"least": least, "met": rate is not None and rate >= least},
         "compared": None,
         "seconds": cost["wall_seconds"],
     }
@@ -292,7 +255,7 @@ def _outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = []
     for name, records in groupby(results["questions"], _question_id):
-        tries = [list(turns) for _, turns in groupby(records, lambda record: record["interaction"])]
+        tries = [list(turns) for _, turns in groupby(records, itemgetter("interaction"))]
         passes: list[bool | None] = []
         why = ""
         for turns in tries:
@@ -301,16 +264,11 @@ def _outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
             if not passes[-1] and not why:
                 place = outcomes.index(passes[-1])
                 why = f"turn {place + 1}: {turns[place]['error']}" if len(turns) > 1 else turns[0]["error"]
-        found.append(
-            {
-                "id": name,
-                "question": " / ".join(turn["question"] for turn in tries[0]),
-                "why": why,
-                "share": None if None in passes else fmean(map(bool, passes)),
-                "accepted": [turn["accepted"] for turn in tries[0]],
-                "sql": tries[0][-1]["sql"],
-            }
-        )
+        question = " / ".join(turn["question"] for turn in tries[0])
+        share = None if None in passes else fmean(map(bool, passes))
+        accepted = [turn["accepted"] for turn in tries[0]]
+        about = {"id": name, "question": question, "why": why, "share": share}
+        found.append({**about, "accepted": accepted, "sql": tries[0][-1]["sql"]})
     return found
 
 
@@ -334,10 +292,10 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
         for a, b in same
         if a["share"] is not None and b["share"] is not None
     ]
-    removed, added = (
-        [question for question in questions if not any(question is pair[side] for pair in same)]
-        for side, questions in enumerate((old, new))
-    )
+    left = {
+        word: [question for question in questions if not any(question is pair[side] for pair in same)]
+        for side, word, questions in ((1, "added", new), (0, "removed", old))
+    }
     answers = [[(record["id"], record["sql"], record["ex"]) for record in side["questions"]] for side in (before, now)]
     about = {name: before["trial"][name] for name in ("model", "database")}
     return {
@@ -350,10 +308,8 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
         "as_before": about == {name: now["trial"][name] for name in about} and answers[0] == answers[1],
         "same": sum(change["now"] == change["before"] for change in changes),
         "expects_otherwise": [b["id"] for a, b in same if a["accepted"] != b["accepted"]],
-        "added": [question["id"] for question in added],
-        "added_questions": [question["question"] for question in added],
-        "removed": [question["id"] for question in removed],
-        "removed_questions": [question["question"] for question in removed],
+        **{word: [question["id"] for question in questions] for word, questions in left.items()},
+        **{f"{word}_questions": [question["question"] for question in questions] for word, questions in left.items()},
     }
 
 

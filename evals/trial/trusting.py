@@ -53,7 +53,7 @@ def fit_bound(
     path: Path,
     listener: Listener,
 ) -> Bound:
-    """Ask the labelled questions, set the bound, and keep it in a file of bounds.
+    """Ask the labelled questions, set the bound, and keep it in the file of bounds `path`.
 
     Args:
         options: Of whom; its questions are those of the labels.
@@ -67,8 +67,8 @@ def fit_bound(
     Raises:
         SettingsError: There are no labels, or some could not be asked.
     """
-    identity, model, prints = state_of(options)
-    with _open_agent(options) as agent:
+    with open_agent(options) as agent:
+        identity, model, prints = state_of(agent)
         questions, inverted = _approved(agent) if labels is None else read_labels(labels)
         # Evaluations change these, and a bound must be set with them as people will ask.
         as_asked = {name: getattr(agent.settings, name) for name in ("conventions", "today")}
@@ -83,14 +83,8 @@ def fit_bound(
     return bound
 
 
-def state_of(options: TrialOptions) -> tuple[str, str, Fingerprints]:
-    """Return the database's identity, the model's name, and the fingerprints as they are now."""
-    with _open_agent(options) as agent:
-        model = agent.resources.translator(agent.settings).model
-        return database_identity(agent.resources.database), model, fingerprints(agent.resources, agent.settings)
-
-
-def _open_agent(options: TrialOptions) -> SQLAgent:
+def open_agent(options: TrialOptions) -> SQLAgent:
+    """Open an agent like those of a trial."""
     return SQLAgent(
         options.database,
         model=options.model,
@@ -98,6 +92,13 @@ def _open_agent(options: TrialOptions) -> SQLAgent:
         examples=options.examples,
         base_url=options.base_url,
     )
+
+
+def state_of(agent: SQLAgent) -> tuple[str, str, Fingerprints]:
+    """Return the database's identity, the model's name, and the fingerprints as they are now."""
+    resources, settings = agent.resources, agent.settings
+    model = resources.translator(settings).model
+    return database_identity(resources.database), model, fingerprints(resources, settings)
 
 
 def judged_answers(results: Mapping[str, Any], inverted: frozenset[str]) -> list[tuple[float, bool]]:
@@ -112,9 +113,8 @@ def judged_answers(results: Mapping[str, Any], inverted: frozenset[str]) -> list
         said: tuple[str, ...] = ()
         for turn in turns:
             said = (*said, _same(turn["question"]))
-            if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
-                continue
-            if wrong and not turn["ex"]:
+            answered = turn["status"] in ("converged", "capped") and turn["sql"] and not turn["broken"]
+            if not answered or (wrong and not turn["ex"]):
                 continue
             key = (said, " ".join(turn["sql"].casefold().split()))
             if key not in found or wrong or not turn["ex"]:
@@ -143,13 +143,13 @@ def read_labels(path: Path) -> Labelled:
 
 def labelled(labels: Sequence[Label]) -> Labelled:
     """Return judged answers as questions: what is right is accepted; if nothing is, what is wrong stands for it."""
-    accepted: dict[str, list[str]] = {}
-    refused: dict[str, list[str]] = {}
     spelled: dict[str, str] = {}
+    by_verdict: dict[bool, dict[str, list[str]]] = {True: {}, False: {}}
     for label in labels:
         question = spelled.setdefault(_same(label.question), " ".join(label.question.split()))
-        (accepted if label.right else refused).setdefault(question, []).append(label.sql)
-    wrong = {question: sql for question, sql in refused.items() if question not in accepted}
+        by_verdict[label.right].setdefault(question, []).append(label.sql)
+    accepted = by_verdict[True]
+    wrong = {question: sql for question, sql in by_verdict[False].items() if question not in accepted}
     questions = [
         TrialQuestion.model_validate({"id": number, "turns": [{"question": question, "sql": sql}]})
         for number, (question, sql) in enumerate((accepted | wrong).items(), 1)

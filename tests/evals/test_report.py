@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tableturn.evals.adjudication.judging import recorded_verdicts, with_verdicts
-from tableturn.evals.adjudication.ruling import Ruling
+from tableturn.evals.adjudication.judging import FinishedRun
+from tableturn.evals.adjudication.ruling import Ruling, append_rulings
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.metrics import StrictJudge, Verdict
 from tableturn.evals.metrics.judging import error_class
@@ -58,10 +58,9 @@ def test_both_judgements_and_a_conclusion_are_on_the_page(league: Dataset, tmp_p
     repeated = "SELECT town FROM club"
     finished_run(league, tmp_path / "good", golds)
     finished_run(league, tmp_path / "other", [*golds[:2], repeated, golds[3]])
-    results = read_results(tmp_path / "other")
     rulings = [Ruling(question=league.questions[2].text, sql=repeated, verdict="right", why="a list")]
-    with_verdicts(results, league, recorded_verdicts(results, league), rulings)
-    write_results(results, tmp_path / "other")
+    append_rulings(tmp_path / "other" / "verdicts.jsonl", rulings)
+    FinishedRun.read(tmp_path / "other", league.root, None).judged_again()
     page = tmp_path / "report.html"
     (told,) = write_report([tmp_path / "good", tmp_path / "other"], page)
     assert told.startswith("other and good cannot be told apart on these 4 questions: -25.0 points")

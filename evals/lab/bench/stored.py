@@ -32,12 +32,12 @@ from tests.support.scripted import ScriptedModel
 from ....agent import SQLAgent
 from ....agent.model.chat import PromptedTranslator
 from ....agent.settings import Settings, make_settings
-from ....prompts.judge import Word
+from ....prompts.judge import Opinion, Word
 from ....tools.database import Database
 from ....tools.errors import DatabaseUnavailable, ModelError, SettingsError
 from ....tools.examples import ExampleStore, example_of, open_with_seeds
 from ....tools.record_files import read_lines
-from ...adjudication.judging import Case, Cases, JudgedCase, agreement, judge_cases
+from ...adjudication.judging import Case, Cases, agreement, judge_cases
 from ...adjudication.ruling import Adjudicator, concerns, read_rulings
 from ...datasets import Dataset, Question, load_dataset
 from ...datasets.load import LAYOUTS
@@ -426,8 +426,8 @@ def measure_judge_agreement(options: BenchOptions) -> Figures:
     model = stored_model(options.replies or STORED, options.model, options.base_url)
     said: dict[Case, Word] = {}
 
-    def keep(finding: JudgedCase) -> None:
-        said[finding.case] = finding.answer.verdict
+    def keep(case: Case, answer: Opinion, gold: Opinion) -> None:
+        said[case] = answer.verdict
 
     for dataset in {one.dataset.name + one.dataset.split: one.dataset for one in labelled}.values():
         cases = list(dict.fromkeys(one.case for one in labelled if one.dataset is dataset))
