@@ -79,6 +79,18 @@ def test_a_type_says_how_a_column_is_asked_for() -> None:
     )
 
 
+def test_columns_with_nulls_are_marked() -> None:
+    columns = (
+        ColumnSchema("discount", "REAL", "number", nulls=True),
+        ColumnSchema("price", "REAL", "number", nulls=False),
+    )
+    _, legend, line = render_schema(Schema("t", (TableSchema("t", columns),)), samples=2).splitlines()
+    assert line == "t(discount number?, price number)"
+    assert legend.endswith("-> references, ? some are NULL")
+    assert "?" not in render_schema(Schema("t", (TableSchema("t", columns[1:]),)), samples=2)
+    assert "?" not in render_schema(Schema("t", (TableSchema("t", columns),)), samples=0), "that is content"
+
+
 def test_ddl() -> None:
     assert render_schema(_SCHEMA, "ddl", samples=1).splitlines() == [
         "CREATE TABLE city ( -- 2 rows",

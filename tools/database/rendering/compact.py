@@ -85,15 +85,20 @@ def _legend(schema: Schema, marked: bool, samples: int) -> str:
     keyed = any(column.likely_key for table in schema.tables for column in table.columns)
     values = " [example values] or {all values}" if samples else ""
     legend = _LEGEND.format(values=values, key=", ~* probably its key" if keyed else "")
+    null = ", ? some are NULL" if samples and _has_nulls(schema) else ""
     likely = ", ~> probably references" if any(key.inferred for key in schema.foreign_keys) else ""
-    return f"{legend}{likely}{', ^ used by earlier queries' if marked else ''}"
+    return f"{legend}{null}{likely}{', ^ used by earlier queries' if marked else ''}"
+
+
+def _has_nulls(schema: Schema) -> bool:
+    return any(column.nulls for table in schema.tables for column in table.columns)
 
 
 def _column(
     column: ColumnSchema, written: Identifier, keys: list[ForeignKey] | None, marked: bool, samples: int
 ) -> str:
     signs = ("*" if column.primary_key else "~*" if column.likely_key else "") + ("^" if marked else "")
-    text = f"{written(column.name)}{signs} {_type(column)}"
+    text = f"{written(column.name)}{signs} {_type(column)}{'?' if samples and column.nulls else ''}"
     if keys:
         for key in keys:
             text += f" {_arrow(key)} {written(key.ref_table)}.{written(key.ref_columns[0])}"
