@@ -11,7 +11,7 @@ from ...prompts.replies import Rephrasing
 from ...prompts.understanding import ReplyForm
 from ...tools.database import Schema
 from ...tools.examples import database_identity
-from ...tools.linking import PastTurn, families, is_copy, requested, widen
+from ...tools.linking import PastTurn, families, is_copy, lighten, requested, widen
 from ...tools.sql import dialect_notes
 from ..advice import advise, advisory
 from ..effects import Body, do, wait_for
@@ -29,9 +29,6 @@ MOST_UNSHOWN = 20
 
 _MOST_COPIES = 12
 """Names of copies beyond those shown, and of tables that differ from one shown by a number."""
-
-WITH_SAMPLES = 8
-"""Tables of a part of a large schema that are shown with sample values: the likeliest."""
 
 
 def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
@@ -76,17 +73,6 @@ def _requested(schema: Schema, sqls: Iterable[str]) -> frozenset[str]:
     return frozenset[str]().union(*(requested(schema, sql) for sql in sqls))
 
 
-def _light(part: Schema, schema: Schema) -> Schema:
-    """A part of a large schema, with samples and views' queries only of the likeliest: the rest is to be found."""
-    if schema.shown_columns <= MOST_COLUMNS:
-        return part
-    bare = [
-        replace(table, columns=tuple(replace(column, samples=()) for column in table.columns), definition="")
-        for table in part.tables[WITH_SAMPLES:]
-    ]
-    return replace(part, tables=(*part.tables[:WITH_SAMPLES], *bare))
-
-
 def _unshown(turn: Turn, shown: Schema, schema: Schema) -> list[str]:
     """Names of tables that are not shown, most probable first."""
     likely = [table for table, column, _ in turn.items if column is None]
@@ -97,10 +83,9 @@ def _unshown(turn: Turn, shown: Schema, schema: Schema) -> list[str]:
 def _alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Tables shown, each with those that are not and differ from it by numbers in their names alone."""
     others = families(schema)
-    found = (
-        (table.name, [name for name in others.get(table.name, ()) if not shown.table(name)]) for table in shown.tables
-    )
-    return tuple((name, tuple(like[:_MOST_COPIES])) for name, like in found if like)
+    first = {id(others[table.name]): table.name for table in reversed(shown.tables) if table.name in others}
+    found = ((name, [other for other in others[name] if not shown.table(other)]) for name in reversed(first.values()))
+    return tuple((name, tuple(sorted(like))) for name, like in found if like)
 
 
 def _reply_form(turn: Turn, settings: Settings) -> ReplyForm:
@@ -126,7 +111,9 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
 
     def look() -> tuple[Schema, Schema | None, list[str], list[str], tuple[tuple[str, tuple[str, ...]], ...]]:
         whole = run.schema()
-        shown = _light(_shown(state, whole), whole)
+        shown = _shown(state, whole)
+        if whole.shown_columns > MOST_COLUMNS:
+            shown = lighten(shown, whole)
         declared = _declared(shown, whole, settings)
         if not settings.tell_unshown:
             return shown.alone(), declared, [], [], ()

@@ -243,12 +243,12 @@ def test_copies_and_tables_of_other_months_are_named_in_a_line_and_not_shown(tmp
             connection.execute(f"INSERT INTO {name} (rowid) VALUES (1)")
         connection.commit()
     model = writes("SELECT town FROM parcels")
-    (prompt, *_), _ = talk(path, model, ["What is the town of each parcel, and the page of visits in 2024?"])
+    (prompt, *_), _ = talk(path, model, ["What is the town of each parcel, and the page of visits in February 2024?"])
     shown, others = block(prompt, "schema"), block(prompt, "other-tables")
     assert "\nparcels(" in shown
     assert "parcels(" not in shown.replace("\nparcels(", "")
     assert re.search(
         r"^Staging, copied, .*: (stg_parcels, raw_parcels|raw_parcels, stg_parcels)$", others, re.MULTILINE
     )
-    assert re.search(r"^With the columns of visits_20240\d: visits_20240\d$", others, re.MULTILINE)
+    assert re.search(r"^With the columns of visits_202402: visits_202401$", others, re.MULTILINE)
     assert len(re.findall(r"^visits_", shown, re.MULTILINE)) == 1

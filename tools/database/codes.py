@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from .schema import Codes, ForeignKey, TableSchema
+from .infer_keys import LARGE, Includes
+from .schema import Codes, ColumnSchema, ForeignKey, TableSchema
 from .table import Cell
 
 Rows: TypeAlias = Sequence[Mapping[str, Cell]]
@@ -25,6 +26,14 @@ _LABELS = ("name", "label", "meaning", "description", "desc", "title", "text", "
 """Names of columns that say what a code means, the likeliest first."""
 
 
+_SURE = 0.75
+"""Least share of a list's codes that a column has that is not named like the list."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
+_CODE_WORDS = frozenset(("c", "cd", "cod", "code", "codes", "id", "k", "key", "lkp", "lookup", "lov", "no", "ref", "t"))
+_KIND_WORDS = frozenset(("class", "flag", "kind", "stat", "state", "status", "typ", "type"))
+
+
 def few_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
     """The rows by the names of their columns, if they are few enough to be a table of codes."""
     if len(columns) > _MOST_COLUMNS or len(rows) > _MOST_ROWS:
@@ -33,29 +42,34 @@ def few_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
 
 
 def with_codes(
-    tables: Sequence[TableSchema], keys: Iterable[ForeignKey], rows: Mapping[str, Rows]
-) -> list[TableSchema]:
-    """The tables with the meaning of codes beside the columns that hold them.
+    tables: Sequence[TableSchema], keys: Iterable[ForeignKey], rows: Mapping[str, Rows], includes: Includes
+) -> tuple[list[TableSchema], tuple[ForeignKey, ...]]:
+    """The tables with the meaning of codes beside the columns that hold them, and the keys, those to codes with them.
 
     Args:
         tables: Every table.
         keys: Declared and likely references.
         rows: The rows of tables that have few, by the table's name.
+        includes: Whether the values of a column all stand in another one.
     """
+    keys = tuple(keys)
+    large = sum(len(table.columns) for table in tables) > LARGE
+    if large:
+        keys += tuple(_infer_codes(tables, keys, rows, includes))
     by_name = {table.name: table for table in tables}
     found: dict[tuple[str, str], Codes] = {}
     for key in keys:
         target = by_name.get(key.ref_table)
         if target is None or len(key.columns) != 1 or key.ref_table == key.table:
             continue
-        if not any(map(_NAMED.search, (key.columns[0], target.name, key.ref_columns[0]))):
+        if not large and not any(map(_NAMED.search, (key.columns[0], target.name, key.ref_columns[0]))):
             continue
         codes = _codes(target, key.ref_columns[0], rows.get(target.name, ()))
         if codes is not None:
             found[key.table, key.columns[0]] = codes
     if not found:
-        return list(tables)
-    return [
+        return list(tables), keys
+    told = [
         replace(
             table,
             columns=tuple(
@@ -65,6 +79,7 @@ def with_codes(
         )
         for table in tables
     ]
+    return told, keys
 
 
 def _codes(table: TableSchema, key: str, rows: Rows) -> Codes | None:
@@ -85,3 +100,104 @@ def _label(table: TableSchema, key: str) -> str | None:
     texts = [column.name for column in table.columns if column.kind == "text" and column.name != key]
     named = [name for word in _LABELS for name in texts if name.lower().endswith(word)]
     return named[0] if named else texts[0] if len(texts) == 1 else None
+
+
+@dataclass(frozen=True)
+class _List:
+    """A table of codes: what it says, and the words of its name and its key."""
+
+    codes: Codes
+    kind: str
+    values: frozenset[Cell]
+    table_words: frozenset[str]
+    words: frozenset[str]
+
+
+def _infer_codes(
+    tables: Sequence[TableSchema], keys: Sequence[ForeignKey], rows: Mapping[str, Rows], includes: Includes
+) -> list[ForeignKey]:
+    """References to tables of codes that values and names make likely.
+
+    Letters and numbers of codes are the same in many lists: those that differ are told by the values, others by the
+    words that the list's name shares with the column's and the table's.
+    """
+    lists = [made for table in tables if (made := _list(table, rows.get(table.name, ())))]
+    taken = {(key.table, column) for key in keys for column in key.columns}
+    found: list[ForeignKey] = []
+    for table in tables:
+        own = [
+            column
+            for column in table.columns
+            if (table.name, column.name) not in taken and (table.key != (column.name,)) and not column.likely_key
+        ]
+        for column in own if table.kind == "table" else ():
+            named = _list_of(table, column, lists)
+            if named and includes(table.name, column.name, named.table, named.key):
+                found.append(ForeignKey(table.name, (column.name,), named.table, (named.key,), inferred=True))
+    return found
+
+
+def _list(table: TableSchema, rows: Rows) -> _List | None:
+    """A table's codes, if that is what it holds."""
+    if table.kind != "table" or len(table.key) != 1:
+        return None
+    key = table.column(table.key[0])
+    codes = _codes(table, table.key[0], rows) if key else None
+    if key is None or codes is None or len(rows) < 2:
+        return None
+    own = frozenset(_words(table.name))
+    return _List(codes, key.kind, frozenset(code for code, _ in codes.meanings), own, own | set(_words(key.name)))
+
+
+def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -> Codes | None:
+    """The table of codes that a column likely refers to; None if there is none, or if two fit alike."""
+    seen = {sample for sample in column.samples if sample not in (None, "")}
+    fitting = [
+        each
+        for each in lists
+        if each.kind == column.kind
+        and each.codes.table != table.name
+        and seen <= each.values
+        and len(seen) > 1
+        and (column.distinct or len(seen)) <= len(each.values)
+    ]
+    words, around = _words(column.name), _words(table.name)
+    telling = [word for word in words if word not in _CODE_WORDS]
+    own = [word for word in telling if word not in _KIND_WORDS]
+    ranked: list[tuple[float, Codes]] = []
+    for each in fitting:
+        cover = (column.distinct or len(seen)) / len(each.values)
+        named = sum(_is_kin(word, each.words) for word in telling) / len(telling) if telling else 0.0
+        theirs = [word for word in each.table_words if word not in _CODE_WORDS | _KIND_WORDS]
+        context = {*words, *around, "".join(word[0] for word in around)}
+        strange = sum(not _is_kin(word, context) for word in theirs)
+        if any(_is_kin(word, each.words) for word in own or telling) and not (strange and len(fitting) > 1):
+            ranked.append((1 + named + cover - strange, each.codes))
+        else:
+            alone = len(fitting) == 1 and len(seen) > 2 and column.kind == "text" and cover >= (_SURE if named else 1)
+            if alone or (cover == 1 and len(seen) > 3 and not _count_up(each.values)):
+                ranked.append((cover, each.codes))
+    ranked.sort(key=lambda pair: -pair[0])
+    return ranked[0][1] if ranked and (len(ranked) == 1 or ranked[0][0] > ranked[1][0]) else None
+
+
+def _count_up(codes: Collection[Cell]) -> bool:
+    """Whether codes are numbers without gaps, as many things are."""
+    numbers = [int(code) for code in codes if isinstance(code, int) or (isinstance(code, str) and code.isdecimal())]
+    return len(numbers) == len(codes) and max(numbers) - min(numbers) < len(numbers)
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def _is_kin(word: str, others: Iterable[str]) -> bool:
+    """Whether a word is one of others, or one of both is short for the other: `inv`, `invoice`; `bldg`, `building`."""
+    for other in others:
+        short, long = sorted((word, other), key=len)
+        letters = iter(long)
+        if word == other or (len(short) > 2 and long.startswith(short)):
+            return True
+        if 2 < len(short) >= len(long) / 2 and short[0] == long[0] and all(each in letters for each in short):
+            return True
+    return False

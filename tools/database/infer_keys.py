@@ -21,6 +21,9 @@ _KEY_WORDS = frozenset({"id", "key", "code", "no", "nr", "num", "number", "uuid"
 
 _CODE = "code"
 
+LARGE = 400
+"""Columns of a schema that is shown in part."""
+
 _ALONE = frozenset({"id", "uuid", "guid", "rowid"})
 """What is a key's name wherever it stands."""
 
@@ -103,6 +106,7 @@ def infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], in
     """
     taken = {(key.table.lower(), column.lower()) for key in declared for column in key.columns}
     targets = _targets(tables)
+    large = sum(len(table.columns) for table in tables) > LARGE
     found: list[ForeignKey] = []
     for table in tables:
         if table.kind != "table":
@@ -110,8 +114,15 @@ def infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], in
         for column in table.columns:
             if (table.name.lower(), column.name.lower()) in taken:
                 continue
-            target = _best(table, column, targets)
-            if target and includes(table.name, column.name, target.table.name, target.column.name):
+            best = _best(table, column, targets)
+            if len(best) > 1:
+                # In a large schema the others are copies, as a rule, which have no key, or not all of its values.
+                best = [target for target in best if target.column.primary_key] if large else []
+            best = [
+                target for target in best if includes(table.name, column.name, target.table.name, target.column.name)
+            ]
+            if len(best) == 1:
+                target = best[0]
                 found.append(
                     ForeignKey(table.name, (column.name,), target.table.name, (target.column.name,), inferred=True)
                 )
@@ -145,8 +156,8 @@ def _targets(tables: Sequence[TableSchema]) -> dict[str, list[tuple[int, _Target
     return {name: list(held.values()) for name, held in targets.items()}
 
 
-def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tuple[int, _Target]]]) -> _Target | None:
-    """The target that the column's name speaks for most; None if none, or if two do alike."""
+def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tuple[int, _Target]]]) -> list[_Target]:
+    """The targets that the column's name speaks for most."""
     own_key = table.key == (column.name,)
     words = _words(column.name)
     for start in range(len(words)):
@@ -160,11 +171,10 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
         ]
         if fitting:
             best = max(strength for strength, _ in fitting)
-            leading = [target for strength, target in fitting if strength == best]
-            return leading[0] if len(leading) == 1 else None
+            return [target for strength, target in fitting if strength == best]
         if name in _GENERIC:
             break
-    return None
+    return []
 
 
 def _words(name: str) -> list[str]:

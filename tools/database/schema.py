@@ -86,6 +86,8 @@ class TableSchema:
         row_count: None where counting was not possible within its bound.
         total_columns: How many columns the table has; more than `len(columns)` in a part.
         definition: A view's query; empty for a table, and where the engine does not tell.
+        brief: Whether of its columns names and keys are to be shown alone.
+        like: A table shown before, with the same columns, if these are not to be shown again.
     """
 
     name: str
@@ -95,6 +97,8 @@ class TableSchema:
     comment: str = ""
     total_columns: int = 0
     definition: str = ""
+    brief: bool = False
+    like: str = ""
 
     def __post_init__(self) -> None:
         if self.total_columns < len(self.columns):

@@ -1,6 +1,7 @@
 """Schema linking: which tables and columns matter for a turn, what joins them, and which past query it builds on."""
 
 from .context import LOOK, base_turn, latest_base, still_runs
+from .crowd import lighten
 from .groups import families, is_copy, set_aside
 from .join_path import join_path
 from .keep import requested, widen
@@ -20,6 +21,7 @@ __all__ = [
     "is_copy",
     "join_path",
     "latest_base",
+    "lighten",
     "requested",
     "set_aside",
     "still_runs",

@@ -7,11 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from ..database import Schema, TableSchema
+from ..derived import derived
 from ..values.schema_words import name_words
 
 _SET_ASIDE_WORDS = """
-    archive archived backup backups bak bck bkp copy deprecated dump junk legacy obsolete old orig sandbox scratch stage
-    staging stg temp tmp trash unused
+    archive archived backup backups bak bck bkp copy dep depr deprecated dump junk legacy obsolete old orig sandbox
+    scratch stage staging stg temp tmp trash unused
 """
 _SET_ASIDE = frozenset(_SET_ASIDE_WORDS.split())
 """Words of a name, first or last in it, that say that its table is not the one to ask."""
@@ -63,14 +64,45 @@ def is_copy(table: TableSchema, others: Schema) -> bool:
         table: It.
         others: The schema that it stands in: what a name only hints at is so where the table without it is there.
     """
+    return table.name in copies(others)
+
+
+@derived
+def copies(schema: Schema) -> frozenset[str]:
+    """The names of all tables that are copies; see `is_copy`."""
+    numbered = families(schema)
+    originals = [
+        table
+        for table in schema.tables
+        if table.kind == "table"
+        and not _is_named_aside(table, schema)
+        and (table.name in numbered or not copy_words(table))
+    ]
+    return frozenset(
+        table.name
+        for table in schema.tables
+        if _is_named_aside(table, schema)
+        or (table.kind == "table" and any(_is_copy_of(table, other, schema) for other in originals))
+    )
+
+
+def _is_named_aside(table: TableSchema, schema: Schema) -> bool:
     words = _own_words(table)
     dated = _DATED.sub("", table.name)
-    return (
-        bool({words[0], words[-1]} & _SET_ASIDE)
-        or bool(_SAID_ASIDE.search(table.comment))
-        or (dated != table.name and others.table(dated) is not None)
-        or (bool(copy_words(table)) and any(_has_columns_of(table, other) for other in others.tables))
-    )
+    if {words[0], words[-1]} & _SET_ASIDE or _SAID_ASIDE.search(f"{table.name.replace('_', ' ')}. {table.comment}"):
+        return True
+    return dated != table.name and schema.table(dated) is not None and table.name not in families(schema)
+
+
+def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
+    """Whether a table has the columns of another one, and what tells it from that is a word, a number, or no key."""
+    if not _has_columns_of(table, other) or other.name in families(schema).get(table.name, ()):
+        return False
+    words, theirs = set(_own_words(table)), set(_own_words(other))
+    if words & _COPIES or (theirs < words and all(map(str.isdecimal, words - theirs))):
+        return True
+    unkeyed = bool(other.primary_key) and not table.primary_key and table.name not in families(schema)
+    return unkeyed and (table.row_count or 0) <= (other.row_count or 0)
 
 
 def copy_words(table: TableSchema) -> frozenset[str]:
@@ -79,13 +111,23 @@ def copy_words(table: TableSchema) -> frozenset[str]:
     return frozenset(words) & _COPIES or frozenset(filter(str.isdecimal, words))
 
 
+@derived
 def families(schema: Schema) -> Mapping[str, Sequence[str]]:
-    """Tables whose names differ in numbers alone and that have the same columns, by each one's name."""
+    """Tables of the same columns whose names differ in numbers alone that go on or are dates, by each one's name."""
     members: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for table in schema.tables:
         if _NUMBERS.search(table.name):
             members[_NUMBERS.sub("0", table.name), *(column.name for column in table.columns)].append(table.name)
-    return {name: names for names in members.values() if len(names) > 1 for name in names}
+    return {name: names for names in members.values() if len(names) > 1 and _go_on(names) for name in names}
+
+
+def _go_on(names: Sequence[str]) -> bool:
+    """Whether the numbers of names are years, with or without more, or follow one another."""
+    numbers = [[int(number) for number in _NUMBERS.findall(name)] for name in names]
+    if all(any(1900 <= int(str(number)[:4]) < 2100 for number in each) for each in numbers):
+        return True
+    varying = [set(column) for column in zip(*numbers, strict=True) if len(set(column)) > 1]
+    return all(max(column) - min(column) < len(column) for column in varying)
 
 
 def _own_words(table: TableSchema) -> tuple[str, ...]:
@@ -93,11 +135,14 @@ def _own_words(table: TableSchema) -> tuple[str, ...]:
 
 
 def _has_columns_of(table: TableSchema, other: TableSchema) -> bool:
-    """Whether a table has the columns of one whose own name tells no copy."""
-    if table is other or other.kind != "table" or copy_words(other):
-        return False
-    own, theirs = ({column.name.lower() for column in each.columns} for each in (table, other))
-    return len(theirs) > 1 and len(own & theirs) >= _SAME * len(own | theirs)
+    """Whether a table has the columns of another one."""
+    own, theirs = _column_names(table), _column_names(other)
+    return table is not other and len(theirs) > 1 and len(own & theirs) >= _SAME * len(own | theirs)
+
+
+@derived
+def _column_names(table: TableSchema) -> frozenset[str]:
+    return frozenset(column.name.lower() for column in table.columns)
 
 
 def _qualifier(name: str) -> str:

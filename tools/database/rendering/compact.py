@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 
 from ...derived import derived
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
@@ -44,30 +45,51 @@ def render_compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: 
 
     A reference of a single column stands at the column, one of several columns at the table's end.
     """
-    simple: dict[tuple[str, str], list[ForeignKey]] = defaultdict(list)
-    composite: dict[str, list[ForeignKey]] = defaultdict(list)
+    keys: dict[str, list[ForeignKey]] = defaultdict(list)
     for key in schema.foreign_keys:
-        if len(key.columns) == 1:
-            simple[key.table.lower(), key.columns[0].lower()].append(key)
-        else:
-            composite[key.table.lower()].append(key)
+        keys[key.table.lower()].append(key)
     written = identifiers(schema)
     lines = [_title(schema), _legend(schema, _shows(schema, marked), samples)]
-    for table in schema.tables:
-        name = table.name.lower()
-        columns = [
-            _column(column, written, simple.get(place), place in marked, samples)
-            for column in table.columns
-            for place in ((name, column.name.lower()),)
-        ]
-        columns += [
-            f"({', '.join(map(written, key.columns))}) {_arrow(key)} {written(key.ref_table)}"
-            f"({', '.join(map(written, key.ref_columns))})"
-            for key in composite.get(name, ())
-        ]
-        mark = "^" if (name, "") in marked else ""
-        lines.append(f"{written(table.name)}{mark}({', '.join(columns)}){_about(table, samples)}")
+    lines += [table_line(table, keys[table.name.lower()], written, samples, marked) for table in schema.tables]
     return "\n".join(lines)
+
+
+def table_line(
+    table: TableSchema,
+    keys: Sequence[ForeignKey],
+    written: Identifier,
+    samples: int,
+    marked: frozenset[tuple[str, str]] = frozenset(),
+) -> str:
+    """A table's line.
+
+    Args:
+        table: It.
+        keys: Its references.
+        written: How names are written.
+        samples: See `render_schema`.
+        marked: See `render_schema`.
+    """
+    name = table.name.lower()
+    mark = "^" if (name, "") in marked else ""
+    if table.like:
+        return f"{written(table.name)}{mark}(columns as {written(table.like)}){_about(table, 0)}"
+    simple: dict[str, list[ForeignKey]] = defaultdict(list)
+    for key in keys:
+        if len(key.columns) == 1:
+            simple[key.columns[0].lower()].append(key)
+    write = _brief_column if table.brief else _column
+    columns = [
+        write(column, written, simple[column.name.lower()], (name, column.name.lower()) in marked, samples)
+        for column in table.columns
+    ]
+    columns += [
+        f"({', '.join(map(written, key.columns))}) {_arrow(key)} {written(key.ref_table)}"
+        f"({', '.join(map(written, key.ref_columns))})"
+        for key in keys
+        if len(key.columns) > 1
+    ]
+    return f"{written(table.name)}{mark}({', '.join(columns)}){_about(table, samples)}"
 
 
 def _shows(schema: Schema, marked: frozenset[tuple[str, str]]) -> bool:
@@ -87,18 +109,33 @@ def _legend(schema: Schema, marked: bool, samples: int) -> str:
     legend = _LEGEND.format(values=values, key=", ~* probably its key" if keyed else "")
     null = ", ? some are NULL" if samples and _has_nulls(schema) else ""
     likely = ", ~> probably references" if any(key.inferred for key in schema.foreign_keys) else ""
-    return f"{legend}{null}{likely}{', ^ used by earlier queries' if marked else ''}"
+    legend += f"{null}{likely}{', ^ used by earlier queries' if marked else ''}"
+    brief = any(table.brief for table in schema.tables)
+    return f"{legend}; of later tables names and keys alone, -> table: its column of that name" if brief else legend
 
 
 def _has_nulls(schema: Schema) -> bool:
     return any(column.nulls for table in schema.tables for column in table.columns)
 
 
-def _column(
-    column: ColumnSchema, written: Identifier, keys: list[ForeignKey] | None, marked: bool, samples: int
+def _brief_column(
+    column: ColumnSchema, written: Identifier, keys: Sequence[ForeignKey], marked: bool, samples: int
 ) -> str:
-    signs = ("*" if column.primary_key else "~*" if column.likely_key else "") + ("^" if marked else "")
-    text = f"{written(column.name)}{signs} {_type(column)}{'?' if samples and column.nulls else ''}"
+    text = f"{written(column.name)}{_signs(column, marked)}"
+    for key in keys:
+        same = key.ref_columns[0].lower() == column.name.lower()
+        text += f" {_arrow(key)} {written(key.ref_table)}{'' if same else '.' + written(key.ref_columns[0])}"
+    if column.codes and column.codes.table:
+        return text if keys else f"{text} -> {written(column.codes.table)}"
+    return text + (_meanings(column) if samples else "")
+
+
+def _signs(column: ColumnSchema, marked: bool) -> str:
+    return ("*" if column.primary_key else "~*" if column.likely_key else "") + ("^" if marked else "")
+
+
+def _column(column: ColumnSchema, written: Identifier, keys: Sequence[ForeignKey], marked: bool, samples: int) -> str:
+    text = f"{written(column.name)}{_signs(column, marked)} {_type(column)}{'?' if samples and column.nulls else ''}"
     if keys:
         for key in keys:
             text += f" {_arrow(key)} {written(key.ref_table)}.{written(key.ref_columns[0])}"

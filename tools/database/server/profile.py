@@ -52,7 +52,7 @@ def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catal
 
     tables = with_likely_keys(tables, catalogue.foreign_keys, unique)
     keys = (*catalogue.foreign_keys, *infer_keys(tables, catalogue.foreign_keys, includes))
-    tables = with_codes(tables, keys, profiler.rows_of)
+    tables, keys = with_codes(tables, keys, profiler.rows_of, includes)
     return Schema(backend.database, tuple(tables), keys, catalogue.version, dialect=backend.dialect)
 
 

@@ -86,8 +86,8 @@ def read_schema(
         lambda table, column: None if leaving.unread(table, column) else profiler.uniqueness(table, column),
     )
     keys += infer_keys(tables, keys, includes)
-    tables = with_codes(tables, keys, rows)
-    return Schema(name, tuple(tables), tuple(keys), _version(catalogue, tables))
+    tables, every = with_codes(tables, keys, rows, includes)
+    return Schema(name, tuple(tables), every, _version(catalogue, tables))
 
 
 def _file_bytes(connection: sqlite3.Connection) -> int:
