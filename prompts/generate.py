@@ -156,8 +156,6 @@ class GenerateTask(Task[Draft]):
             return render_messages(template, task=task, shown=shown, schema_text=text, left_out=left_out, **values)
 
         if self.declared is not None:
-            # Whoever sees every name can tell which words no name holds, but not which names no value holds.
-            unheld = tuple(word for word in self.unheld if word[0].isupper())
             whole = replace(
                 self,
                 schema=self.declared,
@@ -166,7 +164,6 @@ class GenerateTask(Task[Draft]):
                 unshown=(),
                 copies=(),
                 ranked=False,
-                unheld=unheld,
             )
             if prompt := fit_whole(budget, replace(whole.parts(), programs=programs), partial(render, whole)):
                 return prompt

@@ -220,8 +220,9 @@ class Crowd:
         self._starting: dict[str, list[str]] = defaultdict(list)
         for word in self._named:
             self._starting[word[0]].append(word)
-        self._keys_from: dict[str, list[ForeignKey]] = defaultdict(list)
-        self._keys_to: dict[str, list[ForeignKey]] = defaultdict(list)
+        # Looked up by several threads at once: a look adds nothing.
+        self._keys_from: dict[str, list[ForeignKey]] = {table.name: [] for table in schema.tables}
+        self._keys_to: dict[str, list[ForeignKey]] = {table.name: [] for table in schema.tables}
         for key in schema.foreign_keys:
             self._keys_from[key.table].append(key)
             self._keys_to[key.ref_table].append(key)

@@ -111,7 +111,7 @@ class _Reader:
         """Whether the words likely mean the value."""
         words = [word for word in self.question.words if match.start <= word.start and word.end <= match.end]
         if match.how == "flag":
-            return self._likeliest_flag(match)
+            return self._likeliest_flag(match) and not (words and all(self._is_small(word) for word in words))
         if not words:
             return False  # found further on
         if self.question.fills_quotes(match.start, match.end):
@@ -119,7 +119,7 @@ class _Reader:
         if self._inside(match) or self._within_number(match):
             return False
         named = self._named(match, words)
-        if match.mention.replace(" ", "").isdigit() and not named:
+        if match.value.replace(" ", "").isdigit() and not (named and self._may_be_number(match, words)):
             return False
         capital = self._capital(words)
         if all(self._is_small(word) for word in words) and not self._is_a_name(match, words):
@@ -237,6 +237,14 @@ class _Reader:
         """Whether its column tells kinds apart: a good customer, of `good_or_bad_customer`."""
         column = self.schema.column(match.table, match.column)
         return column is not None and column.distinct is not None and column.distinct <= _KINDS
+
+    def _may_be_number(self, match: ValueMatch, words: Sequence[Word]) -> bool:
+        """Whether a number may be the value of its column: of one that counts things, only right behind its name."""
+        own = name_stems(match.column)
+        if own[-1:] != ("id",):
+            return True
+        before, _ = self._neighbours(words)
+        return any(word.stem in own for word in before[-2:])
 
     def _named(self, match: ValueMatch, words: Sequence[Word]) -> bool:
         """Whether the question names the column too, by other words than these."""

@@ -146,3 +146,27 @@ def test_letters_that_fold_to_nothing_are_no_words(tmp_path: Path) -> None:
     with Database.open(path) as database:
         index = ValueIndex.open(database, cache=tmp_path)
         assert [match.value for match in index.find("which ﹰ ͺ rue verte")] == ["ͺ rue ﹰ verte"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which five drivers had the longest trips in 2023?", []),
+        ("Show the ids of drivers with at least 3 trips.", []),
+        ("How many trips did the driver with id 3 make?", [("trip", "driver_id", "3")]),
+        ("How many slots are there in all?", []),
+    ],
+)
+def test_numbers_and_small_words_are_no_hints_by_chance(
+    tmp_path: Path, question: str, expected: list[tuple[str, str, str]]
+) -> None:
+    path = tmp_path / "trips.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript("""
+            CREATE TABLE trip(driver_id TEXT, km TEXT); CREATE TABLE slot(code TEXT, in_use TEXT);
+            INSERT INTO trip VALUES ('3', 'far'), ('5', 'near'); INSERT INTO slot VALUES ('x', 'Y'), ('y', 'N');
+        """)
+    connection.close()
+    with Database.open(path) as database:
+        matches = likely(question, ValueIndex.open(database, cache=tmp_path).find(question, 100), database.schema())
+        assert [(match.table, match.column, match.value) for match in matches] == expected
