@@ -222,15 +222,12 @@ _NAMESPACES = re.compile(r'\sxmlns(:xlink)?="[^"]*"')
 Values = Sequence[Mapping[str, Any]]
 
 _INK: Spec = {"color": "currentColor"}
-_PAPER: Spec = {"color": "#d85a3b", "filled": True, "size": 60, "opacity": 1}
-_OURS: Spec = {"color": "#3b7dd8"}
 _AXIS = {f"{part}Color": "currentColor" for part in ("domain", "label", "tick", "title")}
-_LEGEND: Spec = {"labelColor": "currentColor", "orient": "top", "labelLimit": 320, "columns": 1, "symbolOpacity": 1}
 _STYLE: Spec = {
     "background": None,
     "font": "system-ui, sans-serif",
     "axis": {**_AXIS, "gridColor": "#8884", "labelLimit": 320, "titleFontWeight": "normal"},
-    "legend": _LEGEND,
+    "legend": {"labelColor": "currentColor", "orient": "top", "labelLimit": 320, "columns": 1, "symbolOpacity": 1},
     "view": {"stroke": None},
     "range": {"category": ["#3b7dd8", "#d98a1f", "#9a5fc9", "#2f9e6e", "#b0517e", "#8a8a8a"]},
 }
@@ -261,11 +258,12 @@ def draw_lines(title: str, axis: str, values: Values) -> Markup:
     colour = {"field": "curve", "type": "nominal", "title": None, "scale": {"domain": curves}}
     percent = f"{title}, percent"
     band = {"y": _scale("low", percent), "y2": {"field": "high"}}
+    paper: Spec = {"type": "point", "shape": "diamond", "color": "#d85a3b", "filled": True, "size": 60, "opacity": 1}
     layers: list[tuple[str, Spec, Spec]] = [
         ("datum.y === null", {"type": "area", "opacity": 0.2}, {**band, "color": colour}),
         ("isValid(datum.y)", {"type": "line", "point": True}, {"y": _scale("y", percent), "color": colour}),
         ("isValid(datum.y) && datum.low < datum.high", {"type": "rule", **_INK}, band),
-        ("isValid(datum.paper)", {"type": "point", "shape": "diamond", **_PAPER}, {"y": _scale("paper", percent)}),
+        ("isValid(datum.paper)", paper, {"y": _scale("paper", percent)}),
     ]
     layer = [
         {"transform": [{"filter": wanted}], "mark": mark, "encoding": {**up, "x": across}}
@@ -282,7 +280,7 @@ def draw_boxes(title: str, values: Values) -> Markup:
             "data": {"values": list(values)},
             "width": 340,
             "height": {"step": 30},
-            "mark": {"type": "boxplot", "extent": "min-max", "box": _OURS, "median": _INK, "rule": _INK},
+            "mark": {"type": "boxplot", "extent": "min-max", "box": {"color": "#3b7dd8"}, "median": _INK, "rule": _INK},
             "encoding": {"y": names, "x": _scale("value", "percent")},
         },
         title,

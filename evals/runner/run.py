@@ -57,7 +57,7 @@ class Journal(Closing):
         last = read_journal(path)
         self.records = {name: record for name, record in last.items() if record.asked}
         self.unasked = last.keys() - self.records.keys()
-        self._file = path.open("r+b" if path.exists() else "w+b")
+        self._file = path.open("ab")
         try:
             import fcntl
 
@@ -68,8 +68,7 @@ class Journal(Closing):
             self._file.close()
             raise SettingsError(f"{path} is being written by another run") from error
         # A line that a killed run left half written is cut off; its question is asked again.
-        self._file.seek(len(_whole_lines(path)))
-        self._file.truncate()
+        self._file.truncate(len(_whole_lines(path)))
 
     def close(self) -> None:
         """Close the file, and let others write it."""
