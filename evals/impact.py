@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -442,21 +442,18 @@ def impact(before: Side, after: Side, history: Sequence[PastAnswer]) -> Impact:
         SettingsError: A run over several databases is compared with something else than a run, or a history with it.
     """
     changes: list[Change] = []
-    with ExitStack() as stack:
-        if before.answers is not None and after.answers is not None:
-            changes += _compare(before.answers, after.answers)
-        if not history and (before.answers is None or after.answers is not None):
-            return Impact(changes)
-        old_place, new_place = before.only, after.only
-        new = stack.enter_context(Database.open(new_place))
-        if before.answers is not None and after.answers is None:
-            replay = Replay(None, new, before.knowledge, after.knowledge)
+    states = (before.knowledge, after.knowledge)
+    if before.answers is not None and after.answers is not None:
+        changes += _compare(before.answers, after.answers)
+    elif before.answers is not None and before.only:
+        with Database.open(after.only) as new:
+            replay = Replay(None, new, *states)
             changes += [replay.settle(past) for past in before.answers if past.held or not past.sql]
-        if history:
-            old = stack.enter_context(Database.open(old_place))
-            replay = Replay(old, new, before.knowledge, after.knowledge)
+    if history:
+        with Database.open(before.only) as old, Database.open(after.only) as new:
+            replay = Replay(old, new, *states)
             changes += [replay.settle(past) for past in answers_about(old, history)]
-        return Impact(changes)
+    return Impact(changes)
 
 
 def _compare(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[Change]:
@@ -481,8 +478,7 @@ def _compare(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[
         raise SettingsError("the two have no question in common: nothing can be compared")
     changes: list[Change] = []
     for (place, other), group in groupby(pairs, key=lambda pair: (pair[0].database, pair[1].database)):
-        with ExitStack() as stack:
-            database = stack.enter_context(Database.open(place)) if place and place == other else None
+        with Database.open(place) if place and place == other else nullcontext() as database:
             changes += [_compare_pair(*pair, database) for pair in group]
     return changes
 

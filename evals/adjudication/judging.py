@@ -207,13 +207,8 @@ def judge_cases(
                 listener(case, _agreed(first.first, second.second), _agreed(first.second, second.first))
 
     async def work_together() -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                # What a case takes is known when it is judged: with a limit there is one at a time.
-                for _ in range(min(jobs if calls is None else 1, len(cases))):
-                    group.create_task(work())
-        except ExceptionGroup as group:
-            raise group.exceptions[0] from None
+        # What a case takes is known when it is judged: with a limit there is one at a time.
+        await asyncio.gather(*(work() for _ in range(jobs if calls is None else 1)))
 
     completed(work_together())
     return end
@@ -309,16 +304,12 @@ class FinishedRun:
         Raises:
             SettingsError: The dataset lacks a question, or a result is damaged.
         """
-        questions, not_asked = {question.id: question for question in self.dataset.questions}, self.kept["strict"]
-        names = ("sql", "ex", "em", "valid", "hardness", "error")
+        questions = {question.id: question for question in self.dataset.questions}
+        unasked = self.kept["strict"]["not_asked"]
         try:
             found = [
-                Verdict(
-                    questions[record["id"]],
-                    **{name: record[name] for name in names},
-                    asked=record["id"] not in not_asked["not_asked"],
-                )
-                for record in self.kept["questions"]
+                Verdict(questions[one["id"]], one["sql"], one["ex"], valid=one["valid"], asked=one["id"] not in unasked)
+                for one in self.kept["questions"]
             ]
         except KeyError as error:
             asked = f"{self.dataset.name} {self.dataset.split}"

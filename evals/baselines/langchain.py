@@ -80,11 +80,9 @@ class LangChainAgent(TurnByTurn):
             found = await agent.ainvoke({"input": asked}, {"callbacks": [counter]})
         finally:
             reading.dispose()
-        tried: list[str] = []
-        for action, _ in cast("Sequence[tuple[Any, object]]", found["intermediate_steps"]):
-            if action.tool == "sql_db_query":
-                given = action.tool_input
-                tried.append(str(given.get("query", "") if isinstance(given, Mapping) else given))
+        steps = [action for action, _ in cast("Sequence[tuple[Any, object]]", found["intermediate_steps"])]
+        given = [action.tool_input for action in steps if action.tool == "sql_db_query"]
+        tried = [str(one.get("query", "") if isinstance(one, Mapping) else one) for one in given]
         return TurnReply(tried[-1] if tried else "", counter.usage, text=str(found["output"]), tried=tuple(tried))
 
 
@@ -98,8 +96,7 @@ class _GuardedDatabase(SQLDatabase):
     """The toolkit's database: the schema is read on a connection that only reads, queries run behind the guard."""
 
     def __init__(self, reading: Engine, database: Database, settings: Settings) -> None:
-        self._guarded = database
-        self._limits = settings.limits
+        self._guarded, self._limits = database, settings.limits
         super().__init__(reading)
 
     def _execute(self, command: Any, fetch: Any = "all", **_: Any) -> list[dict[str, Any]]:

@@ -25,8 +25,7 @@ _SCHEMA_FORM = "credit"
 class RandomDialogues(TurnByTurn):
     """One request per turn; the same dialogues, of databases that are not asked about, precede every question.
 
-    The dialogues are from the dataset's own training split, chosen by `example_seed`; `prompt_tokens`,
-    `max_output_tokens` and `temperature` of the settings count too.
+    They are from the dataset's own training split, chosen by `example_seed`.
 
     Raises:
         SettingsError: The dataset has no training split.
@@ -44,9 +43,8 @@ class RandomDialogues(TurnByTurn):
         for turns in candidates:
             # A database that is missing has no schema to show.
             with suppress(DatabaseUnavailable), Database.open(train.database(turns[0].database)) as database:
-                schema = render_schema(database.schema(), _SCHEMA_FORM)
                 shown = tuple(PastTurn(turn.text, sql=turn.golds[0]) for turn in turns)
-                self._dialogues.append(Dialogue(schema, shown))
+                self._dialogues.append(Dialogue(render_schema(database.schema(), _SCHEMA_FORM), shown))
             if len(self._dialogues) == DIALOGUES:
                 break
 

@@ -89,8 +89,8 @@ def trial(
         add_record(Record(about["model"], name, n, right, None, calls, cost["prompt_tokens"], about["time"]), file)
     missed = bool(results["gate"] and not results["gate"]["met"])
     if as_json:
-        shown = {key: results[key] for key in FOUND}
-        say(json.dumps({**shown, "questions": results["trial"]["questions"], "out": str(out)}))
+        shown = {key: results[key] for key in FOUND} | {"questions": results["trial"]["questions"], "out": str(out)}
+        say(json.dumps(shown))
     else:
         print_sections(trial_sections(results))
         for failure in results["failed"][:NAMED]:
@@ -232,12 +232,10 @@ def _trust_file(given: Path | None, fields: dict[str, object]) -> Path:
 
 
 def _tell(bound: Bound) -> str:
-    head = f"{bound.database}, {bound.model}: "
+    head, labels = f"{bound.database}, {bound.model}: ", f"{bound.labels} labelled"
     if bound.level is None:
         more = f"at least {bound.missing} more labelled answers are missing"
-        return f"{head}nothing is marked trusted: {bound.labels} labelled answers, {bound.wrong} of them wrong; {more}"
-    return (
-        f"{head}answers with a confidence of {bound.level:.3f} or more are marked trusted, {bound.trusted} of "
-        f"{bound.labels} labelled ones ({bound.trusted_wrong} wrong): at most {bound.alpha:.0%} wrong at "
-        f"{bound.certainty:.0%} certainty; set {bound.time}"
-    )
+        return f"{head}nothing is marked trusted: {labels} answers, {bound.wrong} of them wrong; {more}"
+    wrong = f"at most {bound.alpha:.0%} wrong at {bound.certainty:.0%} certainty; set {bound.time}"
+    marked = f"{bound.trusted} of {labels} ones ({bound.trusted_wrong} wrong)"
+    return f"{head}answers with a confidence of {bound.level:.3f} or more are marked trusted, {marked}: {wrong}"

@@ -267,8 +267,7 @@ def _outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
         question = " / ".join(turn["question"] for turn in tries[0])
         share = None if None in passes else fmean(map(bool, passes))
         accepted = [turn["accepted"] for turn in tries[0]]
-        about = {"id": name, "question": question, "why": why, "share": share}
-        found.append({**about, "accepted": accepted, "sql": tries[0][-1]["sql"]})
+        found.append({"id": name, "question": question, "why": why, "share": share, "accepted": accepted})
     return found
 
 
@@ -286,8 +285,6 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
             "before": a["share"],
             "now": b["share"],
             "expects_otherwise": a["accepted"] != b["accepted"],
-            "sql_before": a["sql"],
-            "sql_now": b["sql"],
         }
         for a, b in same
         if a["share"] is not None and b["share"] is not None
