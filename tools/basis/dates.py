@@ -121,16 +121,15 @@ class _Column:
         return self.times_of(node) is not None
 
     def moment(self, node: exp.Expr) -> str:
-        """A literal's day, and its time; empty for anything else."""
-        if isinstance(node, exp.Date | exp.TsOrDsToDate) and (node.args.get("zone") or node.expressions):
+        """Return a literal's day, and its time; empty for anything else."""
+        timed, is_day = True, isinstance(node, exp.Date | exp.TsOrDsToDate)
+        if is_day and (node.args.get("zone") or node.expressions):
             return ""
-        is_cast = isinstance(node, exp.Cast) and not self.query.rules.is_sqlite
-        if (is_cast or isinstance(node, exp.Date | exp.TsOrDsToDate)) and isinstance(node.this, exp.Expr):
-            text = self.query.literal(node.this)
+        if (is_day or (isinstance(node, exp.Cast) and not self.query.rules.is_sqlite)) and node.this:
             timed = isinstance(node, exp.Cast) and node.to.this != exp.DType.DATE
-            return (text if timed else text[:10]) if isinstance(text, str) else ""
+            node = node.this
         text = self.query.literal(node)
-        return text if isinstance(text, str) else ""
+        return (text if timed else text[:10]) if isinstance(text, str) else ""
 
 
 def _bound(part: exp.Expr, column: _Column) -> Bound:

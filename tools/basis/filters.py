@@ -153,6 +153,10 @@ class _QuestionWords:
             return self._question[at : at + len(plain)]
         return self._stemmed(plain) or self._time(plain, node)
 
+    def _word(self, *any_of: str) -> str:
+        """Return the first of these words as the question writes it; empty if it has none."""
+        return next((word.text for word in self._words if word.folded in any_of), "")
+
     def _stemmed(self, text: str) -> str:
         wanted = [word.stem for word in words(text)]
         asked = [word.stem for word in self._words]
@@ -173,9 +177,8 @@ class _QuestionWords:
     def _month(self, value: str | float) -> str:
         """The name of a month that stands as its number."""
         text = str(value).removesuffix(".0")
-        number = int(text) if text.isdecimal() else 0
-        name = _MONTHS[number - 1] if 1 <= number <= 12 else ""
-        return next((word.text for word in self._words if name and word.folded in (name, name[:3])), "")
+        name = _MONTHS[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= 12 else ""
+        return self._word(name, name[:3]) if name else ""
 
     def _time(self, text: str, node: exp.Expr) -> str:
         """The year, and the month where it is named, of a date; nothing where the question names other years alone."""
@@ -184,8 +187,7 @@ class _QuestionWords:
             return ""
         years = {word.folded for word in self._words if _YEAR.fullmatch(word.folded)}
         if years and year.group() not in years:
-            near = self._near(text, node)
-            return next((word.text for word in self._words if word.folded == near), "")
+            return self._word(self._near(text, node))
         month = re.match(r"\d{4}-(\d\d)", text)
         names = [_MONTHS[int(month[1]) - 1]] if month and 1 <= int(month[1]) <= 12 else []
         return " ".join(word.text for word in self._words if word.folded in names or word.folded == year.group())
@@ -203,7 +205,7 @@ class _QuestionWords:
         """Words for what is compared with an average, the most or the least."""
         for kind, names in _EXTREMES.items():
             if part.find(kind) is not None and part.find(exp.Select) is not None:
-                return next((word.text for word in self._words if word.folded in names), "")
+                return self._word(*names)
         return ""
 
     def _named(self, columns: Sequence[tuple[str, str]]) -> str:

@@ -7,14 +7,12 @@
 """
 
 from .compare import Agreement, Outcome, ReadingResult, outcome_of, short_cell, summarize
-from .reading import Look, Matter, QuestionContext, Rival
-from .rivals import MOST, rivals
+from .reading import Look, QuestionContext, Rival
+from .rivals import rivals
 
 __all__ = [
-    "MOST",
     "Agreement",
     "Look",
-    "Matter",
     "Outcome",
     "QuestionContext",
     "ReadingResult",

@@ -81,12 +81,12 @@ class QuestionContext:
         return frozenset(map(stem, self.words))
 
     @cached_property
-    def asked(self) -> tuple[str, ...]:
+    def _question_stems(self) -> tuple[str, ...]:
         """The stems of the question alone, in order."""
         return tuple(word.stem for word in words(self.question))
 
     def has(self, *any_of: str) -> bool:
-        """Whether one of these words was context, in any inflection."""
+        """Whether one of these words was said, in any inflection."""
         return not self.stems.isdisjoint(map(stem, any_of))
 
     def names(self, name: str) -> bool:
@@ -95,7 +95,7 @@ class QuestionContext:
 
     def counts(self, wanted: Sequence[str]) -> bool:
         """Whether the question asks how many of what these stems name: the noun after `how many` or `number of`."""
-        asked = self.asked
+        asked = self._question_stems
         for start, pair in enumerate(pairwise(asked)):
             if pair in (("how", "mani"), ("number", "of"), ("count", "of"), ("count", "the")):
                 after = [part for part in asked[start + 2 : start + 6] if part not in ("the", "our", "all", "of")]

@@ -14,11 +14,11 @@ Every function is pure, and reads the dialect that the schema names; one that ta
 from .checks import check
 from .dialect_notes import dialect_notes
 from .explain import Heading, explain, headings
-from .findings import ColumnValues, Finding, FindingKind, Severity
-from .literals import Contents, SearchedLiteral, searched_literals
+from .findings import Finding
+from .literals import SearchedLiteral, searched_literals
 from .mend import Mended, mend_names
 from .parse import parse_select, writes
-from .query import ALL_COLUMNS, Constants, Query, UsedItems, constants, is_ordered, used_items
+from .query import ALL_COLUMNS, Query, constants, is_ordered, used_items
 from .regular import regularize, same_sql
 from .skeleton import question_skeleton, skeleton_similarity, sql_skeleton
 from .vectors import FEATURES, vectorize
@@ -26,17 +26,11 @@ from .vectors import FEATURES, vectorize
 __all__ = [
     "ALL_COLUMNS",
     "FEATURES",
-    "ColumnValues",
-    "Constants",
-    "Contents",
     "Finding",
-    "FindingKind",
     "Heading",
     "Mended",
     "Query",
     "SearchedLiteral",
-    "Severity",
-    "UsedItems",
     "check",
     "constants",
     "dialect_notes",

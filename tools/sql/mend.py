@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
@@ -47,7 +47,7 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | 
     tables = [table.name for table in part.tables if table.name not in avoid]
     resolution = query.resolution
     unknown = [source for scope in resolution.scopes for source in scope.sources if not source.known]
-    found = list(_replaced(unknown, lambda _: tables, resolution)) if unknown else list(_columns(resolution))
+    found = list(_replaced(unknown, tables, resolution)) if unknown else list(_columns(resolution))
     if not found or not all(name for _, name in found):
         return None
     text, names = query.sql, dict[str, str]()
@@ -57,11 +57,9 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | 
     return Mended(text, names)
 
 
-def _replaced(
-    unknown: list[Source], known: Callable[[Source], list[str]], resolution: Resolution
-) -> Iterator[tuple[exp.Identifier, str]]:
+def _replaced(unknown: list[Source], known: list[str], resolution: Resolution) -> Iterator[tuple[exp.Identifier, str]]:
     """Tables' names, where they stand in FROM and before a column, each with the nearest; empty where there is none."""
-    nearest = {source.node.name: _nearest(source.node.name, known(source)) for source in unknown}
+    nearest = {source.node.name: _nearest(source.node.name, known) for source in unknown}
     places = [source.node.this for source in unknown]
     unaliased = {source.node.name for source in unknown if not source.node.alias}
     references = (reference.node for reference in resolution.references)

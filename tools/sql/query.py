@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Literal, TypeVar
 
@@ -126,22 +126,17 @@ class Constants:
         return text in self.numbers or any(text in other or other in text for other in self.texts)
 
 
-class Query:
+@dataclass(frozen=True, eq=False)
+class Query(Parsed):
     """A statement that was read; it may be shared, so its tree must not be changed: `edit` gives a copy to change.
 
     Attributes:
-        sql: The text that was parsed.
-        tokens: sqlglot's tokens of the text.
-        tree: The syntax tree.
-        rules: Rules of the dialect.
         schema: The schema that its names are resolved against.
     """
 
-    def __init__(self, parsed: Parsed, schema: Schema) -> None:
-        self.sql, self.tokens, self.tree, self.rules = parsed.sql, parsed.tokens, parsed.tree, parsed.rules
-        self.schema = schema
-        # With the node, so that no other one gets its number.
-        self._texts: dict[int, tuple[exp.Expr, str]] = {}
+    schema: Schema
+    # With the node, so that no other one gets its number.
+    _texts: dict[int, tuple[exp.Expr, str]] = field(default_factory=dict, init=False, repr=False)
 
     @staticmethod
     def of(sql: str, dialect: str, schema: Schema | None = None) -> Query:
@@ -467,7 +462,8 @@ class _SchemaKey:
 
 
 def _read(sql: str, dialect: str, schema: _SchemaKey | None) -> Query:
-    return Query(parse(sql, dialect), Schema("", (), dialect=dialect) if schema is None else schema.schema)
+    known = Schema("", (), dialect=dialect) if schema is None else schema.schema
+    return Query(**vars(parse(sql, dialect)), schema=known)
 
 
 _remembered, _long_remembered = lru_cache(128)(_read), lru_cache(8)(_read)

@@ -67,7 +67,7 @@ def resolve(tree: exp.Expr, schema: Schema) -> Resolution:
         SQLParseError: It has what is not understood.
     """
     resolver = _Resolver(schema)
-    resolver.query(tree, None, {})
+    resolver.query(tree, None)
     return resolver.found
 
 
@@ -76,59 +76,66 @@ class _Resolver:
         self.schema = schema
         self.rules = rules_of(schema.dialect)
         self.found = Resolution(rules=self.rules)
+        self.ctes: _CTEs = {}
 
     def _alias(self, node: exp.Expr) -> str:
         """The key of what an expression is called by its alias; empty if by none."""
         alias = node.args.get("alias")
         return self.rules.key(alias.this if isinstance(alias, exp.TableAlias) else alias)
 
-    def query(self, node: exp.Expr, parent: Scope | None, ctes: _CTEs) -> _Shape:
-        """Resolves a query expression of any kind and everything in it."""
-        ctes = self._with(node, parent, ctes)
+    def query(self, node: exp.Expr, parent: Scope | None) -> _Shape:
+        """Resolve a query expression of any kind and everything in it."""
+        outer = self.ctes
+        self._with(node, parent)
+        shape = self._shape(node, parent)
+        self.ctes = outer
+        return shape
+
+    def _shape(self, node: exp.Expr, parent: Scope | None) -> _Shape:
         if isinstance(node, exp.Select):
-            return self._select(node, parent, ctes)
+            return self._select(node, parent)
         if isinstance(node, exp.SetOperation):
-            return self._compound(node, parent, ctes)
+            return self._compound(node, parent)
         if isinstance(node, exp.Subquery | exp.Paren):
-            shape = self.query(node.this, parent, ctes)
-            self._tail(node, shape, parent, ctes)
+            shape = self.query(node.this, parent)
+            self._tail(node, shape, parent)
             return shape
         for child in node.iter_expressions():
-            self._walk(child, parent, "select", ctes)
+            self._walk(child, parent, "select")
         if isinstance(node, exp.Values) and node.expressions:
             return _Shape([f"column{index + 1}" for index in range(len(node.expressions[0].expressions))])
         return _Shape()
 
-    def _with(self, node: exp.Expr, parent: Scope | None, ctes: _CTEs) -> _CTEs:
+    def _with(self, node: exp.Expr, parent: Scope | None) -> None:
+        """Resolve the common table expressions of a query, which it and what is in it can read."""
         clause = node.args.get("with_")
         if clause is None:
-            return ctes
-        ctes = dict(ctes)
+            return
         # A CTE may read itself and later ones: what can be known of each before it is resolved is registered first.
+        self.ctes = dict(self.ctes)
         for cte in clause.expressions:
-            ctes[self._alias(cte)] = cte.this, _Shape(self._declared(cte) or self._outputs_before(cte.this))
+            self.ctes[self._alias(cte)] = cte.this, _Shape(self._declared(cte) or self._outputs_before(cte.this))
         for cte in clause.expressions:
-            shape = self.query(cte.this, parent, ctes)
-            ctes[self._alias(cte)] = cte.this, _Shape(self._declared(cte)) if self._declared(cte) else shape
-        return ctes
+            shape = self.query(cte.this, parent)
+            self.ctes[self._alias(cte)] = cte.this, _Shape(self._declared(cte)) if self._declared(cte) else shape
 
-    def _compound(self, node: exp.SetOperation, parent: Scope | None, ctes: _CTEs) -> _Shape:
+    def _compound(self, node: exp.SetOperation, parent: Scope | None) -> _Shape:
         chain: list[exp.SetOperation] = [node]
         while isinstance(chain[-1].this, exp.SetOperation) and chain[-1].this.args.get("with_") is None:
             chain.append(chain[-1].this)
-        first = self.query(chain[-1].this, parent, ctes)
+        first = self.query(chain[-1].this, parent)
         shape = _Shape(first.outputs, first.texts, list(first.arms))
         for link in reversed(chain):
-            shape.arms += self.query(link.expression, parent, ctes).arms
-            self._tail(link, shape, parent, ctes)
+            shape.arms += self.query(link.expression, parent).arms
+            self._tail(link, shape, parent)
         return shape
 
-    def _tail(self, node: exp.Expr, shape: _Shape, parent: Scope | None, ctes: _CTEs) -> None:
+    def _tail(self, node: exp.Expr, shape: _Shape, parent: Scope | None) -> None:
         """ORDER BY and LIMIT of a compound: terms name result columns, or match one of its SELECTs' expressions."""
         names = {self.rules.naming.key(name) for arm in shape.arms for name in arm.outputs or () if name}
         for key in ("order", "limit", "offset"):
             clause = node.args.get(key)
-            for column in self._columns(clause, parent, ctes) if clause is not None else ():
+            for column in self._columns(clause, parent) if clause is not None else ():
                 if not column.table and self.rules.key(column.this) in names:
                     self.found.references.append(Reference(column, None, "order", "output", column=column.name))
                     continue
@@ -138,33 +145,33 @@ class _Resolver:
                 chosen.scope = None
                 self.found.references.append(chosen)
 
-    def _select(self, node: exp.Select, parent: Scope | None, ctes: _CTEs) -> _Shape:
+    def _select(self, node: exp.Select, parent: Scope | None) -> _Shape:
         scope = Scope(node, parent)
         self.found.scopes.append(scope)
         start = node.args.get("from_")
         if start is not None:
-            self._source(start.this, scope, ctes, None)
+            self._source(start.this, scope, None)
         for join in node.args.get("joins") or ():
-            self._join(join, scope, ctes)
+            self._join(join, scope)
         for lateral in node.args.get("laterals") or ():
-            self._source(lateral, scope, ctes, None)
+            self._source(lateral, scope, None)
         for item in node.expressions:
             if isinstance(item, exp.Alias):
                 scope.aliases.setdefault(self.rules.key(item.args["alias"]), item.this)
         scope.outputs = self._outputs(node, scope)
         for source in scope.sources:
             if source.join is not None and source.join.args.get("on") is not None:
-                self._walk(source.join.args["on"], scope, "from", ctes)
+                self._walk(source.join.args["on"], scope, "from")
         for key, clause in _CLAUSES.items():
             value = node.args.get(key)
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, exp.Expr):
-                    self._walk(part, scope, clause, ctes)
+                    self._walk(part, scope, clause)
         return _Shape(scope.outputs, self._texts(node), [scope])
 
-    def _join(self, join: exp.Join, scope: Scope, ctes: _CTEs) -> None:
+    def _join(self, join: exp.Join, scope: Scope) -> None:
         before = list(scope.sources)
-        self._source(join.this, scope, ctes, join)
+        self._source(join.this, scope, join)
         added = scope.sources[len(before) :]
         names = {self.rules.key(name) for name in join.args.get("using") or ()}
         if join.method == "NATURAL":
@@ -173,42 +180,42 @@ class _Resolver:
         for source in added:
             source.using |= names
 
-    def _source(self, node: exp.Expr, scope: Scope, ctes: _CTEs, join: exp.Join | None) -> None:
+    def _source(self, node: exp.Expr, scope: Scope, join: exp.Join | None) -> None:
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
-            self._source(node.this, scope, ctes, join)
+            self._source(node.this, scope, join)
         elif isinstance(node, exp.Table):
-            source = self._table(node, scope, ctes)
+            source = self._table(node, scope)
             source.join = join
             scope.sources.append(source)
         elif isinstance(node, exp.Subquery | exp.Values):
-            shape = self.query(node, scope if self.rules.name == "duckdb" else scope.parent, ctes)
+            shape = self.query(node, scope if self.rules.name == "duckdb" else scope.parent)
             inner = node.this if isinstance(node, exp.Subquery) else node
             name, columns = self._alias(node), self._named(self._declared(node) or shape.outputs)
             if node.args.get("pivots"):
                 columns = None
             scope.sources.append(Source(name, "", None, columns, node, query=inner, join=join, texts=shape.texts))
         elif isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
-            shape = self.query(node.this, scope, ctes)
+            shape = self.query(node.this, scope)
             columns = self._named(self._declared(node) or shape.outputs)
             scope.sources.append(Source(self._alias(node), "", None, columns, node, query=node.this.this, join=join))
         else:
-            self._walk(node, scope, "from", ctes)
+            self._walk(node, scope, "from")
             name = self._alias(node) or self.rules.naming.key(node.alias_or_name)
             scope.sources.append(Source(name, "", None, None, node, join=join))
         for nested in node.args.get("joins") or ():
-            self._join(nested, scope, ctes)
+            self._join(nested, scope)
 
-    def _table(self, node: exp.Table, scope: Scope, ctes: _CTEs) -> Source:
+    def _table(self, node: exp.Table, scope: Scope) -> Source:
         if not isinstance(node.this, exp.Identifier):
             called: list[exp.Expr] = [node.this] if node.this else [each.this for each in node.args["rows_from"]]
             for argument in (argument for function in called for argument in function.expressions):
-                self._walk(argument, scope, "from", ctes)
+                self._walk(argument, scope, "from")
             own = self.rules.naming.key(called[0].name)
             return Source(self._alias(node) or own, own, None, None, node)
         own = self.rules.key(node.this)
         visible = self._alias(node) or own
-        if own in ctes and not node.args.get("db"):
-            query, shape = ctes[own]
+        if own in self.ctes and not node.args.get("db"):
+            query, shape = self.ctes[own]
             return Source(visible, own, None, self._named(shape.outputs), node, query=query, texts=shape.texts)
         table = self._of_schema(node, own)
         if table is None:
@@ -226,17 +233,17 @@ class _Resolver:
         key = self.rules.naming.key
         return found if found is not None and key(found.name).endswith(own) else None
 
-    def _walk(self, node: exp.Expr, scope: Scope | None, clause: Clause, ctes: _CTEs) -> None:
-        for column in self._columns(node, scope, ctes):
+    def _walk(self, node: exp.Expr, scope: Scope | None, clause: Clause) -> None:
+        for column in self._columns(node, scope):
             self.found.references.append(self._look_up(column, scope, clause))
 
-    def _columns(self, node: exp.Expr, scope: Scope | None, ctes: _CTEs) -> Iterator[exp.Column]:
+    def _columns(self, node: exp.Expr, scope: Scope | None) -> Iterator[exp.Column]:
         """Column expressions of an expression, in order; sub-queries met on the way are resolved."""
         stack = [node]
         while stack:
             top = stack.pop()
             if isinstance(top, exp.Query):
-                self.query(top, scope, ctes)
+                self.query(top, scope)
             elif isinstance(top, exp.Column):
                 yield top
             else:

@@ -42,7 +42,7 @@ def translate(sql: str, target: str, schema: Schema | None = None) -> str:
     parsed, rules = parse(sql), rules_of(target)
     tree = parsed.tree.copy()
     if schema is not None:
-        found = Query(replace(parsed, tree=tree), replace(schema, dialect="sqlite"))
+        found = Query(parsed.sql, parsed.tokens, tree, parsed.rules, replace(schema, dialect="sqlite"))
         _write_names(tree, found, rules)  # first, since what the other steps copy has to have its name
         for scope in found.scopes:
             for reference in bare_references(scope, found, rules_of("")):

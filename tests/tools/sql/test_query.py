@@ -44,7 +44,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
         counts[f"resolve {tree.sql(copy=False)} {schema.version} {tables}"] += 1
         return resolve(tree, schema)
 
-    def count_copy(self: exp.Select, memo: object) -> exp.Select:
+    def count_copy(self: exp.Select, memo: object) -> exp.Expr:
         counts["copy"] += 1
         return copy(self, memo)
 

@@ -195,20 +195,15 @@ def _aggregate_misuse(text: str, message: str, query: Query | None) -> Finding:
 
 def bare_references(scope: Scope, query: Query, rules: Rules) -> list[Reference]:
     """Return a SELECT's columns that are neither grouped by nor aggregated, and that strict rules do not let pass."""
-    select, terms = scope.select, list[exp.Expr]()
+    select, terms = scope.select, query.group_terms(scope)
     outputs = [item.unalias() for item in select.expressions]
-    if select.args.get("group") is not None:
-        grouped = query.group_terms(scope)
-        if grouped is None:
-            return []
-        terms = grouped
-    elif not any(is_aggregate(node) and not _is_window(node) for item in outputs for node in item.walk()):
+    aggregates = (node for item in outputs for node in item.walk() if is_aggregate(node) and not _is_window(node))
+    if terms is None and (select.args.get("group") is not None or next(aggregates, None) is None):
         return []
-    keys: set[tuple[int, str]] = set()
-    for reference in map(query.at, terms):
-        if reference is None or reference.source is None:
-            return []  # consequences of an expression are not followed
-        keys.add(_key(reference))
+    grouped = [query.at(term) for term in terms or ()]
+    keys = {_key(reference) for reference in grouped if reference is not None and reference.source is not None}
+    if any(reference is None or reference.source is None for reference in grouped):
+        return []  # consequences of an expression are not followed
     outputs += filter(None, (select.args.get(clause) for clause in ("having", "order")))
     return [
         reference
