@@ -123,8 +123,12 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         alike = _alike(shown, whole)
         named = {name for _, names in alike for name in names}
         copies = [name for name in unshown if (table := whole.table(name)) and is_copy(table, whole)]
-        rest = [name for name in unshown if name not in named and name not in copies]
-        return shown, declared, rest, copies, alike
+        kin, aside = families(whole), set(copies)
+        rest: dict[str, str] = {}
+        for name in unshown:
+            if name not in named and name not in aside:
+                rest.setdefault(kin.get(name, (name,))[0], name)
+        return shown, declared, [*rest.values()], copies, alike
 
     schema, declared, unshown, copies, alike = yield from do(look)
     return GenerateTask(

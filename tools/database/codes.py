@@ -128,7 +128,7 @@ def _infer_codes(
         own = [
             column
             for column in table.columns
-            if (table.name, column.name) not in taken and (table.key != (column.name,)) and not column.likely_key
+            if (table.name, column.name) not in taken and table.key != (column.name,) and not column.likely_key
         ]
         for column in own if table.kind == "table" else ():
             named = _list_of(table, column, lists)
@@ -139,10 +139,9 @@ def _infer_codes(
 
 def _list(table: TableSchema, rows: Rows) -> _List | None:
     """A table's codes, if that is what it holds."""
-    if table.kind != "table" or len(table.key) != 1:
-        return None
-    key = table.column(table.key[0])
-    codes = _codes(table, table.key[0], rows) if key else None
+    keys = table.key or tuple(column.name for column in table.columns[:1])
+    key = table.column(keys[0]) if table.kind == "table" and len(keys) == 1 else None
+    codes = _codes(table, key.name, rows) if key else None
     if key is None or codes is None or len(rows) < 2:
         return None
     own = frozenset(_words(table.name))

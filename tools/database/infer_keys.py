@@ -160,6 +160,8 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
     """The targets that the column's name speaks for most."""
     own_key = table.key == (column.name,)
     words = _words(column.name)
+    # `planned_beds` is a number of beds.
+    counts = column.kind == "number" and words[-1:] != [word.lower() for word in _WORD.findall(column.name)[-1:]]
     for start in range(len(words)):
         name = _joined(words[start:])
         fitting = [
@@ -168,6 +170,7 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
             if target.column.kind == column.kind
             and (target.table is not table or (start > 0 and target.column is not column))
             and not (own_key and strength < 3)
+            and not (strength == 1 and counts)
         ]
         if fitting:
             best = max(strength for strength, _ in fitting)

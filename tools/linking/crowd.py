@@ -49,8 +49,9 @@ _ASIDE = 0.1
 _OF_VIEW, _VIEW = 0.8, 0.5
 """What of a view's score its tables have at least, and what it keeps itself: what it tells can be asked of them."""
 
-_REFERRED, _REFERRING, _ROUNDS = 0.5, 0.4, 2
-"""What of a table's score passes along keys, to tables that it refers to and to those that refer to it; how often."""
+_REFERRED, _CODED, _REFERRING, _ROUNDS = 0.5, 0.25, 0.4, 2
+"""What of a table's score passes along keys, to tables that it refers to, to those of its codes, and to those that
+refer to it; how often."""
 
 WHOLE = 5
 """The first tables are shown whole."""
@@ -70,6 +71,9 @@ _LISTS = 4
 _REGISTERS, _REGISTER_COLUMNS, _REGISTER_ROWS = 2, 8, 2_000
 """So many tables that hold the codes of many lists are always shown."""
 
+_LONGEST_CODE = 12
+"""Characters of a code in one of them."""
+
 _FEW = 9
 """Columns shown of a table that is not shown whole, and three times as many of one that is; keys come in addition."""
 
@@ -88,6 +92,7 @@ class _Light:
         self._family = {**families(schema), **_united(schema)}
         self._whole = WHOLE
         self._first: dict[str, str] = {}
+        self._columns: dict[str, list[str]] = {}
 
     def whole(self, table: TableSchema) -> bool:
         """Whether the next table would be shown whole."""
@@ -101,6 +106,7 @@ class _Light:
             return replace(table, columns=tuple(columns), brief=True)
         if like := self._like(table):
             return replace(table, like=like)
+        self._columns[table.name] = [column.name for column in table.columns]
         if table.name in self._family:
             self._first[self._family[table.name][0]] = table.name
         if table.name in _registers(self._schema):
@@ -111,6 +117,11 @@ class _Light:
         return table
 
     def _like(self, table: TableSchema) -> str:
+        """A table that came before with the same columns: of its family, or read by the view that it is."""
+        columns = [column.name for column in table.columns]
+        for name in _views(self._schema).get(table.name, ()):
+            if self._columns.get(name) == columns:
+                return name
         return self._first.get(self._family.get(table.name, (table.name,))[0], "")
 
 
@@ -173,17 +184,23 @@ def _united(schema: Schema) -> Mapping[str, Sequence[str]]:
 def _registers(schema: Schema) -> Sequence[str]:
     """Tables that hold the codes of many lists, each by the name of its list and the code: no key leads to them."""
     joined = {name for key in schema.foreign_keys for name in (key.table, key.ref_table)}
-    fitting = [
-        table.name
-        for table in schema.tables
-        if table.name not in joined | copies(schema)
-        and 2 < len(table.columns) <= _REGISTER_COLUMNS
-        and 0 < (table.row_count or 0) <= _REGISTER_ROWS
-        and len(table.primary_key) == 2
-        and [column.kind for column in table.columns].count("text") > 2
-        and all(column.kind == "text" for column in map(table.column, table.primary_key) if column)
-    ]
-    return fitting[:_REGISTERS]
+    apart = [table for table in schema.tables if table.name not in joined | copies(schema)]
+    return [table.name for table in apart if _is_register(table)][:_REGISTERS]
+
+
+def _is_register(table: TableSchema) -> bool:
+    keys = table.primary_key or tuple(column.name for column in table.columns[:2])
+    texts = [column for column in table.columns if column.kind == "text"]
+    if len(keys) != 2 or not 2 < len(texts) <= len(table.columns) <= _REGISTER_COLUMNS or not table.row_count:
+        return False
+    of, code = map(table.column, keys)
+    return (
+        table.row_count <= _REGISTER_ROWS
+        and of in texts
+        and code in texts
+        and 1 < (of.distinct or 0) <= table.row_count / 2
+        and all(len(str(sample)) <= _LONGEST_CODE for sample in code.samples)
+    )
 
 
 def _is_number(words: Iterable[str]) -> bool:
@@ -276,7 +293,7 @@ class Crowd:
         shown: dict[str, Sequence[str]] = {}
         light = _Light(self._schema)
         room = _ROOM
-        for name in self._in_order(ranked, own, score):
+        for name in self._in_order(ranked, own, used):
             table = self._schema.table(name)
             if table is None or name in shown:
                 continue
@@ -289,8 +306,8 @@ class Crowd:
             shown[name] = columns
         return self._schema.part(list(shown.items()))
 
-    def _in_order(self, ranked: Sequence[str], own: Mapping[str, float], score: Mapping[str, float]) -> Iterable[str]:
-        """Tables shown whole, those that join them, what their codes mean, and the others."""
+    def _in_order(self, ranked: Sequence[str], own: Mapping[str, float], used: Iterable[str]) -> Iterable[str]:
+        """Tables shown whole, those used before, those that join them, what their codes mean, and the others."""
         things = self._apart([name for name in ranked if name not in self._lists]) or list(ranked)
         things.sort(key=lambda name: -own[name])
         likeliest = [name for name in things[:_JOINED] if own[name] >= _LIKELY] or ranked[:1]
@@ -299,13 +316,13 @@ class Crowd:
         told = [
             key.ref_table for name in things[:_LISTS] for key in self._keys_from[name] if key.ref_table in self._lists
         ]
-        return [*things[:WHOLE], *likeliest, *between, *_registers(self._schema), *told, *ranked]
+        return [*things[:WHOLE], *sorted(used), *likeliest, *between, *_registers(self._schema), *told, *ranked]
 
     def _apart(self, names: Sequence[str]) -> list[str]:
         """The first of each family."""
-        first: dict[object, str] = {}
+        first: dict[str, str] = {}
         for name in names:
-            first.setdefault(id(self._family[name]) if name in self._family else name, name)
+            first.setdefault(self._members_of.get(name, (name,))[0], name)
         return list(first.values())
 
     def _score(
@@ -363,7 +380,8 @@ class Crowd:
                 one, other = key.table, key.ref_table
                 if one in spread and other in spread and one != other:
                     beside[one][other] = _REFERRING * spread[other] / math.sqrt(max(1, referring[other]))
-                    beside[other][one] = max(beside[other].get(one, 0.0), _REFERRED * spread[one])
+                    share = _CODED if other in self._lists else _REFERRED
+                    beside[other][one] = max(beside[other].get(one, 0.0), share * spread[one])
             best = {name: sorted(others.values(), reverse=True)[:2] for name, others in beside.items()}
             spread = {
                 name: own

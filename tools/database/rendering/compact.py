@@ -26,6 +26,9 @@ _LONGEST_CODES = 160
 _MOST = 8
 """Sample values that a schema keeps of a column at most."""
 
+_LONGEST_LIST = 320
+"""The same where they stand once, beside the table that tells them."""
+
 _LONGEST_TYPE = 80
 """Characters of a declared type that are shown."""
 
@@ -127,7 +130,7 @@ def _brief_column(
         text += f" {_arrow(key)} {written(key.ref_table)}{'' if same else '.' + written(key.ref_columns[0])}"
     if column.codes and column.codes.table:
         return text if keys else f"{text} -> {written(column.codes.table)}"
-    return text + (_meanings(column) if samples else "")
+    return text + (_meanings(column, _LONGEST_LIST) if samples else "")
 
 
 def _signs(column: ColumnSchema, marked: bool) -> str:
@@ -173,12 +176,12 @@ def _told(column: ColumnSchema, samples: int) -> str:
     return f"{text} {remark(column.comment)}" if column.comment else text
 
 
-def _meanings(column: ColumnSchema) -> str:
+def _meanings(column: ColumnSchema, longest: int = _LONGEST_CODES) -> str:
     """What a column's codes mean, as far as it is short."""
     if column.codes is None:
         return ""
     told = ", ".join(f"{literal(code)} = {literal(text)}" for code, text in column.codes.meanings)
-    return f" {{{told}}}" if len(told) <= _LONGEST_CODES else ""
+    return f" {{{told}}}" if len(told) <= longest else ""
 
 
 def _telling(column: ColumnSchema, samples: int) -> int:
