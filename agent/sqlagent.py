@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from ..tools.database import Database, Egress, PermissionsFile
-    from ..tools.database.cancellation import Cancellation
-    from ..tools.database.objects import DatabaseSource
+    from ..tools.database.engines import DatabaseSource
+    from ..tools.database.watchdog import Cancellation
     from ..tools.examples import ExampleStore
     from ..tools.knowledge import Entry
     from ..tools.sandbox import SandboxLimits

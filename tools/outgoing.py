@@ -15,10 +15,10 @@ from dataclasses import replace
 from sqlglot import exp
 
 from .database import Database, Estimate, Limits, Table, TooComplex
-from .database.cancellation import Cancellation
 from .database.database import check_length
 from .database.egress import Level, strictest_of
 from .database.table import WITHHELD
+from .database.watchdog import Cancellation
 from .errors import QueryError, QueryFailed, SQLParseError, TableturnError
 from .masking import mask
 from .sql import Query

@@ -26,7 +26,7 @@ from .schemas import Schemas
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ...tools.database.objects import DatabaseSource
+    from ...tools.database.engines import DatabaseSource
     from ...tools.examples import ExampleStore
     from ...tools.sandbox import SandboxLimits
     from ..audit import AuditTrail

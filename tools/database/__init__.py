@@ -6,7 +6,6 @@
 ...     print(database.execute("SELECT count(*) FROM orders").rows)
 """
 
-from .cancellation import Cancellation
 from .database import Database, open_database
 from .egress import Egress
 from .engine import Engine, TooComplex
@@ -14,9 +13,9 @@ from .estimate import Estimate
 from .permissions_file import Access, PermissionsFile
 from .rendering.render import SchemaStyle, render_schema
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from .server.remarks import asked_in
-from .session import Identity, Permissions, Policy, Rights, Session
+from .session import Identity, Permissions, Policy, Rights, Session, asked_in
 from .table import Cell, Limits, Table
+from .watchdog import Cancellation
 
 __all__ = [
     "Access",

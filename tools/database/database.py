@@ -7,19 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError, QueryFailed, QueryTooCostly, ResultTooLarge
-from .cancellation import Cancellation
-from .daily import spend
 from .egress import Egress, Leaving
 from .engine import Engine
 from .engines import open_engine
-from .estimate import Estimate, within_limit
+from .estimate import Estimate, spend, within_limit
 from .fetch import Sink
 from .schema import Schema, TableSchema
 from .session import Identity, Permissions, Policy, Rights, Session
 from .table import Cell, Limits, Table
+from .watchdog import Cancellation
 
 if TYPE_CHECKING:
-    from .objects import DatabaseSource
+    from .engines import DatabaseSource
 
 _DEFAULT_LIMITS = Limits()
 

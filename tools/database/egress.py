@@ -7,18 +7,25 @@ sample, value hint, feedback, example, tool text, trace or checkpoint holds one.
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, cast, get_args
 
 from ..errors import SettingsError
 from .column_kinds import column_kind
-from .patterns import matches
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .secret_columns import names_secret, secret_columns
+
+
+@lru_cache(maxsize=100_000)
+def matches(entry: str, name: str) -> bool:
+    """Whether an entry stands for a name, both in lower case."""
+    return re.fullmatch(re.escape(entry).replace(r"\*", ".*"), name, re.DOTALL) is not None
+
 
 Level = Literal["values", "statistics", "none"]
 """What of a column may leave: its values; counts and its kind, but no value; or nothing but its name and type."""

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ..errors import QueryError
-from .cancellation import Cancellation
 from .estimate import Estimate
 from .fetch import Sink
 from .schema import Schema, TableSchema
 from .session import Session
 from .table import Cell, Limits, Table
+from .watchdog import Cancellation
 
 
 class TooComplex(Exception):

@@ -6,12 +6,22 @@ import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from ..errors import QueryError
+from ..errors import DatabaseUnavailable, QueryError
 from .engine import Engine
 from .schema import TableSchema
 from .session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas
+    from langchain_community.utilities import SQLDatabase
+
+    DatabaseSource: TypeAlias = str | Path | pandas.DataFrame | Mapping[str, pandas.DataFrame] | SQLDatabase
+    """A path or URL, data frames, or LangChain's open database."""
+
 
 ENGINES: dict[str, str] = {
     "sqlite": ".sqlite.engine",
@@ -38,12 +48,40 @@ def open_engine(source: str | Path | object, session: Session) -> Engine:
         SettingsError: The session's permissions do not fit the database.
     """
     if not isinstance(source, str | os.PathLike):
-        from .objects import open_object
-
-        return open_object(source, session)
+        return _open_object(source, session)
     text = os.fspath(cast("str | os.PathLike[str]", source))
     module = import_module(ENGINES.get(_backend(text), _ANY_OTHER), __package__)
     return cast("Opener", module.open_engine)(text, session)
+
+
+def _open_object(given: object, session: Session) -> Engine:
+    """Open what is neither a path nor a URL."""
+    if _is_langchains(given):
+        from .sqlalchemy.engine import from_sqlalchemy
+
+        held: Any = given
+        if held._include_tables or held._ignore_tables:
+            raise DatabaseUnavailable(
+                "a SQLDatabase with include_tables or ignore_tables cannot be opened: its other tables could still be"
+                " read on the server; give the database's URL with a role that may read only the tables that you want"
+            )
+        return from_sqlalchemy(held._engine, session, (held._schema,) if held._schema else ())
+    from .duckdb.tables import frames_of
+
+    frames = frames_of(given)
+    if frames is None:
+        raise DatabaseUnavailable(
+            f"a {type(given).__name__} is not a database: give a path, a URL, data frames or a SQLDatabase"
+        )
+    from .duckdb.engine import open_frames
+
+    return open_frames(frames, session)
+
+
+def _is_langchains(given: object) -> bool:
+    """By its class's name, for importing the class takes a second and warns of the package's end."""
+    classes = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(given).__mro__)
+    return ("langchain_community", "SQLDatabase") in classes
 
 
 def _backend(text: str) -> str:

@@ -108,6 +108,11 @@ def quoted(name: str, dialect: str = "sqlite") -> str:
     return naming(dialect).quoted(name)
 
 
+def literal(text: str) -> str:
+    """A text as an SQL literal, where a backslash is a character like others."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def engine_name(dialect: str) -> str:
     """What people call the engines that read a dialect."""
     return ENGINE_NAMES.get(dialect, dialect or "the database")

@@ -7,12 +7,14 @@ whatever is kept of a database (samples, value indexes, examples, threads) is ke
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from urllib.parse import quote
 
 from ..errors import SettingsError
-from .egress import Egress
-from .patterns import matches
+from .egress import Egress, matches
 
 
 @dataclass(frozen=True)
@@ -194,3 +196,24 @@ class Session:
 
 def _digest(*parts: object) -> str:
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+_THREAD: ContextVar[str] = ContextVar("tableturn_thread", default="")
+_LONGEST = 64
+
+
+@contextmanager
+def asked_in(thread: str) -> Generator[None]:
+    """Statements that are sent meanwhile, in this context, say that they are of that conversation."""
+    before = _THREAD.set(thread)
+    try:
+        yield
+    finally:
+        _THREAD.reset(before)
+
+
+def remark(identity: Identity) -> str:
+    """The comment for a statement that is sent now; a blank follows it."""
+    told = {"application": "tableturn", "thread": _THREAD.get(), "user": identity.name}
+    pairs = (f"{name}='{quote(value[:_LONGEST], safe='', errors='replace')}'" for name, value in told.items() if value)
+    return f"/*{','.join(pairs)}*/ "

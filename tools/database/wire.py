@@ -23,7 +23,7 @@ from ..errors import (
     TableturnError,
 )
 from .session import Permissions
-from .table import Limits
+from .table import Limits, Table
 
 _HEAD = struct.Struct(">QB")
 _PART = 1 << 16
@@ -161,3 +161,33 @@ def _fill(line: socket.socket, view: memoryview, overdue: Callable[[], None] | N
             return False
         read += part
     return True
+
+
+_CELLS = frozenset({int, float, str, bytes, type(None)})
+_TYPES = frozenset({"integer", "real", "text", "blob", "null", "mixed"})
+
+
+def pack_table(table: Table) -> bytes:
+    """A result as bytes."""
+    columns = tuple(zip(*table.rows, strict=True))
+    return ormsgpack.packb((table.columns, table.types, len(table.rows), columns, table.truncated, table.elapsed))
+
+
+def unpack_table(data: bytes) -> Table:
+    """The result that `pack_table` was given.
+
+    Raises:
+        ValueError: These bytes are no result.
+    """
+    try:
+        names, types, count, columns, truncated, elapsed = ormsgpack.unpackb(data)
+        if not all(_CELLS.issuperset(set(map(type, column))) for column in columns):
+            raise ValueError("a cell is no value")
+        rows = tuple(zip(*columns, strict=True))
+        if not _TYPES.issuperset(types) or not len(names) == len(types) or len(columns) not in (0, len(names)):
+            raise ValueError("the columns do not fit the rows")
+        if len(rows) != count:
+            raise ValueError("the rows are not as many as announced")
+        return Table(tuple(map(str, names)), tuple(types), rows, bool(truncated), float(elapsed))
+    except (TypeError, OverflowError) as error:
+        raise ValueError(f"no result: {error}") from None

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from ..database import Database, Limits
-from ..database.cancellation import Cancellation
 from ..database.fetch import Row
+from ..database.watchdog import Cancellation
 from ..errors import ExportError, TableturnError
 from ..whole_files import written_whole
 from .formats import Format, check_installed

@@ -12,7 +12,7 @@ import time
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from ..database.cancellation import Cancellation
+from ..database.watchdog import Cancellation
 from ..errors import SandboxUnavailable
 from .protocol import CONFINED, PIPES_FOLLOW, Ending
 from .terms import SandboxLimits

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..database.cancellation import Cancellation
 from ..database.database import Database
 from ..database.fetch import size_of
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell, Limits, Table
+from ..database.watchdog import Cancellation
 from ..errors import QueryError, QueryTimeout
 from .sampling import read_rows
 from .terms import SandboxLimits

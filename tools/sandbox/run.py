@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..database.cancellation import Cancellation
 from ..database.database import Database
+from ..database.watchdog import Cancellation
 from ..errors import SandboxUnavailable
 from .availability import sandbox_available
 from .exchange import Cancelled, Done, exchange, turn

@@ -7,11 +7,11 @@ import math
 import time
 from dataclasses import dataclass, replace
 
-from ..database.cancellation import Cancellation
 from ..database.database import Database
 from ..database.quoting import quoted
 from ..database.schema import TableSchema
 from ..database.table import Limits, Table
+from ..database.watchdog import Cancellation
 from ..errors import QueryFailed, QueryRejected, QueryTimeout
 
 # Row numbers are mixed by a multiplication and a squaring modulo a prime: the first spreads runs of them, the second

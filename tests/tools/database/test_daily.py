@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from tableturn.tools.database.daily import spend
+from tableturn.tools.database.estimate import spend
 from tableturn.tools.errors import DatabaseUnavailable, QueryTooCostly
 
 MONDAY, TUESDAY = date(2024, 1, 1), date(2024, 1, 2)
@@ -48,7 +48,7 @@ def test_threads_side_by_side_do_not_pass_it() -> None:
 
 def test_processes_share_it(home: Path) -> None:
     spend("a", 60, 100)
-    program = "from tableturn.tools.database.daily import spend; spend('a', 60, 100)"
+    program = "from tableturn.tools.database.estimate import spend; spend('a', 60, 100)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "QueryTooCostly" in ran.stderr
     assert stat.S_IMODE(os.stat(home / "spent.sqlite").st_mode) == 0o600

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.database.sqlite.expansion import MANY, expanded
+from tableturn.tools.database.sqlite.bounded_work import MANY, expanded
 from tableturn.tools.database.sqlite.tokens import words
 
 from tests.support.steps import grows_in_proportion

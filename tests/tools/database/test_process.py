@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database import Cancellation, Database, Limits, Table
-from tableturn.tools.database.sqlite.process.codec import decode, encode
-from tableturn.tools.database.sqlite.process.workers import NURSERY
+from tableturn.tools.database.sqlite.workers import NURSERY
+from tableturn.tools.database.wire import pack_table, unpack_table
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge
 from tableturn.tools.forkserver import available
 
@@ -36,7 +36,7 @@ _CELLS = st.one_of(
 def test_results_come_back_as_they_were(rows: list[list[object]]) -> None:
     width = len(rows[0]) if rows else 2
     table = Table(("a",) * width, ("mixed",) * width, tuple(map(tuple, rows)), True, 0.5)  # pyright: ignore[reportArgumentType]
-    assert repr(decode(encode(table))) == repr(table)
+    assert repr(unpack_table(pack_table(table))) == repr(table)
 
 
 def test_what_took_too_much_leaves_nothing_to_the_next_query(tmp_path: Path) -> None:
@@ -57,10 +57,10 @@ def test_what_took_too_much_leaves_nothing_to_the_next_query(tmp_path: Path) -> 
 
 @given(st.binary(max_size=80), st.integers(0, 200))
 def test_bytes_from_elsewhere_are_refused(noise: bytes, place: int) -> None:
-    good = encode(Table(("a", "b"), ("integer", "text"), ((1, "x"), (2, None)), False, 0.0))
+    good = pack_table(Table(("a", "b"), ("integer", "text"), ((1, "x"), (2, None)), False, 0.0))
     for data in (noise, good[:place], good[:place] + noise):
         try:
-            table = decode(data)
+            table = unpack_table(data)
         except ValueError:
             continue
         assert all(len(row) == len(table.columns) for row in table.rows)

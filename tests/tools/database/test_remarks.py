@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema, render_schema
+from tableturn.tools.database.column_kinds import telling
 from tableturn.tools.database.schema import ColumnKind
 from tableturn.tools.database.table import Cell
-from tableturn.tools.database.text_forms import telling
 
 
 def _written(column: ColumnSchema) -> str:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from tableturn.tools.database import Database, ForeignKey, Schema
 from tableturn.tools.database.column_kinds import column_kind
-from tableturn.tools.database.sqlite.ddl_comments import ddl_comments
+from tableturn.tools.database.sqlite.read_schema import ddl_comments
 from tableturn.tools.database.table import Cell
 
 

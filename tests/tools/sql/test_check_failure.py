@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
-from tableturn.tools.database.sqlite.failures import classify
+from tableturn.tools.database.sqlite.guard import classify
 from tableturn.tools.sql import Finding, check
 
 from .random_queries import queries

@@ -18,7 +18,7 @@ from ..server.connection import ConnectionLost, ServerConnection
 from ..table import Cell, Limits
 from ..watchdog import WATCHDOG, RunningQuery
 from .cells import cell
-from .failures import failure
+from .grammar import failure
 from .instance import Instance
 
 

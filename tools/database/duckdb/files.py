@@ -2,26 +2,97 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
 import re
+import socket
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import duckdb
+import ormsgpack
 from duckdb.sqltypes import DuckDBPyType
+from fsspec.spec import AbstractFileSystem
 
 from ...errors import DatabaseUnavailable
-from ..quoting import quoted
+from ...forkserver import ForkServer, available
+from ..quoting import literal, quoted
 from ..schema import ColumnSchema
-from .encodings import unpacked_size
+from ..wire import ERROR_BYTES, PART, RESULT, patience, receive, send, unpack_error
 from .entries import Entry, column
-from .identifiers import column_names, table_name
-from .named_files import NamedFiles
-from .sources import File, FileKind, is_known
+from .sources import File, FileKind, column_names, is_known, table_name
 from .tables import hold, sheets
-from .text_files import FIRST_ROWS, MOST_COLUMNS, WHOLE_BYTES, literal, read_text_file, too_wide
+from .text_files import FIRST_ROWS, MOST_COLUMNS, WHOLE_BYTES, read_text_file, too_wide, unpacked_size
+
+_PROTOCOL = "tableturn"
+_PREFIX = f"{_PROTOCOL}://"
+
+
+class _Reading(io.FileIO):
+    """An open file, which DuckDB may let go of without closing it."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
+    """A file system of the files that were given an address."""
+
+    protocol = _PROTOCOL
+    cachable = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._paths: dict[str, Path] = {}
+
+    def serve(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Lets an instance of DuckDB read them."""
+        connection.register_filesystem(self)
+
+    def address(self, path: Path) -> str:
+        """The address of a file, which ends as its name does: by that, DuckDB knows what is compressed."""
+        # The same in every process, so that one can tell another how a file is read.
+        name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+        address = f"{name}{''.join(each for each in path.suffixes[-2:] if each[1:].isalnum())}"
+        self._paths[address] = path
+        return _PREFIX + address
+
+    def _open(self, path: str, mode: str = "rb", *_: Any, **__: Any) -> Any:
+        if mode != "rb":
+            raise PermissionError("the files of a database are read, never written")
+        return _Reading(self._path(path), "rb")
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        """Size and kind."""
+        return {"name": path, "size": os.stat(self._path(path)).st_size, "type": "file"}
+
+    def modified(self, path: str) -> datetime:
+        """When it was written last."""
+        return datetime.fromtimestamp(os.stat(self._path(path)).st_mtime, UTC)
+
+    def exists(self, path: str, **_: Any) -> bool:
+        """Whether there is a file of that address."""
+        return self._bare(path) in self._paths
+
+    def glob(self, path: str, maxdepth: int | None = None, **_: Any) -> list[str]:
+        """An address stands for itself."""
+        del maxdepth
+        return [path] if self.exists(path) else []
+
+    def _path(self, address: str) -> Path:
+        try:
+            return self._paths[self._bare(address)]
+        except KeyError:
+            raise FileNotFoundError("there is no such file in the database") from None
+
+    @staticmethod
+    def _bare(address: str) -> str:
+        return address.removeprefix(_PREFIX)
+
 
 # Of a process that reads files, beside DuckDB's own limit: what reads workbooks counts too.
 READING_BYTES = 1_000_000_000
@@ -130,7 +201,7 @@ class FileReader:
             yield self._of_parquet(copy, table_name(sheet.name), sheet.title)
 
     def _of_text(self, file: File) -> Entry:
-        text = read_text_file(self._connection, self._files, file.path, self._folder, thorough=self._thorough)
+        text = read_text_file(self._connection, self._files.address, file.path, self._folder, thorough=self._thorough)
         if len(text.columns) == 1 and not is_known(file.path):
             raise DatabaseUnavailable(
                 f"{file.path} is not a table: its lines are not separated by a comma, semicolon, tab or bar; if it is"
@@ -235,3 +306,91 @@ def _text_size(value: str, declared: DuckDBPyType, depth: int = 0) -> str:
 def _named(described: list[tuple[str, str]]) -> tuple[tuple[str, ColumnSchema], ...]:
     names = column_names([name for name, _ in described])
     return tuple((own, column(shown, declared)) for shown, (own, declared) in zip(names, described, strict=True))
+
+
+_SECONDS = 60.0
+# A larger file may take longer.
+_BYTES_A_SECOND = 5_000_000
+_START_SECONDS = 60.0
+_ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8",
+    # One heap for all threads: further ones reserve address space that no file has asked for.
+    "MALLOC_ARENA_MAX": "1",
+    # pandas is imported once no thread may be started any more.
+    "OPENBLAS_NUM_THREADS": "1",
+}
+
+NURSERY = ForkServer(f"{__package__}.reader", _ENVIRONMENT, _START_SECONDS, ("TMPDIR",), socket.SOCK_STREAM)
+
+
+def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterator[Entry]:
+    """Find the tables of files.
+
+    Args:
+        files: Read one after another.
+        folder: Made for copies that are read instead of files.
+        thorough: Whether types are found by all rows.
+
+    Raises:
+        DatabaseUnavailable: A file cannot be read, or not within the limits.
+    """
+    folder.mkdir()
+    if not available():
+        reader = FileReader(folder, thorough=thorough)
+        try:
+            for file in files:
+                yield from reader.entries(file)
+        finally:
+            reader.close()
+        return
+    with NURSERY.call(b"\0") as line:
+        patience(line, _START_SECONDS)
+        send(
+            line,
+            RESULT,
+            ormsgpack.packb((os.fsencode(folder), thorough, any(file.kind == "workbook" for file in files))),
+        )
+        receive(line, MESSAGE_BYTES)
+        for file in files:
+            yield from _answer(line, file, folder)
+
+
+def _answer(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
+    seconds = _SECONDS + file.path.stat().st_size / _BYTES_A_SECOND
+    try:
+        # On a busy machine, it takes longer than the processor needs.
+        patience(line, 2 * seconds)
+        send(line, RESULT, ormsgpack.packb((os.fsencode(file.path), file.kind, file.table, seconds)))
+        answer = receive(line, MESSAGE_BYTES)
+    except (OSError, ValueError):
+        answer = None
+    if answer is None:
+        raise DatabaseUnavailable(
+            f"{file.path} cannot be read: it takes more than {READING_BYTES // 10**6:,} MB of memory or {seconds:.0f}"
+            " seconds: split it, leave columns out, or save it as Parquet"
+        )
+    kind, body = answer
+    if kind == PART:
+        raise RuntimeError(f"reading {file.path} failed:\n{body.decode(errors='replace')}")
+    if kind != RESULT:
+        raise unpack_error(body[:ERROR_BYTES])
+    for packed in ormsgpack.unpackb(body):
+        entry = _unpacked(packed)
+        if entry.path != file.path and (entry.path is None or entry.path.parent != folder):
+            raise RuntimeError(f"reading {file.path} gave another file")
+        yield entry
+
+
+def _unpacked(packed: Any) -> Entry:
+    name, listed, scan, comment, estimate, slow, path, remarks = packed
+    columns = tuple((own, column(shown, declared, comment=told)) for own, shown, declared, told in listed)
+    return Entry(
+        name,
+        columns,
+        scan,
+        comment=comment,
+        estimate=estimate,
+        slow=slow,
+        path=Path(os.fsdecode(path)),
+        remarks=tuple(remarks),
+    )

@@ -16,8 +16,8 @@ import duckdb
 
 from ...errors import DatabaseUnavailable
 from ..quoting import quoted
-from .headers import header_at, is_filled, titles
-from .identifiers import column_names
+from .sources import column_names
+from .text_files import header_at, is_filled, titles
 
 if TYPE_CHECKING:
     import pandas

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import gzip
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import duckdb
 
 from ...errors import DatabaseUnavailable
-from ..quoting import quoted
-from .dates import ORDERS, READ_AS, is_open, options, shapes
-from .encodings import Encoding, copied, encoding_of, opened, unpacked_size
-from .headers import header_at, titles
-from .identifiers import column_names
-from .named_files import NamedFiles
+from ..quoting import literal, quoted
+from .sources import column_names
 
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
 WHOLE_BYTES = 32_000_000
@@ -67,13 +65,18 @@ class TextTable:
 
 
 def read_text_file(
-    connection: duckdb.DuckDBPyConnection, files: NamedFiles, path: Path, private: Path, *, thorough: bool = False
+    connection: duckdb.DuckDBPyConnection,
+    address: Callable[[Path], str],
+    path: Path,
+    private: Path,
+    *,
+    thorough: bool = False,
 ) -> TextTable:
     """Looks at a file.
 
     Args:
         connection: Reads the files.
-        files: Gives them addresses.
+        address: Gives a file one that DuckDB reads it by.
         path: The file.
         private: A folder for the copy of a file in an encoding that DuckDB doesn't read.
         thorough: Whether types are found by all rows, however many there are.
@@ -88,7 +91,7 @@ def read_text_file(
         path, encoding = copied(path, private, encoding), Encoding("utf-8")
     _check_lines(path, encoding)
     whole = thorough or unpacked_size(path, WHOLE_BYTES) <= WHOLE_BYTES
-    look = _Look(connection, files.address(path), f", sample_size = {-1 if whole else FIRST_ROWS}")
+    look = _Look(connection, address(path), f", sample_size = {-1 if whole else FIRST_ROWS}")
     first, title = _laid_out(look, _head(path, encoding), f"encoding = '{encoding.name}'")
     best, dated = _dated(look, _numbered(look, first))
     names = [name for name, _ in best.columns]
@@ -271,6 +274,216 @@ def _repaired(names: Sequence[str]) -> list[str]:
     return column_names([re.sub(r"^\ufeff", "", name) for name in names])
 
 
-def literal(text: str) -> str:
-    """A text in SQL."""
-    return "'" + text.replace("'", "''") + "'"
+_SHAPE = re.compile(
+    r"\s*\d{1,2}(?P<sign>[/.-])\d{1,2}(?P=sign)(?P<year>\d{4}|\d{2})"
+    r"(?P<time>[ T]\d{1,2}:\d{2}(?P<seconds>:\d{2})?(?P<half>\s?[AaPp][Mm])?)?\s*"
+)
+
+ORDERS = ("%d{0}%m", "%m{0}%d")
+"""Day first, which most of the world writes, and month first."""
+
+READ_AS = {
+    "%d{0}%m": "read as day/month/year; the file may mean month/day/year",
+    "%m{0}%d": "read as month/day/year; the file may mean day/month/year",
+}
+"""What is told of a column that could be read in both orders."""
+
+
+def shapes(texts: Iterable[str]) -> tuple[str, ...]:
+    """Formats, with `{order}` for day and month, of the dates and times among some texts; at most one of each."""
+    days = times = ""
+    for text in texts:
+        found = _SHAPE.fullmatch(text)
+        if found is None:
+            continue
+        sign, year = found["sign"], "%Y" if len(found["year"]) == 4 else "%y"
+        day = f"{{order}}{sign}{year}"
+        if found["time"] is None:
+            days = days or day
+        elif not times:
+            seconds = ":%S" if found["seconds"] else ""
+            half = "" if found["half"] is None else " %p" if found["half"][0].isspace() else "%p"
+            times = f"{day}{found['time'][0]}{'%I' if half else '%H'}:%M{seconds}{half}"
+    return days, times
+
+
+def options(formats: tuple[str, ...], order: str) -> str:
+    """The options of `sniff_csv` for one order."""
+    days, times = (each.replace("{order}", order.format(_sign(each))) for each in formats)
+    return (f", dateformat = '{days}'" if days else "") + (f", timestampformat = '{times}'" if times else "")
+
+
+def is_open(text: str) -> bool:
+    """Whether a text is a date that people write in either order; with points, the day comes first."""
+    found = _SHAPE.fullmatch(text)
+    return found is not None and found["sign"] != "."
+
+
+def _sign(format_: str) -> str:
+    return format_.removeprefix("{order}")[:1]
+
+
+_NUMBER = re.compile(r"[-+]?[\d.,\s]*\d%?")
+_YEARS = range(1900, 2101)
+_LONGEST_TITLE = 200
+
+
+def is_filled(cell: object) -> bool:
+    """Whether there is something in a cell."""
+    return cell is not None and cell != ""
+
+
+def header_at(rows: Sequence[Sequence[object]]) -> int:
+    """The place of the header; 0 where it is not surely a later row.
+
+    A title fills the first column and at most half of all; below titles, a header is a row of words.
+
+    Args:
+        rows: The first ones, empty ones among them.
+    """
+    width = len({place for row in rows for place, cell in enumerate(row) if is_filled(cell)})
+    start = min((place for row in rows for place, cell in enumerate(row) if is_filled(cell)), default=0)
+    for at, row in enumerate(rows):
+        filled = [cell for cell in row if is_filled(cell)]
+        is_title = not filled or (2 * len(filled) <= width and is_filled(row[start]))
+        if not is_title:
+            return at if all(map(_is_name, filled)) else 0
+    return 0
+
+
+def titles(rows: Sequence[Sequence[object]]) -> str:
+    """What stands in rows above the header, in one line."""
+    return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
+
+
+def _is_name(cell: object) -> bool:
+    if isinstance(cell, str):
+        number = _NUMBER.fullmatch(cell.strip())
+        return number is None or (cell.strip().isdigit() and int(cell) in _YEARS)
+    return isinstance(cell, int) and not isinstance(cell, bool) and cell in _YEARS
+
+
+# Of a larger file, this much is looked at, at its beginning and its end.
+_LOOKED_AT = 4_000_000
+# Of the lines with other signs than ASCII's, so many bytes are enough to tell a language by.
+_WEIGHED = 64_000
+_COPIED_BYTES = 1 << 20
+_WESTERN = "cp1252"
+# Those that spreadsheets and databases write, by Python's names; obscurer ones would only be mistaken for them.
+_CANDIDATES = tuple(
+    """
+    cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp874 cp932 euc-jp gb18030 big5 cp949 koi8-r cp866
+    cp850 cp852 mac-roman iso-8859-2 iso-8859-7
+    """.split()  # noqa: SIM905 - as a list it would take a line a name
+)
+# Western text has few signs to tell it by: it is taken for another only where that is about twice as likely.
+_PRIOR = 0.55
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """What a file is read as.
+
+    Attributes:
+        name: Python's name.
+        is_guess: Whether nothing in the file says so.
+    """
+
+    name: str
+    is_guess: bool = False
+
+    @property
+    def is_native(self) -> bool:
+        """Whether DuckDB reads it itself."""
+        return self.name in ("utf-8", "latin-1", "utf-16")
+
+
+def encoding_of(path: Path) -> Encoding:
+    """The encoding of a file."""
+    start, end = _ends(path)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return Encoding("utf-16" if start.startswith(codecs.BOM_UTF16_LE) and path.suffix != ".gz" else "utf-16-marked")
+    # Every second byte of plain text in UTF-16 is zero.
+    if start[1:200:2].count(0) > len(start[:200]) // 4:
+        return Encoding("utf-16-le")
+    if start[0:200:2].count(0) > len(start[:200]) // 4:
+        return Encoding("utf-16-be")
+    if _is_utf8(start) and _is_utf8(end):
+        return Encoding("utf-8")
+    return Encoding(_likeliest(start, end), is_guess=True)
+
+
+def copied(path: Path, private: Path, encoding: Encoding) -> Path:
+    """A copy of the file's text in UTF-8, in a folder of our own."""
+    copy = private / f"{len(list(private.iterdir()))}.csv"
+    name = encoding.name.removesuffix("-marked")
+    with opened(path) as file, copy.open("w", encoding="utf-8", newline="") as written:
+        reader = codecs.getreader(name)(cast("Any", file), "replace")
+        while part := reader.read(_COPIED_BYTES):
+            written.write(part)
+    return copy
+
+
+def opened(path: Path) -> IO[bytes]:
+    """The file's bytes, unpacked."""
+    return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+def unpacked_size(path: Path, enough: int) -> int:
+    """The size of a file, unpacked; anything larger than `enough` where it is larger."""
+    if path.suffix != ".gz":
+        return path.stat().st_size
+    size = 0
+    with opened(path) as file:
+        while size <= enough and (part := file.read(_COPIED_BYTES)):
+            size += len(part)
+    return size
+
+
+def _likeliest(start: bytes, end: bytes) -> str:
+    """Of what is not UTF-8: by statistics of languages, over the lines that tell."""
+    import chardet
+
+    lines = [line for line in (start + b"\n" + end).splitlines() if not line.isascii()]
+    weighed = b"\n".join(lines)[:_WEIGHED]
+    if not any(sign.isalpha() for sign in weighed.decode(_WESTERN, "ignore") if not sign.isascii()):
+        return _western(start + end)
+    found = chardet.detect_all(weighed, ignore_threshold=True, compat_names=False, include_encodings=_CANDIDATES)
+    told = [(str(each["encoding"]), each["confidence"]) for each in found if each["encoding"]]
+    western = max((sure for name, sure in told if codecs.lookup(name).name == _WESTERN), default=0.0)
+    for name, sure in told:
+        if western >= _PRIOR * sure:
+            break
+        if _reads(name, start) and _reads(name, end):
+            return name
+    return _western(start + end)
+
+
+def _western(part: bytes) -> str:
+    """DuckDB reads Latin-1 itself, which differs in what are control characters there."""
+    return _WESTERN if any(128 <= byte < 160 for byte in set(part)) else "latin-1"
+
+
+def _reads(name: str, part: bytes) -> bool:
+    """Whether a piece, which may begin and end within a character, can be read so."""
+    for skipped in range(min(4, len(part) + 1)):
+        try:
+            codecs.getincrementaldecoder(name)().decode(part[skipped:])
+        except UnicodeDecodeError:
+            continue
+        return True
+    return False
+
+
+def _is_utf8(part: bytes) -> bool:
+    return _reads("utf-8", part)
+
+
+def _ends(path: Path) -> tuple[bytes, bytes]:
+    with opened(path) as file:
+        start = file.read(_LOOKED_AT)
+        size = path.stat().st_size
+        if path.suffix == ".gz" or size <= len(start):
+            return start, b""
+        file.seek(max(len(start), size - _LOOKED_AT))
+        return start, file.read(_LOOKED_AT)

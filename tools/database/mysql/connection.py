@@ -15,12 +15,9 @@ from pymysql.cursors import DictCursor, SSCursor
 from ...errors import TableturnError
 from ..estimate import Estimate
 from ..server.catalogue import Catalogue
-from ..server.connection import ConnectionLost, ServerConnection
-from ..server.interrupting import Interrupter
+from ..server.connection import ConnectionLost, Interrupter, ServerConnection
 from ..table import Cell, Limits
-from .diagnostics import diagnostics
-from .failures import TOO_LARGE, failure
-from .plan import EXPLAIN, estimate
+from .engine import EXPLAIN, TOO_LARGE, diagnostics, estimate, failure
 
 Row = tuple[Cell, ...]
 

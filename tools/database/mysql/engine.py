@@ -3,24 +3,221 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import exp
 from sqlglot.dialects import MySQL
 from sqlglot.generator import Generator
 
-from ...errors import DatabaseUnavailable, SettingsError
+from ...errors import DatabaseUnavailable, ResultTooLarge, SettingsError, TableturnError
+from ..column_kinds import column_kind
+from ..estimate import Estimate
+from ..schema import ColumnSchema, ForeignKey
 from ..server.address import Address, parted, scrubbed, without_password
-from ..server.catalogue import Catalogue
-from ..server.connection import Backend, ServerConnection
+from ..server.catalogue import Catalogue, Relation
+from ..server.connection import Backend, ConnectionLost, ServerConnection
 from ..server.engine import ServerEngine
 from ..server.lists import read_lists
 from ..server.reading import Grammar
-from ..server.remarks import remark
-from ..session import Session
-from .catalogue import Asks, catalogue_version, read_catalogue, readable
+from ..session import Session, remark
+from ..table import Cell
+
+_LABELS = 20
+_SYSTEM = "('information_schema', 'performance_schema', 'mysql', 'sys')"
+_LABEL = re.compile(r"'((?:[^']|'')*)'")
+
+_VERSION = """
+    SELECT CONCAT_WS(' ', CURRENT_USER(), DATABASE(), COUNT(*), BIT_XOR(CRC32(CONCAT_WS('|', TABLE_SCHEMA, TABLE_NAME,
+           ORDINAL_POSITION, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_KEY, EXTRA, COLUMN_COMMENT))))
+    FROM information_schema.COLUMNS WHERE {only}
+"""
+_RELATIONS = """
+    SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_ROWS, TABLE_COMMENT FROM information_schema.TABLES
+    WHERE TABLE_TYPE IN ('BASE TABLE', 'VIEW', 'SYSTEM VERSIONED') AND {only} ORDER BY TABLE_SCHEMA, TABLE_NAME
+"""
+_VIEWS = "SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS WHERE {only}"
+_COLUMNS = """
+    SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE = 'NO', EXTRA LIKE '% GENERATED%',
+           COLUMN_COMMENT
+    FROM information_schema.COLUMNS WHERE {only} ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION
+"""
+_KEYS = """
+    SELECT CONSTRAINT_NAME, TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, ORDINAL_POSITION,
+           REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
+    FROM information_schema.KEY_COLUMN_USAGE
+    WHERE {only} AND (CONSTRAINT_NAME = 'PRIMARY' OR REFERENCED_TABLE_NAME IS NOT NULL)
+    ORDER BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION
+"""
+
+_FUNCTIONS = "SELECT LOWER(ROUTINE_NAME) FROM information_schema.ROUTINES WHERE ROUTINE_TYPE = 'FUNCTION'"
+
+_Place = tuple[Cell, Cell]
+
+
+class Asks(Protocol):
+    """What answers queries of our own."""
+
+    def rows(self, sql: str) -> list[tuple[Cell, ...]]:
+        """All rows."""
+        ...
+
+
+def readable(schemas: Sequence[str]) -> str:
+    """A condition for what may be read: these databases or, if there are none, all."""
+    listed = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "''") + "'" for name in schemas)
+    return f"TABLE_SCHEMA IN ({listed})" if schemas else f"TABLE_SCHEMA NOT IN {_SYSTEM}"
+
+
+def catalogue_version(connection: Asks, only: str, owner: str) -> str:
+    """Changes with tables and columns.
+
+    Args:
+        connection: To ask.
+        only: See `readable`.
+        owner: Who is asking: what is kept for one is not for another.
+    """
+    ((told,),) = connection.rows(_VERSION.format(only=only))
+    return f"{told} {owner}".strip()
+
+
+def read_catalogue(connection: Asks, only: str, owner: str) -> Catalogue:
+    """What the login may read; the parameters are those of `catalogue_version`."""
+    version = catalogue_version(connection, only, owner)
+    ((database,),) = connection.rows("SELECT DATABASE()")
+    keys = connection.rows(_KEYS.format(only=only))
+    primary = {((schema, table), name): place for key, schema, table, name, place, *_ in keys if key == "PRIMARY"}
+    columns: dict[_Place, list[ColumnSchema]] = {}
+    for schema, table, name, declared, not_null, generated, comment in connection.rows(_COLUMNS.format(only=only)):
+        column = _column(str(name), str(declared))
+        position = primary.get(((schema, table), name), 0)
+        columns.setdefault((schema, table), []).append(
+            replace(
+                column,
+                primary_key=int(position or 0),
+                not_null=bool(not_null),
+                generated=bool(generated),
+                comment=str(comment or ""),
+            )
+        )
+    views = {(schema, view): query for schema, view, query in connection.rows(_VIEWS.format(only=only))}
+    relations = {
+        (schema, table): Relation(
+            str(schema),
+            str(table),
+            str(table) if schema == database else f"{schema}.{table}",
+            tuple(columns[schema, table]),
+            "view" if kind == "VIEW" else "table",
+            "" if kind == "VIEW" else str(comment or ""),
+            estimate if isinstance(estimate, int) else None,
+            str(views.get((schema, table)) or ""),
+        )
+        for schema, table, kind, estimate, comment in connection.rows(_RELATIONS.format(only=only))
+        if (schema, table) in columns
+    }
+    functions = frozenset(str(name) for (name,) in connection.rows(_FUNCTIONS))
+    return Catalogue(version, tuple(relations.values()), tuple(_references(keys, relations)), own_functions=functions)
+
+
+def _column(name: str, declared: str) -> ColumnSchema:
+    if declared.startswith("enum("):
+        labels = tuple(label.replace("''", "'") for label in _LABEL.findall(declared))
+        return ColumnSchema(name, declared, "text", samples=labels[:_LABELS])
+    return ColumnSchema(name, declared, "boolean" if declared == "tinyint(1)" else column_kind(declared, ()))
+
+
+def _references(keys: Sequence[tuple[Cell, ...]], relations: Mapping[_Place, Relation]) -> Iterator[ForeignKey]:
+    found: dict[tuple[Cell, ...], list[tuple[str, str]]] = {}
+    for key, schema, table, name, _, ref_schema, ref_table, ref_name in keys:
+        if ref_table is not None and (schema, table) in relations and (ref_schema, ref_table) in relations:
+            found.setdefault((key, schema, table, ref_schema, ref_table), []).append((str(name), str(ref_name)))
+    for (_, schema, table, ref_schema, ref_table), pairs in found.items():
+        names, ref_names = zip(*pairs, strict=True)
+        yield ForeignKey(relations[schema, table].shown, names, relations[ref_schema, ref_table].shown, ref_names)
+
+
+# MySQL tells what a condition leaves of a table's rows of its own accord, and has no word for it.
+EXPLAIN = {True: "EXPLAIN EXTENDED", False: "EXPLAIN"}
+"""What stands before a statement to have its plan; by whether it is MariaDB."""
+
+
+def estimate(plan: Iterable[Mapping[str, Any]]) -> Estimate:
+    """What a statement will cost.
+
+    The tables of one SELECT are read in the order of the plan, each once for every row that those before it make.
+
+    Args:
+        plan: EXPLAIN's rows, by the names of its columns.
+    """
+    selects: dict[Any, list[Mapping[str, Any]]] = defaultdict(list)
+    for line in plan:
+        if line["rows"] is not None:
+            selects[line["id"]].append(line)
+    costs = {number: _nested(lines) for number, lines in selects.items()}
+    rows, outermost = 0.0, max((made for _, made in costs.values()), default=0.0)
+    for number, (read, _) in costs.items():
+        again = "DEPENDENT" in str(selects[number][0]["select_type"])
+        rows += read * max(1.0, outermost) if again else read
+    return Estimate(round(rows))
+
+
+def _nested(lines: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Rows that are read, and rows that come of it."""
+    read, made = 0.0, 1.0
+    for line in lines:
+        made *= float(line["rows"])
+        read += made
+        made *= float(line.get("filtered") or 100) / 100
+    return read, made
+
+
+TOO_LARGE = -1
+"""The number of our own error for a row that is too large to be taken."""
+
+
+def failure(error: Exception, longest: int) -> TableturnError | ConnectionLost:
+    """Return the typed error for what the driver raised.
+
+    Args:
+        error: What was raised.
+        longest: The most bytes that a value could have.
+    """
+    number = error.args[0] if error.args and isinstance(error.args[0], int) else None
+    message = " ".join(str(error.args[-1] if error.args else error).split())[:300]
+    if number == TOO_LARGE:
+        return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
+    if isinstance(error, OSError) or type(error).__name__ == "InterfaceError":
+        return ConnectionLost(message)
+    return read_lists(__package__ or "").faults.failure("" if number is None else str(number), message)
+
+
+_LISTED = 50
+_TOLD = 3
+_LONGEST = 200
+# What a statement is written with, which its result doesn't depend on: words that will go, or have another spelling.
+_OF_FORM = (1287, 1681, 3719, 3778)
+
+
+def diagnostics(count: int, rows: Callable[[str], list[tuple[Cell, ...]]]) -> tuple[str, ...]:
+    """A line for each kind of warning, with how many there were in all.
+
+    Args:
+        count: What the server counted, which comes with every result; it is asked for more only where that is not 0.
+        rows: Runs a statement of our own, before anything else is sent.
+    """
+    if not count:
+        return ()
+    first: dict[Cell, str] = {}
+    for level, code, message in rows(f"SHOW WARNINGS LIMIT {_LISTED}"):
+        if level != "Note" and code not in _OF_FORM:
+            first.setdefault(code, " ".join(str(message).split())[:_LONGEST])
+    told = [f"The server warns: {message}." for message in list(first.values())[:_TOLD]]
+    return (*told, f"There were {count:,} warnings in all.") if told and count > len(told) else tuple(told)
+
 
 if TYPE_CHECKING:
     from .connection import BoundedConnection, MySQLConnection
@@ -209,7 +406,7 @@ def _options(query: dict[str, Any]) -> dict[str, Any]:
 
 
 _GRANT = re.compile(r"^GRANT (?P<powers>.+?) ON (?:TABLE |FUNCTION |PROCEDURE )?(?P<where>\S+) TO ", re.IGNORECASE)
-_COLUMNS = re.compile(r"\([^)]*\)")
+_LISTED_COLUMNS = re.compile(r"\([^)]*\)")
 _READING = {"USAGE", "SELECT", "SHOW VIEW", "SHOW DATABASES", "PROXY"}
 
 
@@ -220,7 +417,7 @@ def _warnings(connection: Asks) -> tuple[str, ...]:
         given = _GRANT.match(str(grant))
         if given is None:
             continue
-        powers = {power.strip().upper() for power in _COLUMNS.sub("", given["powers"]).split(",")} - _READING
+        powers = {power.strip().upper() for power in _LISTED_COLUMNS.sub("", given["powers"]).split(",")} - _READING
         if powers:
             files = (
                 "; with FILE, it reads and writes files on the server" if powers & {"FILE", "ALL PRIVILEGES"} else ""

@@ -18,11 +18,9 @@ from ...errors import TableturnError
 from ..estimate import Estimate
 from ..fetch import Row, RowCursor
 from ..server.catalogue import Catalogue
-from ..server.connection import ConnectionLost, ServerConnection
-from ..server.interrupting import Interrupter
+from ..server.connection import ConnectionLost, Interrupter, ServerConnection
 from ..table import Limits
-from .failures import TOO_LARGE, failure
-from .plan import ALONE, estimate
+from .engine import ALONE, TOO_LARGE, estimate, failure
 
 _CHUNK = 100
 _LOCK_MILLISECONDS = 1_000

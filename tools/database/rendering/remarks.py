@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...derived import derived
+from ..column_kinds import TextForm, stand_in, text_form
 from ..schema import ColumnSchema
-from ..text_forms import TextForm, stand_in, text_form
 from .text import literal
 
 _SAID: dict[TextForm, str] = {

@@ -2,13 +2,228 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from ..schema import Schema
+from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .compact import render_compact
-from .ddl import render_ddl
-from .papers import render_craft, render_credit, render_frames, render_track
+from .remarks import pitfalls
+from .text import Identifier, examples, identifiers, one_line, remark
+
+_LONGEST_TYPE = 40
+_USED = "used by earlier queries"
+_PLAIN_TYPE = re.compile(r"\w+( \w+){0,3} ?(\( ?\d+ ?(, ?\d+ ?)?\))?\Z", re.ASCII)
+
+
+def render_ddl(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+    """One CREATE TABLE a table; what is no plain table, and keys that are only likely, say so in comments."""
+    parts: list[str] = []
+    if len(schema.tables) < schema.total_tables:
+        parts.append(f"-- {len(schema.tables)} of the database's {schema.total_tables} tables")
+    keys: dict[str, list[ForeignKey]] = defaultdict(list)
+    for key in schema.foreign_keys:
+        keys[key.table.lower()].append(key)
+    written = identifiers(schema)
+    for table in schema.tables:
+        parts.append(_table(table, written, keys.get(table.name.lower(), []), marked, samples))
+    return "\n".join(parts)
+
+
+def _table(
+    table: TableSchema,
+    written: Identifier,
+    keys: list[ForeignKey],
+    marked: frozenset[tuple[str, str]],
+    samples: int,
+) -> str:
+    single = len(table.primary_key) == 1
+    entries = [
+        (
+            _definition(column, written, single),
+            _note(column, (table.name.lower(), column.name.lower()) in marked, samples),
+        )
+        for column in table.columns
+    ]
+    if len(table.primary_key) > 1:
+        entries.append((f"PRIMARY KEY ({', '.join(map(written, table.primary_key))})", ""))
+    for key in keys:
+        entries.append((_reference(key, written), "probable, not declared" if key.inferred else ""))
+    lines = [
+        f"  {text}{'' if last else ','}{f' -- {note}' if note else ''}"
+        for (text, note), last in zip(entries, [False] * (len(entries) - 1) + [True], strict=True)
+    ]
+    facts = {"table": [], "view": ["a view"], "virtual": ["a virtual table"]}[table.kind]
+    if table.row_count is not None:
+        facts.append(f"{table.row_count} rows")
+    if table.comment:
+        facts.append(remark(table.comment))
+    if (table.name.lower(), "") in marked:
+        facts.append(_USED)
+    head = f"CREATE TABLE {written(table.name)} (" + (f" -- {', '.join(facts)}" if facts else "")
+    return "\n".join((head, *lines, ");"))
+
+
+def _definition(column: ColumnSchema, written: Identifier, single_key: bool) -> str:
+    text = written(column.name)
+    if column.type:
+        text += f" {_type(column.type)}"
+    if column.primary_key and single_key:
+        text += " PRIMARY KEY"
+    return f"{text} NOT NULL" if column.not_null else text
+
+
+def _type(declared: str) -> str:
+    """A declared type, which may be any text at all: in quotes unless it looks like a type."""
+    declared = one_line(declared, _LONGEST_TYPE)
+    return declared if _PLAIN_TYPE.match(declared) else '"' + declared.replace('"', "'") + '"'
+
+
+def _note(column: ColumnSchema, marked: bool, samples: int) -> str:
+    values = examples(column, samples)
+    warned = pitfalls(column) if samples else ()
+    notes = (remark(column.comment), f"e.g. {values}" if values else "", *warned, _USED if marked else "")
+    return "; ".join(note for note in notes if note)
+
+
+def _reference(key: ForeignKey, written: Identifier) -> str:
+    return (
+        f"FOREIGN KEY ({', '.join(map(written, key.columns))})"
+        f" REFERENCES {written(key.ref_table)} ({', '.join(map(written, key.ref_columns))})"
+    )
+
+
+_LONGEST_NAME = 100
+_MARK = "[SN]"
+
+
+def render_credit(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+    """CREDIT-SQL appendix C: the database, one line a table with `*` first among its columns, the foreign keys.
+
+    The form has no place for sample values or marks.
+    """
+    written = identifiers(schema)
+    lines = [f"Database: {one_line(schema.name, _LONGEST_NAME)}", *_part_of(schema)]
+    for table in schema.tables:
+        names = ", ".join(["*", *(written(column.name) for column in table.columns)])
+        lines.append(f"Table {written(table.name)}, columns = [{names}]")
+    lines.append(f"Foreign_keys = [{', '.join(pair for key in schema.foreign_keys for pair in _pairs(key, written))}]")
+    return "\n".join(lines)
+
+
+def render_track(
+    schema: Schema, marked: frozenset[tuple[str, str]], all_columns: tuple[tuple[str, int], ...] = ()
+) -> str:
+    """Track-SQL appendix B.4: `table : column, column | table : ...`, the most relevant first, then the foreign keys.
+
+    What earlier queries used is marked `[SN]`; `*` stands among the columns where all are asked for (section 2.2).
+    """
+    written = identifiers(schema)
+    places = {table.lower(): place for table, place in all_columns}
+    parts: list[str] = []
+    for table in schema.tables:
+        name = table.name.lower()
+        names = [(written(column.name), column.name.lower()) for column in table.columns]
+        if name in places:
+            names.insert(places[name], ("*", "*"))
+        columns = [shown + (f" {_MARK}" if (name, folded) in marked else "") for shown, folded in names]
+        parts.append(f"{written(table.name)} : {', '.join(columns)}")
+    keys = ", ".join(pair for key in schema.foreign_keys for pair in _pairs(key, written))
+    if keys:
+        parts.append(f"foreign keys : {keys}")
+    return "\n".join((*_part_of(schema), " | ".join(parts)))
+
+
+def render_craft(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+    """SQL-CRAFT appendix A.4 for who writes SQL alone: keys as SQL has them, columns with types, example values."""
+    written = identifiers(schema)
+    primary = (f"{written(table.name)}.{written(name)}" for table in schema.tables for name in table.primary_key)
+    foreign = (pair for key in schema.foreign_keys for pair in _pairs(key, written))
+    keys = [f"Primary Keys: {', '.join(primary)}", "Foreign Key:", *foreign]
+    return "\n".join(_structure(schema, keys, written, samples))
+
+
+def render_frames(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+    """SQL-CRAFT appendix A.4: keys as pandas indexing and merges over `db_dict`, columns with types, example values.
+
+    Names are as the frames have them: those that SQL has to quote are Python texts.
+    """
+    in_sql = identifiers(schema)
+
+    def written(name: str) -> str:
+        return name if in_sql(name) == name else _text(name)
+
+    primary = (f"{_frame(table.name)}[{_text(name)}]" for table in schema.tables for name in table.primary_key)
+    merges = (_merge(key, schema) for key in schema.foreign_keys)
+    keys = [f"Primary Keys: {', '.join(primary)}", "Foreign Key:", *merges]
+    return "\n".join(_structure(schema, keys, written, samples))
+
+
+def _structure(schema: Schema, keys: list[str], written: Identifier, samples: int) -> list[str]:
+    lines = [
+        f"Database name: {one_line(schema.name, _LONGEST_NAME)}",
+        *_part_of(schema),
+        f"Tables: {', '.join(written(table.name) for table in schema.tables)}",
+        *keys,
+        "Columns:",
+    ]
+    for table in schema.tables:
+        columns = ", ".join(f"{written(column.name)} ({column.kind})" for column in table.columns)
+        lines.append(f"Table {written(table.name)}: {columns}")
+    if samples:
+        lines.append("Examples:")
+        for table in schema.tables:
+            held = [(column.name, examples(column, samples)) for column in table.columns]
+            shown = "; ".join(f"{written(name)}: {values}" for name, values in held if values)
+            lines.append(f"Table {written(table.name)}: {shown}")
+    return lines
+
+
+def _part_of(schema: Schema) -> tuple[str, ...]:
+    if len(schema.tables) == schema.total_tables:
+        return ()
+    return (f"({len(schema.tables)} of the database's {schema.total_tables} tables)",)
+
+
+def _pairs(key: ForeignKey, written: Identifier) -> list[str]:
+    table, ref_table = written(key.table), written(key.ref_table)
+    return [
+        f"{table}.{written(column)} = {ref_table}.{written(ref_column)}"
+        for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
+    ]
+
+
+def _merge(key: ForeignKey, schema: Schema) -> str:
+    """The merge of a key's two ends, with what keeps their values from being equal."""
+    left, right = (
+        _text(names[0]) if len(names) == 1 else f"[{', '.join(map(_text, names))}]"
+        for names in (key.columns, key.ref_columns)
+    )
+    ends = [
+        (schema.column(key.table, column), schema.column(key.ref_table, ref_column))
+        for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
+    ]
+    notes = ["probable, not declared"] if key.inferred else []
+    if any(one and other and {one.kind, other.kind} == {"text", "number"} for one, other in ends):
+        notes.append("text on one side and numbers on the other: convert one of them first")
+    if any(one and other and _padded(one) != _padded(other) for one, other in ends):
+        notes.append("texts of one side are padded with blanks: strip them first")
+    note = f"  # {'; '.join(notes)}" if notes else ""
+    return f"pd.merge({_frame(key.table)}, {_frame(key.ref_table)}, left_on={left}, right_on={right}){note}"
+
+
+def _padded(column: ColumnSchema) -> bool:
+    return any(isinstance(value, str) and value != value.strip() for value in column.samples)
+
+
+def _frame(table: str) -> str:
+    return f"db_dict[{_text(table)}]"
+
+
+def _text(name: str) -> str:
+    return repr(one_line(name, _LONGEST_NAME))
+
 
 SchemaStyle = Literal["compact", "ddl", "credit", "track", "craft", "frames"]
 """`compact` is our own; `ddl` is CREATE statements; the others are the papers' forms, SQL-CRAFT's for SQL and

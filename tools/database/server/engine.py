@@ -16,14 +16,13 @@ from ...errors import (
     SettingsError,
     TableLocked,
 )
-from ..cancellation import Cancellation
 from ..estimate import Estimate
 from ..fetch import Sink, fetch
 from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
 from ..session import Session
 from ..table import Cell, Limits, Table
-from ..watchdog import WATCHDOG, RunningQuery
+from ..watchdog import WATCHDOG, Cancellation, RunningQuery
 from .catalogue import Catalogue
 from .connection import Backend, ConnectionLost, ServerConnection
 from .profile import read_schema

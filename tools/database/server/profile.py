@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 
 from ...errors import QueryError
 from ..codes import Rows, few_rows, with_codes
-from ..column_kinds import column_kind
+from ..column_kinds import column_kind, telling
 from ..infer_keys import infer_keys, with_likely_keys
 from ..schema import ColumnSchema, Schema, TableSchema
 from ..table import Cell
-from ..text_forms import telling
 from .catalogue import Catalogue, Relation
 from .connection import Backend, ConnectionLost, ServerConnection
 

@@ -15,8 +15,7 @@ from ...errors import DatabaseUnavailable, ResultTooLarge, TableturnError
 from ..duckdb.cells import cell
 from ..fetch import Row, RowCursor
 from ..quoting import quoted
-from ..server.connection import ConnectionLost, ServerConnection
-from ..server.interrupting import Interrupter
+from ..server.connection import ConnectionLost, Interrupter, ServerConnection
 from ..server.lists import read_lists
 from ..table import Limits
 from ..watchdog import WATCHDOG, RunningQuery

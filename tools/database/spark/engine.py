@@ -21,8 +21,7 @@ from ..server.address import Address, parted, scrubbed, without_password
 from ..server.catalogue import Catalogue, Relation, digest_names
 from ..server.connection import CUT, SHORT, Backend, ServerConnection
 from ..server.engine import ServerEngine
-from ..server.remarks import remark
-from ..session import Session
+from ..session import Session, remark
 from ..table import Cell
 from .connection import Driver, SparkConnection
 from .statements import GRAMMAR, as_text, check_plan, check_text

@@ -10,12 +10,11 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ...errors import QueryFailed, QueryTimeout, ResultTooLarge, TableturnError
 from ..estimate import Estimate
-from ..mysql import plan as mysql
-from ..mysql.diagnostics import diagnostics as mysql_notes
-from ..postgres import plan as postgres
+from ..mysql import engine as mysql
+from ..mysql.engine import diagnostics as mysql_notes
+from ..postgres import engine as postgres
 from ..server.catalogue import Catalogue
-from ..server.connection import ConnectionLost, ServerConnection
-from ..server.interrupting import Interrupter
+from ..server.connection import ConnectionLost, Interrupter, ServerConnection
 from ..table import Cell, Limits
 from .cells import cell
 

@@ -11,15 +11,185 @@ window functions in one SELECT take long even to compile, which nothing can inte
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from math import isqrt
 
 from ...errors import QueryRejected, ResultTooLarge
-from .expansion import expanded
-from .search_work import COMPARED_LENGTH, compares_full_text
+from .functions import FULL_TEXT_FUNCTIONS
 from .tokens import unquoted, words
+
+SEARCH_LENGTH = 1_000
+"""Characters that may be searched for in a full-text table."""
+
+COMPARED_LENGTH = 8_000
+"""Bytes of a value where one may be searched for in a way that can't be told from a comparison."""
+
+_CONTINUED = frozenset("|-+*/%&<>")
+_SIGNS = frozenset("|-+*/%&<>=!,(.~")
+_BEFORE_NAME = frozenset(
+    "select distinct from join where and or on having case when then else as".split()  # noqa: SIM905
+)
+_BEFORE_BY = frozenset({"order", "group", "partition"})
+_CLAUSES = frozenset({"select", "from", "where", "group", "having", "order", "on", "limit", "values", "window"})
+
+
+def compares_full_text(read: list[str], searched: Collection[str]) -> bool:
+    """Whether a statement may search for a value that nobody can see in it.
+
+    Args:
+        read: The statement's words.
+        searched: The names of the database's full-text tables, in lower case.
+
+    Raises:
+        QueryRejected: What MATCH, or a full-text table in the form of a function, searches for is not written out.
+        ResultTooLarge: It is too long.
+    """
+    if not searched:
+        return False
+    named = False
+    for position, (word, following) in enumerate(pairwise(read)):
+        called = following == "(" and unquoted(word) in ("match", *searched) and _is_call(read, position)
+        if called or (word == "match" and _is_operator(read, position)):
+            start = position + (2 if following == "(" else 1)
+            named |= _check_searched(read[start : start + 2])
+    return named or _is_compared(read, searched)
+
+
+def _is_call(read: list[str], position: int) -> bool:
+    """Whether a name before a bracket is no table's with a list of columns, as in WITH."""
+    return not (position and read[position - 1] in ("with", "recursive"))
+
+
+def _is_operator(read: list[str], position: int) -> bool:
+    """Whether MATCH stands between two operands; where a name has to stand, it is one."""
+    before = read[position - 1] if position else ""
+    ordered = before == "by" and position > 1 and read[position - 2] in _BEFORE_BY
+    defined = position + 1 < len(read) and read[position + 1] == "as"
+    return not (defined or ordered or not before or before in _BEFORE_NAME or before in _SIGNS)
+
+
+def _check_searched(text: list[str]) -> bool:
+    """Whether it is a name in double quotes, which stands for a text where there is no such column."""
+    if not text or text[0][0] not in "'\"" or (len(text) > 1 and text[1][0] in _CONTINUED):
+        raise QueryRejected("write what to search for in a full-text table as one text in single quotes after MATCH")
+    if len(text[0]) > SEARCH_LENGTH:
+        raise ResultTooLarge(
+            f"the text to search for has {len(text[0]):,} characters: it may have {SEARCH_LENGTH:,} after MATCH"
+        )
+    return text[0][0] == '"'
+
+
+def _is_compared(read: list[str], searched: Collection[str]) -> bool:
+    """Whether a full-text table's name stands for its hidden column somewhere: FTS5 searches there with = as well."""
+    clauses = [""]
+    for position, word in enumerate(read):
+        if word == "(":
+            clauses.append("")
+        elif word == ")" and len(clauses) > 1:
+            clauses.pop()
+        elif word == "join" or word in _CLAUSES:
+            clauses[-1] = "from" if word == "join" else word
+        elif unquoted(word) in searched and clauses[-1] != "from":
+            argument = (
+                position > 1 and read[position - 1] == "(" and unquoted(read[position - 2]) in FULL_TEXT_FUNCTIONS
+            )
+            following = read[position + 1] if position + 1 < len(read) else ""
+            if not (argument or following in (".", "match", "(")):
+                return True
+    return False
+
+
+MANY = 1_000_000_000
+"""What is counted no further."""
+
+_BEFORE_TABLE = frozenset({"from", "join", ",", "(", "in", "."})
+
+
+@dataclass(eq=False)
+class _Body:
+    """What a query in brackets holds itself: how often the word that is counted, and which names it mentions."""
+
+    own: int = 0
+    mentions: Counter[str] = field(default_factory=Counter[str])
+
+    def add(self, other: _Body) -> None:
+        self.own += other.own
+        self.mentions.update(other.mentions)
+
+
+def expanded(read: list[str], counted: str) -> int:
+    """How often a word occurs in a statement once its common table expressions are written out, at most `MANY`.
+
+    Expressions that share a name count as one, and those that mention each other in a cycle as `MANY`: rather too
+    much than too little.
+
+    Args:
+        read: The statement's words.
+        counted: The word.
+    """
+    places = _defined(read)
+    declared = frozenset(places.values())
+    defined = {opening: unquoted(read[place]) for opening, place in places.items()}
+    bodies: dict[str, _Body] = {name: _Body() for name in defined.values()}
+    whole = _Body()
+    enclosing = [whole]
+    names: list[str] = []
+    for position, word in enumerate(read):
+        if word == "(":
+            names.append(defined.get(position, ""))
+            enclosing.append(_Body())
+        elif word == ")" and names:
+            name, body = names.pop(), enclosing.pop()
+            (bodies[name] if name else enclosing[-1]).add(body)
+        elif word == counted:
+            enclosing[-1].own += 1
+        elif position not in declared and read[position - 1] in _BEFORE_TABLE and unquoted(word) in bodies:
+            enclosing[-1].mentions[unquoted(word)] += 1
+    for body in enclosing[1:]:
+        whole.add(body)
+    return min(MANY, sum(body.own for body in bodies.values()) + _written_out(whole, bodies))
+
+
+def _written_out(whole: _Body, bodies: dict[str, _Body]) -> int:
+    graph = {name: set(body.mentions) - {name} for name, body in bodies.items()}
+    sizes: dict[str, int] = {}
+    try:
+        for name in TopologicalSorter(graph).static_order():
+            sizes[name] = _size(bodies[name], name, sizes)
+    except CycleError:
+        return MANY
+    return _size(whole, "", sizes)
+
+
+def _size(body: _Body, name: str, sizes: dict[str, int]) -> int:
+    mentioned = sum(number * sizes[other] for other, number in body.mentions.items() if other != name)
+    return min(MANY, body.own + mentioned)
+
+
+def _defined(read: list[str]) -> dict[int, int]:
+    """Where the bodies of common table expressions open, and where their names stand."""
+    defined: dict[int, int] = {}
+    opened: list[int] = []
+    opening: dict[int, int] = {}
+    for position, word in enumerate(read):
+        if word == "(":
+            opened.append(position)
+            before = position - 1
+            if before > 0 and read[before] == "materialized":
+                before -= 2 if read[before - 1] == "not" else 1
+            if before > 0 and read[before] == "as":
+                name = before - 1
+                name = opening.get(name, 0) - 1 if read[name] == ")" else name
+                if name >= 0:
+                    defined[position] = name
+        elif word == ")" and opened:
+            opening[position] = opened.pop()
+    return defined
+
 
 STATEMENT_LENGTH = 100_000
 LIKE_PATTERN_LENGTH = 1_000

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from ...errors import DatabaseUnavailable
 from ..quoting import quoted
 from ..session import Permissions
-from .dependents import FULL_TEXT, Declared, module_of
-from .visibility import Visibility, resolve
+from .visibility import FULL_TEXT, Declared, Visibility, module_of, resolve
 
 # The suffixes of the tables in which SQLite's own virtual tables (FTS3 to FTS5, R-tree) keep their content.
 _SHADOWS = ("content", "idx", "data", "docsize", "config", "segments", "segdir", "stat", "node", "rowid", "parent")

@@ -17,12 +17,10 @@ from ..engine import TooComplex
 from ..quoting import quoted
 from ..schema import TableSchema
 from ..table import Limits
-from .bounded_work import value_limit
+from .bounded_work import expanded, value_limit
 from .connection import QUERY_LIMITS
-from .expansion import expanded
-from .failures import failure
 from .functions import declare_table_functions
-from .guard import Guard
+from .guard import Guard, failure
 from .tokens import words
 from .visibility import Visibility
 

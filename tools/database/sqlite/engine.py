@@ -9,7 +9,6 @@ from pathlib import Path
 
 from ...errors import DatabaseUnavailable, NothingReadable, QueryError
 from ...forkserver import available
-from ..cancellation import Cancellation
 from ..estimate import Estimate
 from ..fetch import Sink
 from ..quoting import quoted
@@ -17,15 +16,15 @@ from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
 from ..session import Session
 from ..table import Cell, Limits, Table
+from ..watchdog import Cancellation
 from .catalogue import Catalogue
 from .compile_check import refusal
 from .connection import SQLITE_ERRORS, connect
 from .location import locate, unavailable
 from .plan import estimate
-from .process.workers import Workers
+from .pool import LIMITS_HERE, QueriesHere, distinct_values
 from .read_schema import read_schema
-from .run_here import LIMITS_HERE, QueriesHere
-from .run_query import distinct_values
+from .workers import Workers
 
 _CELL_BYTES = Limits().cell_bytes
 _PLANNED = Limits(seconds=1.0, rows=10_000)

@@ -3,17 +3,144 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 import time
 from pathlib import Path
 
-from ...errors import DatabaseUnavailable, SettingsError
+from ...errors import (
+    DatabaseUnavailable,
+    QueryError,
+    QueryFailed,
+    QueryRejected,
+    QueryTimeout,
+    SettingsError,
+    TableLocked,
+)
+from ..fetch import Fetched, Sink, fetch
+from ..quoting import quoted
 from ..session import Permissions
+from ..table import Cell, Limits, Table
+from ..watchdog import WATCHDOG, Cancellation, RunningQuery
+from .bounded_work import value_limit
 from .catalogue import Catalogue, FileState, read_catalogue, schema_version
 from .confined import Stale
-from .connection import SQLITE_ERRORS, QueryConnection, connect, connect_guarded
-from .heap import heap_limit_to_lower, limit_heap
+from .connection import NOT_UTF8, SQLITE_ERRORS, QueryConnection, connect, connect_guarded, lenient_text
+from .guard import failure
 from .location import has_no_writer, unavailable
+from .tokens import words
+
+_CANCELLED = "the query was cancelled"
+
+
+def run_query(
+    connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None
+) -> Table:
+    """See `Database.execute`."""
+    confinement = connection.confinement
+    if confinement:
+        confinement.refuse(sql)
+    # The guard cannot refuse it, for full-text tables ask for it on the same connection.
+    if "data_version" in sql and "pragma" in words(sql):
+        raise QueryRejected("this connection only reads, but the statement uses PRAGMA data_version: write a SELECT")
+    if cancellation is not None and cancellation.cancelled:
+        raise QueryTimeout(_CANCELLED)
+    start = time.monotonic()
+    longest = value_limit(sql, limits.cell_bytes, connection.catalogue.full_text)
+    sqlite = connection.sqlite
+    sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+    connection.guard.refusal = None
+    query = RunningQuery(sqlite, start + limits.seconds, cancellation)
+    WATCHDOG.watch(query)
+    try:
+        connection.begin()
+        try:
+            columns, result = _fetched(sqlite, sql, limits, sink)
+        except sqlite3.OperationalError as error:
+            if not str(error).startswith(NOT_UTF8):
+                raise
+            with lenient_text(sqlite):
+                columns, result = _fetched(sqlite, sql, limits, sink)
+    except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
+        connection.failed(error)
+        if query.stopped == "cancelled":
+            raise QueryTimeout(_CANCELLED) from None
+        if query.stopped:
+            raise QueryTimeout(
+                f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"
+            ) from None
+        failed = failure(error, sql, connection.guard.refusal, longest)
+        raise (confinement.conceal(failed) if confinement else failed) from None
+    finally:
+        WATCHDOG.release(query)
+        connection.end()
+    return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start)
+
+
+def _fetched(
+    sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sink | None
+) -> tuple[tuple[str, ...], Fetched]:
+    cursor = sqlite.execute(sql)
+    try:
+        if cursor.description is None:
+            raise QueryFailed("the text holds no query: write a SELECT", "syntax")
+        result = fetch(cursor, limits, sink)
+        return tuple([entry[0] for entry in cursor.description]), result
+    finally:
+        cursor.close()
+
+
+def distinct_values(
+    connection: QueryConnection, table: str, column: str, limit: int, seconds: float, cell_bytes: int
+) -> tuple[Cell, ...]:
+    """See `Database.distinct_values`; the names are the declared ones.
+
+    Raises:
+        QueryFailed: SQLite cannot read the column.
+        ResultTooLarge: Its values need more memory than they may.
+    """
+    sqlite, name = connection.sqlite, quoted(column)
+    sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
+    sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, cell_bytes)
+    connection.guard.refusal = None
+    values: list[Cell] = []
+    query = RunningQuery(sqlite, time.monotonic() + seconds)
+    WATCHDOG.watch(query)
+    try:
+        with lenient_text(sqlite):
+            for (value,) in sqlite.execute(sql):
+                values.append(value)
+    except (*SQLITE_ERRORS, MemoryError) as error:
+        connection.failed(error)
+        # Out of time, or a value too long to be of use: what was read until then will do.
+        if not query.stopped and "too big" not in str(error):
+            raise failure(error, sql, connection.guard.refusal, cell_bytes) from None
+    finally:
+        WATCHDOG.release(query)
+    return tuple(values)
+
+
+_lock = threading.Lock()
+_lowest = 0
+
+
+def heap_limit_to_lower(limit: int) -> bool:
+    """Whether the process-wide limit is not yet as low as `limit` bytes; 0 never lowers it."""
+    return bool(limit) and not 0 < _lowest <= limit
+
+
+def limit_heap(connection: sqlite3.Connection, limit: int) -> None:
+    """Lower the process-wide limit to `limit` bytes.
+
+    A statement that needs more fails with MemoryError and leaves its connection usable. Builds of SQLite before 3.31
+    don't know the limit and ignore it.
+    """
+    global _lowest
+    with _lock:
+        if heap_limit_to_lower(limit):
+            connection.execute(f"PRAGMA hard_heap_limit = {int(limit)}").close()
+            _lowest = limit
+
 
 # Idle connections kept open; more are opened when more queries run at once, so that none waits for another.
 _IDLE_CONNECTIONS = 8
@@ -153,3 +280,41 @@ class ConnectionPool:
         for connection in self._idle:
             connection.sqlite.close()
         self._idle.clear()
+
+
+LIMITS_HERE = (
+    "this system cannot hold a process to limits, so queries run in the caller's: a statement that compiles for long"
+    " can pass its time, temporary files are not limited, and memory is limited for all queries together"
+)
+"""What `QueriesHere` does not hold."""
+
+
+class QueriesHere:
+    """Runs queries on one database under one set of permissions."""
+
+    def __init__(self, path: Path, permissions: Permissions) -> None:
+        """Opens the file.
+
+        Raises:
+            DatabaseUnavailable: It cannot be read.
+            SettingsError: The permissions name what the database doesn't have.
+        """
+        self.pool = ConnectionPool(path, permissions)
+
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
+        """See `Engine.execute`."""
+        self.pool.limit_heap(limits.memory_bytes)
+        connection = self.pool.take()
+        try:
+            return run_query(connection, sql, limits, cancellation, sink)
+        except Stale:
+            self.pool.catalogue()
+        except TableLocked:
+            raise  # nor could the names be read
+        except QueryError:
+            # A table made, or a virtual table touched, by another program since the connection was set up.
+            if connection.catalogue is self.pool.catalogue():
+                raise
+        finally:
+            self.pool.give(connection)
+        return self.execute(sql, limits, cancellation, sink)

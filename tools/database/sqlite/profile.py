@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..codes import Rows, few_rows
+from ..column_kinds import telling
 from ..fetch import size_of
 from ..quoting import quoted
 from ..table import Cell
-from ..text_forms import telling
 from ..watchdog import WATCHDOG, RunningQuery
 from .connection import NOT_UTF8, SQLITE_ERRORS, lenient_text
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
+from ...database.column_kinds import TextForm, filled_texts, text_form
 from ...database.schema import ColumnSchema
-from ...database.text_forms import TextForm, filled_texts, text_form
 from ..findings import ColumnValues, Finding
 from ..keywords import fold, quote_text
 from ..query import Query, TableColumn

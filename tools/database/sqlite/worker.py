@@ -1,4 +1,11 @@
-"""A worker: reads an order, runs the query inside limits that the kernel keeps, sends the result, and so on."""
+"""A worker: runs queries in a process of its own, which the kernel holds to their limits.
+
+SQLite can be interrupted between the steps of a program, but not while it compiles one or works inside a function, and
+its memory and temporary files belong to the whole process. So a query from outside runs in a worker: a small process
+whose address space, processor time and temporary files are bounded by the kernel, and which is killed once its time is
+up. A *nursery*, which has loaded what workers need and holds no data, forks them; each keeps its connection from query
+to query. What a worker says is read as data from an untrusted side.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +19,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ....errors import DatabaseUnavailable, ResultTooLarge, SettingsError, TableturnError
-from ....sandbox.boundary import confine_reader, drop_capabilities_for
-from ...fetch import Row, Sink
-from ...table import Limits, Table
-from ...wire import FAILURE, PART, RESULT, Opening, pack_error, receive, send, unpack_order
-from ..run_here import QueriesHere
-from .codec import encode
+from ...errors import DatabaseUnavailable, ResultTooLarge, SettingsError, TableturnError
+from ...nursery import serve_workers
+from ...sandbox.boundary import confine_reader, drop_capabilities_for
+from ..fetch import Row, Sink
+from ..table import Limits, Table
+from ..wire import FAILURE, PART, RESULT, Opening, pack_error, pack_table, receive, send, unpack_order
+from .pool import QueriesHere
 
 _ORDER_BYTES = 1 << 24
 _MEMORY = "the query needs more memory than it may use: ask for less, or aggregate"
@@ -27,6 +34,12 @@ _MEMORY = "the query needs more memory than it may use: ask for less, or aggrega
 # later takes up to four of them.
 _FILES = 8
 _INFINITE = resource.RLIM_INFINITY
+
+
+def serve(descriptor: int) -> None:
+    """Fork a worker for every line that comes, until the control socket ends. Never returns."""
+    # Workers make rows and bytes, no cycles: that none are looked for halves the time of a long result.
+    serve_workers(descriptor, work)
 
 
 def work(line: socket.socket) -> None:
@@ -83,7 +96,7 @@ class _Worker:
             used = math.ceil(time.process_time() + 2 * self._limits.seconds) + 1
             _soft(resource.RLIMIT_CPU, used)
             self._processor_until = used
-        return encode(self._queries.execute(sql, self._limits, None, sink))
+        return pack_table(self._queries.execute(sql, self._limits, None, sink))
 
     def _limit(self, limits: Limits) -> None:
         _soft(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
@@ -110,7 +123,7 @@ class _Parts:
 
     def _send(self, rows: tuple[Row, ...]) -> None:
         types = ("mixed",) * len(self._columns)
-        send(self._line, PART, encode(Table(self._columns, types, rows, False, 0.0)))
+        send(self._line, PART, pack_table(Table(self._columns, types, rows, False, 0.0)))
         if receive(self._line, _ORDER_BYTES) is None:
             os._exit(0)
 

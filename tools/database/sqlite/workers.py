@@ -12,14 +12,13 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ....errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge, TableturnError
-from ....forkserver import ForkServer
-from ...cancellation import Cancellation
-from ...fetch import Sink
-from ...session import Permissions
-from ...table import Limits, Table
-from ...wire import ERROR_BYTES, PART, RESULT, Opening, pack_order, patience, receive, send, unpack_error
-from .codec import decode
+from ...errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge, TableturnError
+from ...forkserver import ForkServer
+from ..fetch import Sink
+from ..session import Permissions
+from ..table import Limits, Table
+from ..watchdog import Cancellation
+from ..wire import ERROR_BYTES, PART, RESULT, Opening, pack_order, patience, receive, send, unpack_error, unpack_table
 
 _START_SECONDS = 60.0
 # A worker ends its query by itself at the deadline; this much later it is killed.
@@ -63,7 +62,7 @@ class _Worker:
         return bool(poll.poll(0))
 
 
-NURSERY = ForkServer(f"{__package__}.nursery", _ENVIRONMENT, _START_SECONDS, ("TMPDIR",), socket.SOCK_STREAM)
+NURSERY = ForkServer(f"{__package__}.worker", _ENVIRONMENT, _START_SECONDS, ("TMPDIR",), socket.SOCK_STREAM)
 
 
 def _new_worker(opening: bytes) -> _Worker:
@@ -127,7 +126,7 @@ class Workers:
         if error is not None:
             raise error
         try:
-            return decode(body)
+            return unpack_table(body)
         except ValueError:
             raise QueryError(_UNREADABLE) from None
 
@@ -182,7 +181,7 @@ class _Parts:
         Raises:
             ValueError: These bytes are no rows, or too many.
         """
-        table = decode(body)
+        table = unpack_table(body)
         if not table.rows:
             self._rows, self._bytes = self._limits.rows, _most(self._limits)
             self._sink.start(table.columns)
