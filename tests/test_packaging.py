@@ -89,6 +89,19 @@ def test_rooms_import_one_way(room: str) -> None:
     assert wrong == []
 
 
+def test_only_the_terminal_imports_the_terminal() -> None:
+    """The way of a turn needs no command line."""
+    terminal = "agent.cli"
+    wrong = {
+        f"{name} imports {each}"
+        for name, imported in GRAPH.items()
+        if name.startswith("agent") and not name.startswith(terminal)
+        for each in imported
+        if each.startswith(terminal)
+    }
+    assert wrong == set()
+
+
 def test_nothing_that_is_installed_imports_the_laboratory() -> None:
     laboratory = "evals.lab"
     wrong = {

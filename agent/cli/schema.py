@@ -38,16 +38,15 @@ def schema(
     as_json: JsonOption = False,
 ) -> None:
     """Show the schema as it appears in prompts, or with --what-leaves, what a provider may see of each column."""
-    from ...tools.database import render_schema
     from ...tools.outgoing import Outgoing
+    from ..verbs import schema as read_schema
 
     with Asker(allow, deny, permissions, user).open(located(db, schemas)) as database:
-        outgoing = Outgoing(database)
         if what_leaves:
-            found = _what_leaves(database, outgoing.text)
+            found = _what_leaves(database, Outgoing(database).text)
             say_json(found) if as_json else say(_text(found))
             return
-        text = outgoing.text(render_schema(database.schema()))
+        text = read_schema(database).text
     say_json({"database": database.name, "schema": text}) if as_json else say(text)
 
 

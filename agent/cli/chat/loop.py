@@ -13,6 +13,7 @@ from rich.text import Text
 
 from ....tools.errors import TableturnError
 from ....tools.terminal import safe, say_json, warn
+from ...answers.commands import is_command
 from ..conversations import kept_conversations, only_here
 from ..display import ROWS_SHOWN, show_answer
 from ..rows import fitting
@@ -20,7 +21,6 @@ from ..session import ANSWERED, NOT_ANSWERED, Choices, answered, opened
 from .chat import Chat
 from .commands import Said, run
 from .cost import Cost
-from .lines import is_command
 from .turns import Ask
 
 if TYPE_CHECKING:
@@ -41,7 +41,14 @@ def converse(
         opened(choices, checkpointer) as agent,
         only_here(thread, checkpoints, agent.resources.database.location) as name,
     ):
-        chat = Chat(agent, agent.conversation(name), Cost(price), checkpoints, kept=name is not None)
+        chat = Chat(
+            resources=agent.resources,
+            agent=agent,
+            conversation=agent.conversation(name),
+            cost=Cost(price),
+            checkpoints=checkpoints,
+            kept=name is not None,
+        )
         chat.begin()
         code = ANSWERED
         with _lines(chat) as lines:
