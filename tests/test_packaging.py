@@ -90,12 +90,12 @@ def test_rooms_import_one_way(room: str) -> None:
 
 
 def test_only_the_terminal_imports_the_terminal() -> None:
-    """The way of a turn needs no command line."""
+    """Neither the way of a turn nor the server needs the command line."""
     terminal = "agent.cli"
     wrong = {
         f"{name} imports {each}"
         for name, imported in GRAPH.items()
-        if name.startswith("agent") and not name.startswith(terminal)
+        if name.startswith(("agent", "serve")) and not name.startswith(terminal)
         for each in imported
         if each.startswith(terminal)
     }

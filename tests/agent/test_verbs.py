@@ -1,4 +1,4 @@
-"""Which door has which verb: each that it has is the function of `agent/verbs.py`, or the reason why not stands here."""
+"""Which door has which verb of `agent/verbs.py`, and why it lacks another."""
 
 from __future__ import annotations
 
@@ -56,8 +56,10 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "dollars": {"python": ANSWER, "terminal": ASKS, "studio": TEACHES, "mcp": "the server counts them"},
 }
-"""Verbs, and the doors that lack one, with the reason. Threads are listed by whoever keeps them: `agent/conversations.py`
-for the terminal, `serve/store.py` for HTTP and MCP."""
+"""Verbs, and the doors that lack one, with the reason.
+
+Threads are listed by whoever keeps them: `agent/conversations.py` for the terminal, `serve/store.py` for HTTP and MCP.
+"""
 
 
 def used(door: str) -> set[str]:
