@@ -36,7 +36,7 @@ $(VENV)/.ready: $(VENV)/.installed
 	@touch $@
 
 demo: $(VENV)/.installed
-	@$(BIN)/python -m tableturn.agent.demo
+	@$(BIN)/python -m tableturn.agent.cli.demo
 
 # What needs a server of its own, benchmark data, a browser or an extra runs with ALL=1, as in .ci/run; tests of the extra
 # `sft`, which takes gigabytes, are left to test-extras. Servers and browsers that are not ours stumble on busy machines: a

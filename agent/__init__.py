@@ -9,20 +9,20 @@ if TYPE_CHECKING:
     from ..tools.errors import TableturnError
     from .answers.answer import Answer
     from .answers.events import Event
-    from .answers.learning import Saved
     from .conversation import Conversation
     from .graph import build_graph
     from .settings import PRESETS, Settings, make_settings
-    from .sqlagent import Correction, SQLAgent
+    from .sqlagent import SQLAgent
+    from .verbs import Correction, Saved
 
 _HOMES = {
     "Answer": ".answers.answer",
     "Conversation": ".conversation",
-    "Correction": ".sqlagent",
+    "Correction": ".verbs",
     "Event": ".answers.events",
     "PRESETS": ".settings",
     "SQLAgent": ".sqlagent",
-    "Saved": ".answers.learning",
+    "Saved": ".verbs",
     "Settings": ".settings",
     "TableturnError": "..tools.errors",
     "build_graph": ".graph",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -15,20 +14,17 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ..tools.database import Access, Identity, asked_in
-from ..tools.errors import ExportError
-from ..tools.examples import database_identity
-from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of
+from . import verbs
 from .answers.answer import Answer
 from .answers.delivery import deliver
 from .answers.events import Event
-from .answers.learning import Saved, save_answer
-from .answers.queries import Query, written_down
 from .audit import AuditTrail
 from .conversation import Conversation, RunSettings, given_settings
 from .graph import AgentGraph, build_graph
 from .resources import Resources
 from .resources.opening import open_resources
 from .settings import make_settings
+from .verbs import Correction, Saved
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -38,6 +34,7 @@ if TYPE_CHECKING:
     from ..tools.database.engines import DatabaseSource
     from ..tools.database.watchdog import Cancellation
     from ..tools.examples import ExampleStore
+    from ..tools.export import Exported, Format, Target
     from ..tools.knowledge import Entry
     from ..tools.sandbox import SandboxLimits
 
@@ -262,23 +259,9 @@ class SQLAgent:
             ExportError: There are no rows to write, or the file cannot be written.
             QueryError: The query cannot be run under these rights or limits.
         """
-        if form is None:
-            if not isinstance(target, str | Path):
-                raise ExportError("a stream has no file name, which would tell the format: pass `form`")
-            form = format_of(target)
-        if not answer.answered:
-            raise ExportError("there is no answer to write")
-        if answer.sql is None:
-            return export_rows(answer.columns, answer.rows, target, form)
-        if answer.database != database_identity(self.resources.database):
-            raise ExportError(f"the answer is from another database, not {self.resources.database.name!r}")
         within = self.settings.overridden(given_settings(settings))
-        database = self.resources.others.narrowed(within.permissions, self.resources).database
-        limits = within.export_limits
-        limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
-        query, sql = Query(answer.sql, answer.question, answer.thread), answer.sql
-        write = partial(export_query, database, sql, target, form, limits, cancellation)
-        return written_down(query, "exported", self.resources, write, lambda exported: exported.rows)
+        resources = self.resources
+        return verbs.export(answer, resources, target, form, rows=rows, settings=within, cancellation=cancellation)
 
     def conversation(self, thread: str | None = None, *, user: Identity | str | None = None) -> Conversation:
         """A conversation: a new one, or the one that the checkpointer holds under `thread`.
@@ -307,7 +290,7 @@ class SQLAgent:
             SettingsError: The agent was given no store.
             ExampleStoreError: The store cannot be opened or written.
         """
-        return save_answer(answer.record, self.resources, self.settings, question=question, shared=shared)
+        return verbs.approve(answer, self.resources, question=question, shared=shared)
 
     async def aapprove(self, answer: Answer, *, question: str = "", shared: bool = False) -> Saved:
         """As `approve`, without blocking."""
@@ -325,9 +308,7 @@ class SQLAgent:
         Raises:
             KnowledgeError: It does not fit the database, contradicts what is known, or the file cannot be written.
         """
-        from .answers.remembering import noted
-
-        return self.remember(noted(text, self.resources))
+        return verbs.note(text, self.resources)
 
     def remember(self, entry: Entry) -> Entry:
         """Keeps an entry in the knowledge file: one of an answer's or a correction's `proposals`.
@@ -335,9 +316,7 @@ class SQLAgent:
         Raises:
             KnowledgeError: As for `note`.
         """
-        from .answers.remembering import remember
-
-        return remember(entry, self.resources)
+        return verbs.keep(entry, self.resources)
 
     def correct(self, answer: Answer, sql: str, *, question: str = "") -> Correction:
         """Replaces the query of an answer: runs the right one and keeps it as the answer to that question.
@@ -358,13 +337,8 @@ class SQLAgent:
             SettingsError: The agent was given no store.
             ExampleStoreError: The store cannot be opened or written.
         """
-        from .answers.remembering import corrected
-
-        found = corrected(answer.record, sql, self.resources, self.settings, question, answer.thread)
-        right = self.deliver(Answer(found.record, answer.thread))
-        # Last, so that what cannot be done as asked leaves nothing behind.
-        saved = save_answer(found.record, self.resources, self.settings, question=question)
-        return Correction(right, saved, found.proposals)
+        correction = verbs.correct(answer, sql, self.resources, question=question)
+        return replace(correction, answer=self.deliver(correction.answer))
 
     def rerun(self, answer: Answer, sql: str = "", *, cancellation: Cancellation | None = None) -> Answer:
         """Runs an answer's query again, or another that a person wrote instead; nothing is kept.
@@ -378,10 +352,7 @@ class SQLAgent:
             QueryError: It does not run.
             SettingsError: There is no query to run.
         """
-        from .answers.remembering import rerun
-
-        record = rerun(answer.record, sql, self.resources, self.settings, cancellation, answer.thread)
-        return self.deliver(Answer(record, answer.thread))
+        return self.deliver(verbs.rerun(answer, sql, self.resources, cancellation))
 
     def forget(self, name: str) -> str:
         """Removes a definition by its name, or an approved answer by its question or identifier.
@@ -392,9 +363,7 @@ class SQLAgent:
         Raises:
             KnowledgeError: There is neither.
         """
-        from .answers.remembering import forget
-
-        return forget(name, self.resources)
+        return verbs.forget(name, self.resources)
 
     def as_tool(self, name: str = "ask_database", description: str | None = None) -> BaseTool:
         """A LangChain tool that takes a question and returns words and rows; its artifact is the `Answer`."""
@@ -422,21 +391,6 @@ class SQLAgent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-@dataclass(frozen=True)
-class Correction:
-    """An answer that a person corrected.
-
-    Attributes:
-        answer: What the right query gives.
-        saved: Where it is kept.
-        proposals: What could be learned besides; nothing is until a person accepts it.
-    """
-
-    answer: Answer
-    saved: Saved
-    proposals: tuple[Entry, ...]
 
 
 def _alone(event: Event) -> Event:

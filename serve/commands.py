@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from ..agent.cli.options import (
-    AllowOption,
-    AnnotatorOption,
-    Asker,
-    AuditOption,
-    BaseUrlOption,
-    DbOption,
-    DenyOption,
-    EffortOption,
-    EmbeddingOption,
-    ExamplesOption,
-    KnowledgeOption,
-    ModelOption,
-    PermissionsOption,
-    PresetOption,
-    SchemasOption,
-    SettingsOption,
-    UserOption,
-    located,
-)
+from ..agent.options import AgentOptions, with_options
 
 ASK = "Ask"
 """Heading of `tableturn --help`."""
@@ -39,8 +21,9 @@ def commands() -> None:
 
 
 @app.command(rich_help_panel=ASK)
+@with_options(without=("user",))
 def serve(
-    db: DbOption,
+    options: AgentOptions,
     host: Annotated[str, typer.Option("--host", help="The address to listen on. Default: loopback only.")] = (
         "127.0.0.1"
     ),
@@ -90,49 +73,17 @@ def serve(
     price: Annotated[
         str | None, typer.Option("--price", help="Dollars per million prompt and completion tokens, such as 0.25,2.")
     ] = None,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    annotator: AnnotatorOption = None,
-    preset: PresetOption = None,
-    settings: SettingsOption = None,
-    effort: EffortOption = None,
-    examples: ExamplesOption = None,
-    embedding: EmbeddingOption = "hashed",
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    audit: AuditOption = None,
-    schemas: SchemasOption = None,
-    knowledge: KnowledgeOption = None,
 ) -> None:
     """Serve a web page, an HTTP API and MCP for one database, to many people at once.
 
     By default, only this machine can connect. To open it to others, set a token or a reverse proxy that names the
     person (docs/serve.md).
     """
-    from ..agent.cli.session import Choices
-    from ..tools.database import PermissionsFile
     from .config import Limits, ServeSettings
     from .run import Plan, parse_price, run
 
     # Nobody asks unnamed behind the proxy, so the server itself needs no rules; [default] is for those whom it names.
-    rules = PermissionsFile.read(permissions).naming_everybody() if permissions and user_header else permissions
-    asker = Asker(allow, deny, rules, None)
-    choices = Choices(
-        located(db, schemas),
-        model,
-        base_url,
-        preset,
-        settings,
-        effort,
-        examples,
-        embedding,
-        False,
-        asker,
-        audit,
-        knowledge,
-        annotator=annotator,
-    )
+    options = replace(options, named=user_header is not None)
     limits = Limits(
         at_once=at_once,
         requests_a_minute=rate,
@@ -142,12 +93,13 @@ def serve(
     )
     proxies = tuple(proxy or ServeSettings.proxies)
     who = ServeSettings(token, user_header, proxies, tuple(allow_host or ()), tuple(origin or ()), limits)
-    run(Plan(choices, who, host, port, workers, checkpoints))
+    run(Plan(options, who, host, port, workers, checkpoints))
 
 
 @app.command(rich_help_panel=ASK)
+@with_options()
 def mcp(
-    db: DbOption,
+    options: AgentOptions,
     http: Annotated[
         int | None,
         typer.Option(
@@ -157,42 +109,10 @@ def mcp(
     checkpoints: Annotated[
         str | None, typer.Option("--checkpoints", help="Where to store conversations, as for serve.")
     ] = None,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    annotator: AnnotatorOption = None,
-    preset: PresetOption = None,
-    settings: SettingsOption = None,
-    effort: EffortOption = None,
-    examples: ExamplesOption = None,
-    embedding: EmbeddingOption = "hashed",
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
-    audit: AuditOption = None,
-    schemas: SchemasOption = None,
-    knowledge: KnowledgeOption = None,
 ) -> None:
     """Serve the database to an assistant by the Model Context Protocol, over stdio or on a port."""
-    from ..agent.cli.session import Choices
     from .config import ServeSettings
     from .run import Plan, run, run_stdio
 
-    asker = Asker(allow, deny, permissions, user)
-    choices = Choices(
-        located(db, schemas),
-        model,
-        base_url,
-        preset,
-        settings,
-        effort,
-        examples,
-        embedding,
-        False,
-        asker,
-        audit,
-        knowledge,
-        annotator=annotator,
-    )
-    plan = Plan(choices, ServeSettings(), "127.0.0.1", http or 0, 1, checkpoints)
+    plan = Plan(options, ServeSettings(), "127.0.0.1", http or 0, 1, checkpoints)
     run_stdio(plan) if http is None else run(plan)

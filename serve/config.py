@@ -6,6 +6,7 @@ import ipaddress
 import re
 from dataclasses import dataclass, field
 
+from ..agent.verbs import dollars
 from ..tools.errors import SettingsError
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -53,8 +54,7 @@ class Limits:
 
     def dollars(self, prompt_tokens: int, completion_tokens: int) -> float:
         """What so many tokens cost."""
-        prompt, completion = self.dollars_a_million or (0.0, 0.0)
-        return (prompt_tokens * prompt + completion_tokens * completion) / 1_000_000
+        return dollars(prompt_tokens, completion_tokens, self.dollars_a_million or (0.0, 0.0))
 
 
 @dataclass(frozen=True)

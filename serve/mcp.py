@@ -21,12 +21,11 @@ from starlette.requests import Request
 from starlette.routing import Route
 from tableturn import __version__
 
-from ..agent import Answer
-from ..agent.answers.phrasing import explained
+from ..agent import Answer, verbs
 from ..agent.answers.queries import Query, run_query
 from ..agent.answers.tool import answer_text
 from ..tools.database.table import plain_cell
-from ..tools.errors import TableturnError
+from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import table_text
 from .outgoing import for_model, masked
 from .running import Asked
@@ -234,8 +233,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """Find which values of the database a text mentions, in the database's own spelling."""
         asker = asker_of()
         with _Told():
-            tool = asker.agent.resources.tools.find_values
-            found = await asker.work(lambda _: tool.call(text=text, limit=limit))
+            found = await asker.work(lambda _: verbs.mentioned_values(text, asker.agent.resources, limit))
         told = [
             {"mention": each.mention, "value": each.value, "table": each.table, "column": each.column} for each in found
         ]
@@ -245,7 +243,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     async def explain(sql: _SQL) -> ExplainResult:
         """Say in plain words what a query computes, read from the query itself; it is not run."""
         asker = asker_of()
-        return ExplainResult(meaning=await asyncio.to_thread(explained, sql, asker.agent.resources.database))
+        return ExplainResult(meaning=await asyncio.to_thread(verbs.explain, sql, asker.agent.resources))
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True))
     async def approve(
@@ -259,7 +257,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
             if stored.answer is None:
                 raise ToolError(f"turn {turn!r} has no answer to approve")
             answer = Answer(stored.answer, stored.thread)
-            saved = await asker.work(lambda _: asker.agent.approve(answer, question=question))
+            saved = await asker.work(lambda _: verbs.approve(answer, asker.agent.resources, question=question))
         return ApproveResult(id=saved.id, new=saved.new)
 
 
@@ -341,11 +339,9 @@ def _asked(turn: str, answer: Answer, asker: Asker) -> AskResult:
 
 
 def _schema(asker: Asker, names: list[str] | None) -> SchemaResult:
-    tool = asker.agent.resources.tools.describe_schema
-    message = tool.invoke({"type": "tool_call", "id": "schema", "name": tool.name, "args": {"tables": names}})
-    shown = message.artifact.tables
-    known = {table.name.lower() for table in shown}
-    if missing := [name for name in names or () if name.lower() not in known]:
-        raise ToolError(f"there is no table {', '.join(map(repr, missing))}")
-    tables = {table.name: [column.name for column in table.columns] for table in shown}
-    return SchemaResult(tables=tables, text=str(message.content))
+    try:
+        found = verbs.schema(asker.agent.resources.database, names)
+    except SettingsError as error:
+        raise ToolError(str(error)) from None
+    tables = {table.name: [column.name for column in table.columns] for table in found.schema.tables}
+    return SchemaResult(tables=tables, text=found.text)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..agent.cli.session import Choices, opened
+from ..agent.options import AgentOptions
 from ..tools.errors import SettingsError
 from ..tools.terminal import warn
 from .checkpoints import Place
@@ -50,7 +50,7 @@ class Plan:
     """What to serve, and where.
 
     Attributes:
-        choices: The agent.
+        options: The agent.
         settings: Who may ask.
         host: Address to listen at.
         port: Port.
@@ -58,7 +58,7 @@ class Plan:
         checkpoints: Where conversations are kept; None for the default.
     """
 
-    choices: Choices
+    options: AgentOptions
     settings: ServeSettings
     host: str
     port: int
@@ -74,7 +74,7 @@ def run(plan: Plan) -> None:
         StoreError: Conversations cannot be kept there.
     """
     plan.settings.check_host(plan.host)
-    place = Place.of(plan.checkpoints, plan.choices.db)
+    place = Place.of(plan.checkpoints, plan.options.db)
     try:
         import uvicorn
         from uvicorn.supervisors import Multiprocess
@@ -82,9 +82,9 @@ def run(plan: Plan) -> None:
         from .protocol import Protocol
     except ImportError:
         raise SettingsError("the server needs its packages: pip install 'tableturn[serve]'") from None
-    warn(f"tableturn: opening {plan.choices.db} (the first time takes a while)")
+    warn(f"tableturn: opening {plan.options.db} (the first time takes a while)")
     asyncio.run(place.check())
-    with opened(plan.choices, None):  # what is wrong is told here, once, and not by every worker
+    with plan.options.open_agent():  # what is wrong is told here, once, and not by every worker
         pass
     with ExitStack() as stack:
         if plan.workers > 1:
@@ -167,7 +167,7 @@ async def _serve_stdio(plan: Plan) -> None:
     from .mcp import mcp_server
     from .server import opened_server
 
-    place = Place.of(plan.checkpoints, plan.choices.db)
+    place = Place.of(plan.checkpoints, plan.options.db)
     async with opened_server(_opener(plan, place), place.url, plan.settings) as server:
         await mcp_server(server.anybody).run_stdio_async()
 
@@ -176,7 +176,7 @@ def _opener(plan: Plan, place: Place) -> AgentOpener:
     @asynccontextmanager
     async def ready() -> AsyncGenerator[SQLAgent]:
         async with place.checkpointer() as checkpointer:
-            with opened(plan.choices, checkpointer) as agent:
+            with plan.options.open_agent(checkpointer) as agent:
                 yield agent
 
     return ready

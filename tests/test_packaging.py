@@ -89,6 +89,19 @@ def test_rooms_import_one_way(room: str) -> None:
     assert wrong == []
 
 
+def test_only_the_terminal_imports_the_terminal() -> None:
+    """Neither the way of a turn nor the server needs the command line."""
+    terminal = "agent.cli"
+    wrong = {
+        f"{name} imports {each}"
+        for name, imported in GRAPH.items()
+        if name.startswith(("agent", "serve")) and not name.startswith(terminal)
+        for each in imported
+        if each.startswith(terminal)
+    }
+    assert wrong == set()
+
+
 def test_nothing_that_is_installed_imports_the_laboratory() -> None:
     laboratory = "evals.lab"
     wrong = {

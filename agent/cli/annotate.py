@@ -8,22 +8,12 @@ from typing import Annotated
 import typer
 
 from ...tools.terminal import say
-from .options import (
-    AllowOption,
-    Asker,
-    BaseUrlOption,
-    DbOption,
-    DenyOption,
-    JsonOption,
-    PermissionsOption,
-    SchemasOption,
-    UserOption,
-    located,
-)
+from ..options import BaseUrlOption, DatabaseOptions, JsonOption, with_options
 
 
+@with_options()
 def annotate(
-    db: DbOption,
+    options: DatabaseOptions,
     model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
     base_url: BaseUrlOption = None,
     calls: Annotated[
@@ -36,17 +26,13 @@ def annotate(
         bool,
         typer.Option("--again", help="Describe everything again; new descriptions replace the old ones at the end."),
     ] = False,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
     as_json: JsonOption = False,
-    schemas: SchemasOption = None,
 ) -> None:
     """Have a model describe columns, then tables, for linking and prompts. Valid until names, types or keys change.
 
     An interrupted run continues where it stopped. Agents use the descriptions if the setting `annotate` is on.
     """
+    from ...tools.database import Access, Identity
     from ...tools.errors import ModelError
     from ..context.annotate import describe
     from ..effects import Tally, run
@@ -56,15 +42,14 @@ def annotate(
     from ..settings import Settings
 
     settings = Settings(turn_calls=max(1, 3 * calls), turn_tokens=1_000_000_000, turn_seconds=86_400)
-    asker = Asker(allow, deny, permissions, user)
     opened = open_resources(
-        located(db, schemas),
+        options.located(options.db),
         model=model,
         settings=settings,
         examples=None,
         base_url=base_url,
-        access=asker.access(),
-        identity=asker.identity(),
+        access=Access.of(**options.rules()),
+        identity=Identity(options.user or ""),
     )
     try:
         resources = opened.resources

@@ -3,36 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from ...tools.terminal import say
+from ..options import AgentOptions, JsonOption, NotesOption, with_options
 from . import annotate, doctor, examples, link, schema
 from . import knowledge as knowledge_commands
-from .options import (
-    AllowOption,
-    AnnotatorOption,
-    Asker,
-    AuditOption,
-    BaseUrlOption,
-    DbOption,
-    DenyOption,
-    EffortOption,
-    EmbeddingOption,
-    ExamplesOption,
-    JsonOption,
-    KnowledgeOption,
-    ModelOption,
-    NotesOption,
-    PermissionsOption,
-    PresetOption,
-    Priced,
-    SchemasOption,
-    SettingsOption,
-    UserOption,
-    located,
-)
 from .root import Root
 
 ASK, LOOK, KNOW = "Ask", "Look", "Examples and knowledge"
@@ -66,25 +45,12 @@ def start(
 
 
 @app.command(rich_help_panel=ASK)
+@with_options()
 def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, in plain language.")],
-    db: DbOption,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    annotator: AnnotatorOption = None,
-    preset: PresetOption = None,
-    settings: SettingsOption = None,
-    effort: EffortOption = None,
-    examples: ExamplesOption = None,
-    embedding: EmbeddingOption = "hashed",
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
-    audit: AuditOption = None,
+    options: AgentOptions,
     as_json: JsonOption = False,
-    schemas: SchemasOption = None,
     form: Annotated[
         str | None,
         typer.Option("--format", help="table, or only the rows, all of them: csv, json, jsonl, md, xlsx or parquet."),
@@ -103,7 +69,6 @@ def ask(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the SQL and what it would read, without running it.")
     ] = False,
-    knowledge: KnowledgeOption = None,
     notes: NotesOption = "",
 ) -> None:
     """Answer one question.
@@ -111,40 +76,37 @@ def ask(
     Exit codes: 0 answered, 1 not answered (or no chart fits), 2 bad usage.
     """
     from .output import Output, parse_form
-    from .session import Choices, ask_once
+    from .session import ask_once
 
-    asker = Asker(allow, deny, permissions, user)
-    db = located(db, schemas)
-    choices = Choices(
-        db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit, knowledge, notes,
-        annotator,
-    )  # fmt: skip
     source = context.get_parameter_source("form")
     if source is not None and source.name == "DEFAULT_MAP" and (as_json or output or dry_run):
         form = None  # a default gives way to what was asked for
     wanted = Output(as_json, parse_form(form), output, chart, explain, limit, dry_run)
-    raise typer.Exit(ask_once(question, choices, wanted))
+    raise typer.Exit(ask_once(question, options, wanted, notes))
+
+
+class Priced(TyperCommand):
+    """A command with `--price`, whose two numbers may stand apart, or as one word with a comma."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Takes `--price 1,2` and `--price=1,2` for `--price 1 2`."""
+        taken: list[str] = []
+        for word in args:
+            named, _, numbers = word.partition("=")
+            if taken[-1:] == ["--price"]:
+                taken += word.split(",")
+            elif named == "--price" and "," in numbers:
+                taken += [named, *numbers.split(",")]
+            else:
+                taken.append(word)
+        return super().parse_args(ctx, taken)
 
 
 @app.command(rich_help_panel=ASK, cls=Priced)
+@with_options()
 def chat(
-    db: DbOption,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    annotator: AnnotatorOption = None,
-    preset: PresetOption = None,
-    settings: SettingsOption = None,
-    effort: EffortOption = None,
-    examples: ExamplesOption = None,
-    embedding: EmbeddingOption = "hashed",
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
-    audit: AuditOption = None,
+    options: AgentOptions,
     as_json: JsonOption = False,
-    schemas: SchemasOption = None,
-    knowledge: KnowledgeOption = None,
     thread: Annotated[
         str | None, typer.Option("--thread", help="Save the conversation under this name, or continue a saved one.")
     ] = None,
@@ -162,15 +124,8 @@ def chat(
     Exit codes: 0 when the last turn was answered, 1 when it was not or a later command failed, 2 bad usage.
     """
     from .chat.loop import converse
-    from .session import Choices
 
-    asker = Asker(allow, deny, permissions, user)
-    db = located(db, schemas)
-    choices = Choices(
-        db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit, knowledge,
-        annotator=annotator,
-    )  # fmt: skip
-    raise typer.Exit(converse(choices, thread, checkpoints, price))
+    raise typer.Exit(converse(options, thread, checkpoints, price, as_json=as_json))
 
 
 @app.command(rich_help_panel=LOOK)

@@ -19,10 +19,8 @@ _FORMATS = ("table", "csv", "json", "jsonl", "md")
 _OPTIONS = {"database": "db", "model": "model", "format": "form"}
 """Keys, and the options that they stand for. No base URL: a file of somebody else's folder could send keys there."""
 
-_TAKES = {"ask": ("db", "model", "form"), "chat": ("db", "model"), "doctor": ("db", "model"), "link": ("db",)} | {
-    "schema": ("db",)
-}
-"""Commands, and which of these options they take from the files."""
+_TAKE = ("ask", "chat", "doctor", "link", "schema")
+"""Commands that take those of these options that they have."""
 
 
 class Defaults(Mapping[str, Any]):
@@ -32,15 +30,15 @@ class Defaults(Mapping[str, Any]):
     """
 
     def __getitem__(self, command: str) -> dict[str, Any]:
-        takes = _TAKES[command]
-        chosen = _chosen()
-        return {name: chosen[name] for name in takes if name in chosen}
+        if command not in _TAKE:
+            raise KeyError(command)
+        return _chosen()
 
     def __iter__(self) -> Any:
-        return iter(_TAKES)
+        return iter(_TAKE)
 
     def __len__(self) -> int:
-        return len(_TAKES)
+        return len(_TAKE)
 
 
 def _chosen() -> dict[str, str]:

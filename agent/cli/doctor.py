@@ -12,19 +12,14 @@ import typer
 
 from ...tools.errors import TableturnError
 from ...tools.terminal import say, say_json
-from .options import (
-    AllowOption,
-    Asker,
+from ..options import (
+    AccessOptions,
     BaseUrlOption,
-    DenyOption,
     EmbeddingOption,
     ExamplesOption,
     JsonOption,
     ModelOption,
-    PermissionsOption,
-    SchemasOption,
-    UserOption,
-    located,
+    with_options,
 )
 
 State = Literal["ok", "note", "fault"]
@@ -62,27 +57,23 @@ class Finding:
     do: str = ""
 
 
+@with_options()
 def doctor(
+    options: AccessOptions,
     db: Annotated[str | None, typer.Option("--db", help="A database to check too, as for ask.")] = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
     examples: ExamplesOption = None,
     embedding: EmbeddingOption = "hashed",
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
     as_json: JsonOption = False,
-    schemas: SchemasOption = None,
 ) -> None:
     """Check the model, database, example store, sandbox and extras, and say what to fix. Sends the model a request.
 
     Exit codes: 0 everything needed works, 1 something does not, 2 bad usage.
     """
-    asker = Asker(allow, deny, permissions, user)
     checks: list[tuple[str, Callable[[], Finding]]] = [
         ("model", lambda: _model(model, base_url)),
-        ("database", lambda: _database(db and located(db, schemas), asker)),
+        ("database", lambda: _database(db, options)),
         ("examples", lambda: _examples(examples, embedding)),
         ("sandbox", _sandbox),
         ("folders", _folders),
@@ -123,10 +114,10 @@ def _model(spec: str | None, base_url: str | None) -> Finding:
     return Finding("model", "ok", f"{label} replied in {time.monotonic() - start:.1f} s")
 
 
-def _database(db: str | None, asker: Asker) -> Finding:
+def _database(db: str | None, options: AccessOptions) -> Finding:
     if db is None:
         return Finding("database", "note", "no database was given", "add --db to check one")
-    with asker.open(db) as database:
+    with options.open_database(db) as database:
         schema = database.schema()
         database.execute("SELECT 1")
         engine, remarks = database.engine, [*database.warnings, *filter(None, [database.limits_note])]

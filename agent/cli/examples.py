@@ -12,18 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ...tools.terminal import say, say_json, warn
-from .options import (
-    AllowOption,
-    Asker,
+from ..options import (
+    AccessOptions,
     BaseUrlOption,
-    DbOption,
-    DenyOption,
+    DatabaseOptions,
     EmbeddingOption,
     JsonOption,
-    PermissionsOption,
-    SchemasOption,
-    UserOption,
-    located,
+    with_options,
 )
 
 if TYPE_CHECKING:
@@ -44,32 +39,29 @@ StoreOption = Annotated[
 
 
 @app.command()
+@with_options()
 def add(
     question: Annotated[str, typer.Argument(help="A self-contained question.")],
     sql: Annotated[str, typer.Argument(help="The SQL that answers it.")],
-    db: DbOption,
+    options: DatabaseOptions,
     simplified: Annotated[str, typer.Option(help="The question in plain common words.")] = "",
     shared: Annotated[bool, typer.Option("--shared", help="Use it for questions to other databases too.")] = False,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
     store: StoreOption = None,
     embedding: EmbeddingOption = "hashed",
-    schemas: SchemasOption = None,
 ) -> None:
     """Add one example. Its SQL must run on the database."""
     from ...tools.examples import approval_of, example_of, runs_on
 
-    asker = Asker(allow, deny, permissions, user)
-    with _opened(store, embedding) as examples, asker.open(located(db, schemas)) as database:
+    with _opened(store, embedding) as examples, options.open() as database:
         example = example_of(database, question, sql, simplified=simplified, shared=shared)
         example = replace(example, rights=approval_of(database, sql))
         _report([examples.add([example], runs_on(database))])
 
 
 @app.command("import")
+@with_options()
 def import_(
+    options: AccessOptions,
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -95,11 +87,6 @@ def import_(
     author: Annotated[
         str, typer.Option("--author", help="With --db: the author of the examples. Default: --user.")
     ] = "",
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
-    schemas: SchemasOption = None,
     seeds: Annotated[bool, typer.Option("--seeds", help="Import the built-in examples too.")] = False,
     store: StoreOption = None,
     embedding: EmbeddingOption = "hashed",
@@ -113,9 +100,8 @@ def import_(
     doubtful one is reported and not imported, unless --trust is given.
     """
     if db is not None:
-        asker = Asker(allow, deny, permissions, user)
-        with _opened(store, embedding) as examples, asker.open(located(db, schemas)) as database:
-            code = _import_verified(files, database, examples, trust, author or user or "")
+        with _opened(store, embedding) as examples, options.open_database(db) as database:
+            code = _import_verified(files, database, examples, trust, author or options.user or "")
         raise typer.Exit(code)
     from itertools import chain
 
@@ -310,16 +296,14 @@ def list_(
 
 
 @app.command()
+@with_options(without=("schemas",))
 def search(
+    options: AccessOptions,
     question: Annotated[str, typer.Argument(help="A self-contained question.")],
     db: Annotated[str | None, typer.Option("--db", help="The database that the question is for.")] = None,
     by: Annotated[str, typer.Option("--by", help="skeleton, question, draft, voted or random.")] = "skeleton",
     draft: Annotated[str, typer.Option("--draft", help="A first SQL for the question, for --by draft.")] = "",
     simplified: Annotated[str, typer.Option("--simplified", help="The question in plain common words.")] = "",
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
     embedding: EmbeddingOption = "hashed",
@@ -339,10 +323,9 @@ def search(
 
     settings = Settings()
     numbers = selector_numbers(settings.model_copy(update={"examples": by}))
-    asker = Asker(allow, deny, permissions, user)
     with (
         _opened(store, embedding, make=False, seeds=True) as examples,
-        asker.open(db) if db else nullcontext() as asked,
+        options.open_database(db) if db else nullcontext() as asked,
     ):
         query = _query(question, simplified, draft, asked, settings.values)
         seen = examples.seen_by(asked) if asked else examples

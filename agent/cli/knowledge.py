@@ -10,19 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ...tools.terminal import say, say_json, warn
-from .options import (
-    AllowOption,
-    Asker,
-    DbOption,
-    DenyOption,
+from ..options import (
+    DatabaseOptions,
     EmbeddingOption,
     ExamplesOption,
     JsonOption,
     KnowledgeOption,
-    PermissionsOption,
-    SchemasOption,
-    UserOption,
-    located,
+    with_options,
 )
 
 if TYPE_CHECKING:
@@ -37,24 +31,19 @@ app = typer.Typer(help="Knowledge files, which say what words mean here: check, 
 
 
 @app.command()
+@with_options()
 def check(
-    db: DbOption,
+    options: DatabaseOptions,
     knowledge: KnowledgeOption = None,
     examples: ExamplesOption = None,
     embedding: EmbeddingOption = "hashed",
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
-    schemas: SchemasOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check that every definition still fits the database, and that every verified query still runs.
 
     Exit codes: 0 all do, 1 some do not (each is named), 2 a file or the database cannot be read.
     """
-    asker = Asker(allow, deny, permissions, user)
-    with asker.open(located(db, schemas)) as database:
+    with options.open() as database:
         known = _knowledge(knowledge, database)
         problems = [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in known.problems]
         broken = list(_broken(database, examples, embedding))
@@ -71,23 +60,18 @@ def check(
 
 
 @app.command()
+@with_options()
 def export(
-    db: DbOption,
+    options: DatabaseOptions,
     knowledge: KnowledgeOption = None,
     form: Annotated[
         Literal["yaml", "json"], typer.Option("--form", help="A knowledge file in YAML or in JSON.")
     ] = "yaml",
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
-    schemas: SchemasOption = None,
 ) -> None:
     """Print all valid entries of all files as one file, for review or for programs."""
     from ...tools.knowledge.export import to_file
 
-    asker = Asker(allow, deny, permissions, user)
-    with asker.open(located(db, schemas)) as database:
+    with options.open() as database:
         known = _knowledge(knowledge, database)
     for problem in known.problems:
         warn(f"left out: {problem}")
@@ -101,8 +85,9 @@ def export(
 
 
 @app.command()
+@with_options()
 def suggest(
-    db: DbOption,
+    options: DatabaseOptions,
     source: Annotated[
         list[str],
         typer.Option(
@@ -114,11 +99,6 @@ def suggest(
     least: Annotated[
         int, typer.Option("--least", min=1, help="The least number of queries that must contain a suggestion.")
     ] = 2,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
-    schemas: SchemasOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Suggest joins, terms and metrics from a log of queries, each with the queries that contain it.
@@ -127,8 +107,7 @@ def suggest(
     """
     from ...tools.knowledge.suggest import suggest as suggested
 
-    asker = Asker(allow, deny, permissions, user)
-    with asker.open(located(db, schemas)) as database:
+    with options.open() as database:
         queries = [query for given in source for query in _queries(given, database)]
         found = suggested(queries, database.schema(), least)
     for suggestion in found:

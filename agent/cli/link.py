@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ...tools.terminal import say, say_json
-from .options import (
-    AllowOption,
-    Asker,
-    DbOption,
-    DenyOption,
-    JsonOption,
-    PermissionsOption,
-    SchemasOption,
-    UserOption,
-    located,
-)
+from ..options import DatabaseOptions, JsonOption, with_options
 
 if TYPE_CHECKING:
     from ...tools.linking import PastTurn, SchemaItem, SchemaLinker
@@ -30,9 +20,10 @@ _WINDOWS = 4
 """Windows of a long history that are gone through: what lies further back has no more say in the last one."""
 
 
+@with_options()
 def link(
     question: Annotated[str, typer.Argument(help="This turn's question.")],
-    db: DbOption,
+    options: DatabaseOptions,
     history: Annotated[
         Path | None,
         typer.Option(
@@ -46,12 +37,7 @@ def link(
     annotations: Annotated[
         bool, typer.Option("--annotations", help="Link with the descriptions that a model wrote last.")
     ] = False,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
     as_json: JsonOption = False,
-    schemas: SchemasOption = None,
 ) -> None:
     """Show how probably a question is about each table and column, and which earlier query it builds on."""
     from functools import partial
@@ -65,7 +51,7 @@ def link(
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")
     turns = _read_history(history) if history else []
-    with Asker(allow, deny, permissions, user).open(located(db, schemas)) as database:
+    with options.open() as database:
         schema = database.schema()
         if annotations:
             known = newest_annotations(database)

@@ -9,13 +9,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast, get_args
 
-from ...tools.charts.render import can_render
-from ...tools.errors import ExportError, SettingsError
-from ...tools.export import BINARY, FORMATS, Format, check_installed, format_of, write_file
+from ...tools.errors import SettingsError
+from ...tools.export import BINARY, FORMATS, Format, check_installed, format_of
 from ...tools.terminal import safe, say, say_json, warn
+from .. import verbs
 
 if TYPE_CHECKING:
-    from ...tools.charts.render import Picture
     from ..answers.answer import Answer
     from ..sqlagent import SQLAgent
 
@@ -24,8 +23,6 @@ Shown = Literal["table", "csv", "json", "jsonl", "md", "xlsx", "parquet"]
 
 _DRY = "--dry-run shows the query and what it would read."
 """Why a query was not run."""
-
-_PICTURES = (".svg", ".png", ".html")
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ class Output:
         if form:
             check_installed(form)
         if self.chart:
-            _check_picture(self.chart)
+            verbs.check_picture(self.chart)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -98,14 +95,14 @@ def put_out(answer: Answer, agent: SQLAgent, output: Output) -> bool:
     elif output.form in (None, "table") or output.file or not answer.answered:
         show_answer(answer, rows=output.limit, explain=output.explain)
     else:
-        agent.export(answer, _stdout(output.form), output.form, rows=output.limit)
+        verbs.export(answer, agent.resources, _stdout(output.form), output.form, rows=output.limit)
         if output.explain:
             warn(answer.explanation)
     if not answer.answered:
         return False
     if output.file:
         form = None if output.form in (None, "table") else output.form
-        written = agent.export(answer, output.file, form, rows=output.limit)
+        written = verbs.export(answer, agent.resources, output.file, form, rows=output.limit)
         more = "; the query gives more" if written.truncated else ""
         warn(f"wrote {written.rows:,} rows to {output.file}{more}")
     if not output.chart:
@@ -179,30 +176,11 @@ def _limited(answer: Answer, limit: int | None) -> Answer:
 
 
 def write_chart(answer: Answer, file: Path) -> tuple[bool, str]:
-    """Draws an answer into a file: whether a chart fits it, and what there is to say.
-
-    Raises:
-        ExportError: The file cannot be written, its name does not tell its form, or vl-convert is missing.
-    """
-    from ...tools.charts.render import picture
-
-    _check_picture(file)
-    if answer.chart is None:
+    """Draw an answer into a file; return whether a chart fits it, and what there is to say."""
+    drawn = verbs.draw(answer, file)
+    if drawn is None:
         return False, f"no chart fits this result: {file} is not written"
-    write_file(picture(answer.chart, cast("Picture", file.suffix.lower()[1:])), file)
-    return True, f"wrote a {answer.drawn.kind if answer.drawn else ''} chart to {file}"
-
-
-def _check_picture(file: Path) -> None:
-    """Sees that a chart can be drawn into a file of that name.
-
-    Raises:
-        ExportError: It cannot.
-    """
-    if not can_render():
-        raise ExportError("pictures of charts need vl-convert: pip install 'tableturn[charts]'")
-    if file.suffix.lower() not in _PICTURES:
-        raise ExportError(f"cannot tell the format of {file}: use a name that ends in {', '.join(_PICTURES)}")
+    return True, f"wrote a {drawn.kind} chart to {file}"
 
 
 def _stdout(form: Format) -> BinaryIO:

@@ -8,46 +8,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...tools.terminal import say, say_json
-from .options import (
-    AllowOption,
-    Asker,
-    DbOption,
-    DenyOption,
-    JsonOption,
-    PermissionsOption,
-    SchemasOption,
-    UserOption,
-    located,
-)
+from ..options import DatabaseOptions, JsonOption, with_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database
 
 
+@with_options()
 def schema(
-    db: DbOption,
+    options: DatabaseOptions,
     what_leaves: Annotated[
         bool,
         typer.Option("--what-leaves", help="Show what a provider would see of each column's contents."),
     ] = False,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    permissions: PermissionsOption = None,
-    user: UserOption = None,
-    schemas: SchemasOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the schema as it appears in prompts, or with --what-leaves, what a provider may see of each column."""
-    from ...tools.database import render_schema
     from ...tools.outgoing import Outgoing
+    from ..verbs import schema as read_schema
 
-    with Asker(allow, deny, permissions, user).open(located(db, schemas)) as database:
-        outgoing = Outgoing(database)
+    with options.open() as database:
         if what_leaves:
-            found = _what_leaves(database, outgoing.text)
+            found = _what_leaves(database, Outgoing(database).text)
             say_json(found) if as_json else say(_text(found))
             return
-        text = outgoing.text(render_schema(database.schema()))
+        text = read_schema(database).text
     say_json({"database": database.name, "schema": text}) if as_json else say(text)
 
 

@@ -16,8 +16,8 @@ from ...tools.linking import PastTurn
 from ...tools.outgoing import queries_sent
 from ...tools.sql import Heading
 from ..advice import advise
+from ..answers.answer import Answer
 from ..answers.basis import basis_for
-from ..answers.learning import save_answer
 from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
 from ..audit import answered
 from ..context.history import remember
@@ -32,6 +32,7 @@ from ..evidence.trust import UNTOLD, trusted
 from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Readings, Result, Status, Turn, Usage, dump
 from ..resources import Run
 from ..state import AgentState, attempts_of, turn_of, usage_of
+from ..verbs import approve
 
 BY_CODE = "This comes from the pandas code alone: no query could be run."
 
@@ -72,7 +73,7 @@ def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
 
     def save() -> str:
         try:
-            return f"saved as example {save_answer(answer, run.resources, run.settings).id}"
+            return f"saved as example {approve(Answer(answer), run.resources, settings=run.settings).id}"
         except TableturnError as error:
             return str(error)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...agent.cli.options import AnnotatorOption, BaseUrlOption, EmbeddingOption, PresetOption, SettingsOption
+from ...agent.options import AnnotatorOption, BaseUrlOption, EmbeddingOption, PresetOption, SettingsOption
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 from .options import (

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ...agent.cli.options import AnnotatorOption, BaseUrlOption, EmbeddingOption
+from ...agent.options import AnnotatorOption, BaseUrlOption, EmbeddingOption
 from ...tools.terminal import say, warn
 from .options import DataOption, ExamplesOption, JobsOption, JsonOption, LimitOption, ModelOption, WithoutOption
 

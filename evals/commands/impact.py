@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...agent.cli.options import EmbeddingOption
+from ...agent.options import EmbeddingOption
 from ...tools.terminal import say, warn
 from .options import DataOption, ExamplesOption, JsonOption
 

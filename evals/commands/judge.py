@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...agent.cli.options import BaseUrlOption, SettingsOption
+from ...agent.options import BaseUrlOption, SettingsOption
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
 from .options import DataOption, JobsOption, ModelOption, VerdictsOption, read_fields

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...agent.cli.options import BaseUrlOption, PresetOption, SettingsOption
+from ...agent.options import BaseUrlOption, PresetOption, SettingsOption
 from ...tools.terminal import say, warn
 from .options import (
     NAMED,

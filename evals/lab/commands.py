@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from ...agent.cli.options import AnnotatorOption, BaseUrlOption
 from ...agent.cli.root import Root
+from ...agent.options import AnnotatorOption, BaseUrlOption
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 from ..commands.options import DataOption, DatasetOption, JsonOption, LimitOption, SplitOption, WithoutOption

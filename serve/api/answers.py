@@ -10,10 +10,8 @@ from typing import Annotated, Any, BinaryIO
 from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
-from ...agent import Answer
-from ...agent.answers.remembering import rerun
-from ...agent.records import AnswerRecord
-from ...tools.charts import Kind, Wish, vega_lite
+from ...agent import Answer, verbs
+from ...tools.charts import Kind, vega_lite
 from ...tools.database import Cancellation
 from ...tools.errors import ExportError
 from ...tools.export.formats import MEDIA_TYPES, Format
@@ -65,7 +63,7 @@ async def get_rows(
 async def get_chart(id_: str, asker: AskerHere, kind: Kind | None = None) -> dict[str, Any] | None:
     """A turn's answer as a Vega-Lite specification with its data, of this kind where it fits; null where none does."""
     answer = await asker.answer(await asker.turn(id_))
-    chart = None if answer is None else answer.drawn if kind is None else answer.drawn_as(Wish(kind, ""))
+    chart = None if answer is None else verbs.chart(answer, kind)
     return None if chart is None else vega_lite(chart)
 
 
@@ -87,12 +85,9 @@ async def export(
 async def run_query(id_: str, body: RunBody, asker: AskerHere) -> dict[str, Any]:
     """Runs another query in the place of a turn's; its answer is a turn of its own, and is kept as nothing else."""
     turn = await asker.turn(id_)
-    answer, resources, settings = await _answer(id_, asker), asker.agent.resources, asker.agent.settings
-
-    def run(cancellation: Cancellation) -> AnswerRecord:
-        return rerun(answer.kept, body.sql, resources, settings, cancellation, turn.thread)
-
-    new = await asker.server.store.run(asker.server.store.add_answer, asker.owner, turn, await asker.work(run))
+    answer = await _answer(id_, asker)
+    new = await asker.work(lambda cancellation: verbs.rerun(answer, body.sql, asker.agent.resources, cancellation))
+    new = await asker.server.store.run(asker.server.store.add_answer, asker.owner, turn, new.record)
     return await turn_reply(await asker.turn(new), asker)
 
 
@@ -109,20 +104,26 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
 def _learn(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]:
     agent = asker.agent
     if body.kind == "note":
-        return {"entry": asdict(agent.note(body.text))}
+        return {"entry": asdict(verbs.note(body.text, agent.resources))}
     if body.kind == "down":
         return {}
     if turn.answer is None:
         raise ExportError("this turn has no answer")
     answer = Answer(turn.answer, turn.thread)
     if body.kind == "approve":
-        saved = agent.approve(answer, question=body.question)
-        return {"saved": {"id": saved.id, "new": saved.new, "replaced": saved.replaced}}
-    corrected = agent.correct(answer, body.sql, question=body.question)
-    new = asker.server.store.add_answer(asker.owner, turn, corrected.answer.kept)
-    saved = {"id": corrected.saved.id, "new": corrected.saved.new, "replaced": corrected.saved.replaced}
-    proposals = [entry.line for entry in corrected.proposals]
-    return {"saved": saved, "turn": new, "answer": corrected.answer.to_dict(), "proposals": proposals}
+        return {"saved": _saved(verbs.approve(answer, agent.resources, question=body.question))}
+    correction = verbs.correct(answer, body.sql, agent.resources, question=body.question)
+    new = asker.server.store.add_answer(asker.owner, turn, correction.answer.record)
+    return {
+        "saved": _saved(correction.saved),
+        "turn": new,
+        "answer": agent.deliver(correction.answer).to_dict(),
+        "proposals": [entry.line for entry in correction.proposals],
+    }
+
+
+def _saved(saved: verbs.Saved) -> dict[str, Any]:
+    return {"id": saved.id, "new": saved.new, "replaced": saved.replaced}
 
 
 async def _answer(id_: str, asker: Asker) -> Answer:
@@ -140,7 +141,7 @@ async def _answer(id_: str, asker: Asker) -> Answer:
 def _exported(asker: Asker, answer: Answer, form: Format, rows: int | None, cancellation: Cancellation) -> BinaryIO:
     file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is sent
     try:
-        asker.agent.export(answer, file, form, rows=rows, cancellation=cancellation)
+        verbs.export(answer, asker.agent.resources, file, form, rows=rows, cancellation=cancellation)
     except BaseException:
         file.close()
         raise

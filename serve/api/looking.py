@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.encoders import jsonable_encoder
 from starlette.responses import JSONResponse, Response
 
+from ...agent import verbs
 from ...agent.evidence.confidence import FAIRLY_SURE, SURE
 from ...tools.database import Schema
 from ...tools.database.table import plain_cell
@@ -25,7 +26,7 @@ async def schema(asker: AskerHere) -> Response:
     """Tables, columns, keys and samples of what this person may see, as far as it may leave."""
     people = asker.server.people
     await people.prepare(asker.agent)
-    return await people.read(lambda: _schema_reply(asker.agent.resources.database.schema()))
+    return await people.read(lambda: _schema_reply(verbs.tables(asker.agent.resources)))
 
 
 def _schema_reply(found: Schema) -> JSONResponse:

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.agent.demo import TURNS, demo
+from tableturn.agent.cli.demo import TURNS, demo
 from tableturn.tools.sample import build_sample
 
 

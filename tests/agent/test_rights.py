@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from tableturn.agent import SQLAgent, TableturnError
-from tableturn.agent.answers.learning import Saved
+from tableturn.agent import Saved, SQLAgent, TableturnError
 from tableturn.tools.database import Database, Identity, Permissions, PermissionsFile, Rights, Session
 from tableturn.tools.errors import AuditError, DatabaseUnavailable, ExampleRefused, KnowledgeError, SettingsError
 from tableturn.tools.examples import ExampleStore, approval_of, example_id, example_of

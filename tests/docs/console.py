@@ -19,7 +19,7 @@ from typing import Any
 
 import typer
 from tableturn.agent.cli.app import app
-from tableturn.agent.demo import demo
+from tableturn.agent.cli.demo import demo
 from tableturn.evals.lab.bench.registry import BENCHES
 from tableturn.evals.lab.commands import app as lab
 

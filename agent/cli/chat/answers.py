@@ -18,6 +18,7 @@ from rich.text import Text
 
 from ....tools.errors import SettingsError, TableturnError
 from ....tools.terminal import safe, warn
+from ... import verbs
 from ..display import shown_sql
 from .chat import Chat, interrupted
 from .rows import shown_page
@@ -26,32 +27,12 @@ from .terminal import as_before
 if TYPE_CHECKING:
     from ...answers.answer import Answer
 
-_SHOWN = 100
-"""Characters of a question in a list."""
-
-
-def listed(chat: Chat, rest: str) -> str:
-    """The answers with their numbers."""
-    lines = [
-        f"{number:>3}  {' '.join(held.answer.rephrased.split())[:_SHOWN]}  ({held.answer.status})"
-        for number, held in enumerate(chat.held, 1)
-    ]
-    return "\n".join(["answers:", *lines]) if lines else "no answers yet"
-
-
-def explained(chat: Chat, rest: str) -> str:
-    """What the SQL computes."""
-    from ....tools.sql import explain
-
-    answer, _ = chat.chosen(rest, "explain")
-    return explain(_sql(answer, "explain"), chat.agent.resources.database.schema())
-
 
 def why(chat: Chat, rest: str) -> RenderableType:
     """What an answer rests on."""
     from ...answers.why import told
 
-    held, _ = chat.place(rest, "explain")
+    held, _ = chat.choose(rest, "explain")
     parts: list[RenderableType] = []
     for heading, lines in told(held.answer, held.why):
         parts += [Text(heading, style="bold"), Padding(Text(safe("\n".join(lines))), (0, 0, 0, 2))]
@@ -62,13 +43,12 @@ def sql(chat: Chat, rest: str) -> RenderableType:
     """Shows an answer's query, or runs it: as it is, edited, or another."""
     first, _, _ = rest.partition(" ")
     if not rest or first.isdecimal():
-        return shown_sql(_sql(chat.chosen(rest, "show")[0], "show"))
-    answer, _ = chat.chosen("", "run")
+        return shown_sql(_sql(chat.choose(rest, "show")[0].answer, "show"))
+    answer = chat.choose("", "run")[0].answer
     if rest == "edit":
         rest = chat.draft = _edited(chat.draft or _sql(answer, "edit"))
     with _drafted(chat), interrupted() as cancellation:
-        found = chat.agent.rerun(answer, "" if rest == "run" else rest, cancellation=cancellation)
-    chat.take(found)
+        found = chat.take(verbs.rerun(answer, "" if rest == "run" else rest, chat.resources, cancellation))
     words = Text(safe(found.text), style="bold")
     shown = [shown_sql(found.sql)] if found.sql and found.sql != answer.sql else []
     kept = [Text("/approve keeps it as the answer to the question", style="dim")] if shown else []

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ....tools.errors import SettingsError
+from ...answers.commands import Answers
 from ...undo import OpenTurn, interruptible
 from .cost import Cost
 from .paging import Pages
@@ -16,30 +17,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ....tools.database import Cancellation
-    from ....tools.knowledge import Entry
     from ...answers.answer import Answer
     from ...answers.why import Why
     from ...conversation import Conversation
     from ...sqlagent import SQLAgent
 
 
-@dataclass(frozen=True)
-class Held:
-    """An answer with its number's place.
-
-    Attributes:
-        answer: The answer.
-        asked: The words that it answers; empty where it was not a turn that gave it.
-        why: What it rests on; None where that is not known.
-    """
-
-    answer: Answer
-    asked: str = ""
-    why: Why | None = None
-
-
-@dataclass
-class Chat:
+@dataclass(kw_only=True)
+class Chat(Answers):
     """A conversation.
 
     Attributes:
@@ -48,10 +33,8 @@ class Chat:
         cost: What they cost.
         checkpoints: The file that keeps conversations; None for the default one.
         kept: Whether this conversation is kept under a name.
-        held: Answers in order; the first is number 1. Where a conversation goes on, its last answer is the first here.
         pages: Rows of the answer that was shown last.
         lost: Words of a turn that came to no answer, to ask them again.
-        offered: What could be remembered.
         draft: A query that was written in an editor and did not run, to be opened there again.
     """
 
@@ -60,10 +43,8 @@ class Chat:
     cost: Cost = field(default_factory=Cost)
     checkpoints: Path | None = None
     kept: bool = False
-    held: list[Held] = field(default_factory=list[Held])
     pages: Pages | None = None
     lost: str = ""
-    offered: tuple[Entry, ...] = ()
     draft: str = ""
 
     def begin(self) -> None:
@@ -72,10 +53,11 @@ class Chat:
         if last is not None:
             self.take(last, why=self.conversation.why())
 
-    def take(self, answer: Answer, asked: str = "", why: Why | None = None) -> None:
-        """Gives an answer its number."""
-        self.held.append(Held(answer, asked, why))
+    def take(self, answer: Answer, asked: str = "", why: Why | None = None) -> Answer:
+        """Give an answer its number, and the rows that may not leave."""
+        answer = super().take(self.agent.deliver(answer), asked, why)
         self._turn_to_last()
+        return answer
 
     def waits(self) -> bool:
         """Whether the last turn asked back, so that the next words are a reply to it."""
@@ -102,26 +84,6 @@ class Chat:
         self.draft = ""
         last = self.held[-1].answer if self.held else None
         self.pages = Pages(self.agent, last) if last and last.columns else None
-
-    def chosen(self, rest: str, what: str) -> tuple[Answer, str]:
-        """The answer that is meant, and the words after its number, if any.
-
-        Raises:
-            SettingsError: There is none.
-        """
-        held, words = self.place(rest, what)
-        return held.answer, words
-
-    def place(self, rest: str, what: str) -> tuple[Held, str]:
-        """As `chosen`, with what is known of the answer."""
-        if not self.held:
-            raise SettingsError(f"there is no answer to {what} yet")
-        first, _, words = rest.partition(" ")
-        if not first.isdecimal():
-            return self.held[-1], rest
-        if not 1 <= int(first) <= len(self.held):
-            raise SettingsError(f"there is no answer {first}: /answers lists them")
-        return self.held[int(first) - 1], words
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ....tools.errors import SettingsError
-from . import answers, database, learning, rows, turns
+from ...answers.commands import RUN
+from . import answers, database, rows, turns
 from .chat import Chat
 from .turns import Ask
 
@@ -74,7 +75,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
             "show the query; edit it in $EDITOR and run it; run it again; or run another query instead",
             answers.sql,
         ),
-        Command("/explain", "[N]", "explain in plain words what the SQL computes", answers.explained),
+        Command("/explain", "[N]", "explain in plain words what the SQL computes", RUN["/explain"]),
         Command(
             "/why", "[N]", "show what the answer is based on, what was tried, and why it is sure or unsure", answers.why
         ),
@@ -92,7 +93,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
             rows.export,
             "files",
         ),
-        Command("/answers", "", "list the answers with their numbers", answers.listed),
+        Command("/answers", "", "list the answers with their numbers", RUN["/answers"]),
     ),
     "The conversation": (
         Command("/retry", "", "undo the last turn and ask it again", turns.retry),
@@ -112,23 +113,23 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
             "/approve",
             "[N] [QUESTION]",
             "save the answer as an example for similar questions to this database; QUESTION rewords its question",
-            learning.approve,
+            RUN["/approve"],
         ),
-        Command("/share", "[N] [QUESTION]", "save the answer as an example for other databases too", learning.share),
+        Command("/share", "[N] [QUESTION]", "save the answer as an example for other databases too", RUN["/share"]),
         Command(
             "/correct",
             "[N] SQL",
             "replace the answer's query: the new one runs and is saved as the answer to that question; offers other "
             "things to remember",
-            learning.correct,
+            RUN["/correct"],
         ),
-        Command("/note", "WORD means TEXT", "remember what a word means here, or a rule", learning.note),
-        Command("/accept", "NUMBER", "remember what was offered under this number", learning.accept),
+        Command("/note", "WORD means TEXT", "remember what a word means here, or a rule", RUN["/note"]),
+        Command("/accept", "NUMBER", "remember what was offered under this number", RUN["/accept"]),
         Command(
             "/forget",
             "NAME",
             "remove a definition by its name, or an approved answer by its question or identifier",
-            learning.forget,
+            RUN["/forget"],
         ),
     ),
 }
@@ -153,19 +154,3 @@ def run(chat: Chat, line: str) -> Said:
     if command is None:
         raise SettingsError(f"there is no command {name}: /help lists them")
     return command.run(chat, rest.strip())
-
-
-def taught(chat: Chat, line: str) -> str:
-    """Runs a command where nobody sits at a terminal: one that teaches or explains, none that writes files.
-
-    Raises:
-        TableturnError: It is another, or cannot be done; the message says why.
-    """
-    taken = {command.name: command for command in COMMANDS["Teaching it"]}
-    taken |= {name: BY_NAME[name] for name in ("/explain", "/answers")}
-    name, _, rest = line.partition(" ")
-    if name not in taken:
-        raise SettingsError(f"there is no command {name} here: {', '.join(taken)}")
-    said = taken[name].run(chat, rest.strip())
-    assert isinstance(said, str), "what teaches and explains replies in words"
-    return said

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...records import Usage
+from ...verbs import dollars
 
 
 @dataclass
@@ -45,8 +46,7 @@ class Cost:
             f"{spent.prompt_tokens:,} prompt and {spent.completion_tokens:,} completion tokens",
         ]
         if self.price is not None:
-            dollars = (spent.prompt_tokens * self.price[0] + spent.completion_tokens * self.price[1]) / 1e6
-            parts.append(f"${dollars:,.4f}")
+            parts.append(f"${dollars(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
         if self.ended:
             parts.append(f"not counted: {self.ended:,} that came to no answer")
         return ", ".join(parts)

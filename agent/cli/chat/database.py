@@ -8,22 +8,15 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from sqlglot import exp
 
-from ....tools.database import Limits
 from ....tools.errors import SettingsError
 from ....tools.terminal import safe
+from ... import verbs
 from ..rows import Rows
 from .chat import Chat, interrupted
 
 if TYPE_CHECKING:
-    from ....tools.database import ColumnSchema, Schema, TableSchema
-
-_VALUES = 40
-"""Values of a column that are shown."""
-
-_NAMED = 12
-"""Tables that an error names."""
+    from ....tools.database import ColumnSchema, Schema
 
 
 def tables(chat: Chat, rest: str) -> RenderableType:
@@ -32,7 +25,7 @@ def tables(chat: Chat, rest: str) -> RenderableType:
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", style="dim")
     grid.add_column()
-    found = _schema(chat)
+    found = verbs.tables(chat.resources)
     for table in found.tables:
         rows = "" if table.row_count is None else f"{table.row_count:,} rows"
         about = "; ".join(filter(None, ("" if table.kind == "table" else table.kind, table.comment)))
@@ -42,11 +35,11 @@ def tables(chat: Chat, rest: str) -> RenderableType:
 
 def schema(chat: Chat, rest: str) -> RenderableType:
     """A table's columns."""
-    found = _schema(chat)
-    table = found.table(_unquoted(rest)) if rest else None
+    found = verbs.tables(chat.resources)
+    table = found.table(verbs.unquoted(rest)) if rest else None
     if table is None:
         what = f"there is no table {rest}" if rest else "which table"
-        raise SettingsError(f"{what}: {_some([table.name for table in found.tables])}")
+        raise SettingsError(f"{what}: {verbs.some_of([table.name for table in found.tables])}")
     keys = {
         name: f"{key.ref_table}.{other}"
         for key in found.foreign_keys
@@ -70,23 +63,10 @@ def _minute(schema: Schema) -> str:
 
 def values(chat: Chat, rest: str) -> RenderableType:
     """A column's values, counted."""
-    table, column = _column(_schema(chat), rest)
-    database = chat.agent.resources.database
-    shown, many = exp.column(column.name, quoted=True), exp.Count(this=exp.Star())
-    query = (
-        exp.select(shown, exp.alias_(many, "rows", quoted=True))
-        .from_(exp.table_(table.name, quoted=True))
-        .group_by(shown.copy())
-        .order_by(exp.Ordered(this=many.copy(), desc=True), exp.Ordered(this=shown.copy()))
-    )
     with interrupted() as cancellation:
-        found = database.execute(query.sql(database.dialect), Limits(rows=_VALUES), cancellation)
+        found = verbs.values(rest, chat.resources, cancellation)
     more = f"the first {len(found.rows)} of more" if found.truncated else ""
-    return Rows((column.name, "rows"), found.rows, more)
-
-
-def _schema(chat: Chat) -> Schema:
-    return chat.agent.resources.schemas.schema(False)
+    return Rows((found.columns[0], "rows"), found.rows, more)
 
 
 def _columns(rows: list[tuple[str, ...]]) -> Table:
@@ -106,33 +86,3 @@ def _key(column: ColumnSchema, keys: dict[str, str]) -> str:
 def _samples(column: ColumnSchema) -> str:
     shown = ", ".join(str(sample)[:30] for sample in column.samples[:3])
     return f"{shown}, ..." if shown and (column.distinct or 0) > len(column.samples[:3]) else shown
-
-
-def _column(found: Schema, words: str) -> tuple[TableSchema, ColumnSchema]:
-    """The column that is named, alone or with its table.
-
-    Raises:
-        SettingsError: There is none, or there are several.
-    """
-    named, _, name = words.rpartition(".")
-    places = [
-        (table, column)
-        for table in found.tables
-        if not named or table.name.lower() == _unquoted(named).lower()
-        if (column := table.column(_unquoted(name))) is not None
-    ]
-    if len(places) == 1:
-        return places[0]
-    if not words:
-        raise SettingsError("say which column: /values TABLE.COLUMN, or only the column if a single table has it")
-    if not places:
-        raise SettingsError(f"there is no column {words}: /tables lists the tables, /schema TABLE their columns")
-    raise SettingsError(f"which {words}: {_some([f'{table.name}.{column.name}' for table, column in places])}")
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
-
-
-def _unquoted(name: str) -> str:
-    return name.strip().strip('"`[]')

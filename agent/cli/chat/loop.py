@@ -13,14 +13,15 @@ from rich.text import Text
 
 from ....tools.errors import TableturnError
 from ....tools.terminal import safe, say_json, warn
-from ..conversations import kept_conversations, only_here
+from ...answers.commands import is_command
+from ...conversations import kept_conversations, only_here
+from ...options import AgentOptions
 from ..display import ROWS_SHOWN, show_answer
 from ..rows import fitting
-from ..session import ANSWERED, NOT_ANSWERED, Choices, answered, opened
+from ..session import ANSWERED, NOT_ANSWERED, answered
 from .chat import Chat
 from .commands import Said, run
 from .cost import Cost
-from .lines import is_command
 from .turns import Ask
 
 if TYPE_CHECKING:
@@ -33,24 +34,36 @@ _INTERRUPTED = "tableturn: this turn was interrupted; the ones before it are kep
 
 
 def converse(
-    choices: Choices, thread: str | None, checkpoints: Path | None, price: tuple[float, float] | None = None
+    options: AgentOptions,
+    thread: str | None,
+    checkpoints: Path | None,
+    price: tuple[float, float] | None = None,
+    *,
+    as_json: bool = False,
 ) -> int:
     """Takes turns until the input ends; the exit code is the last turn's."""
     with (
-        kept_conversations(thread, checkpoints, choices.db) as checkpointer,
-        opened(choices, checkpointer) as agent,
+        kept_conversations(thread, checkpoints, options.located(options.db)) as checkpointer,
+        options.open_agent(checkpointer) as agent,
         only_here(thread, checkpoints, agent.resources.database.location) as name,
     ):
-        chat = Chat(agent, agent.conversation(name), Cost(price), checkpoints, kept=name is not None)
+        chat = Chat(
+            resources=agent.resources,
+            agent=agent,
+            conversation=agent.conversation(name),
+            cost=Cost(price),
+            checkpoints=checkpoints,
+            kept=name is not None,
+        )
         chat.begin()
         code = ANSWERED
         with _lines(chat) as lines:
             for line in lines:
-                code = _taken(chat, line, choices)
+                code = _taken(chat, line, as_json)
         return code
 
 
-def _taken(chat: Chat, line: str, choices: Choices) -> int:
+def _taken(chat: Chat, line: str, as_json: bool) -> int:
     """Takes one line; errors of ours are told, and the conversation goes on."""
     try:
         if is_command(line):
@@ -59,7 +72,7 @@ def _taken(chat: Chat, line: str, choices: Choices) -> int:
                 _tell(said)
                 return ANSWERED
             line = said.question
-        return _turn(chat, line, choices)
+        return _turn(chat, line, as_json)
     except TableturnError as error:
         warn(f"tableturn: {error}")
     except KeyboardInterrupt:
@@ -67,7 +80,7 @@ def _taken(chat: Chat, line: str, choices: Choices) -> int:
     return NOT_ANSWERED
 
 
-def _turn(chat: Chat, question: str, choices: Choices) -> int:
+def _turn(chat: Chat, question: str, as_json: bool) -> int:
     goes_on = chat.waits()
     chat.lost = question
     chat.cost.ended += 1
@@ -76,7 +89,7 @@ def _turn(chat: Chat, question: str, choices: Choices) -> int:
     chat.lost = ""
     chat.cost.add(answer.usage, goes_on=goes_on)
     chat.take(answer, question, chat.conversation.why())
-    if choices.as_json:
+    if as_json:
         say_json(answer.to_dict())
     else:
         show_answer(answer, paged=Console().is_terminal)

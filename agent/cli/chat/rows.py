@@ -11,6 +11,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.text import Text
 
 from ....tools.errors import SettingsError
+from ... import verbs
 from ..output import write_chart
 from ..rows import Rows, as_records
 from .chat import Chat, interrupted
@@ -57,20 +58,19 @@ def export(chat: Chat, rest: str) -> str:
     """All rows as a file."""
     if not rest:
         raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
-    answer, _ = chat.chosen("", "export")
+    answer = chat.choose("", "export")[0].answer
     with interrupted() as cancellation:
-        written = chat.agent.export(answer, Path(rest).expanduser(), cancellation=cancellation)
+        written = verbs.export(answer, chat.resources, Path(rest).expanduser(), cancellation=cancellation)
     return f"wrote {written.rows:,} rows to {rest}{'; the query gives more' if written.truncated else ''}"
 
 
 def chart(chat: Chat, rest: str) -> RenderableType:
     """The result as a picture."""
-    answer, _ = chat.chosen("", "draw")
+    answer = chat.choose("", "draw")[0].answer
     if rest:
         return write_chart(answer, Path(rest).expanduser())[1]
-    if answer.drawn is None:
-        return "no chart fits this result"
-    return _Drawn(answer.drawn)
+    drawn = verbs.chart(answer)
+    return "no chart fits this result" if drawn is None else _Drawn(drawn)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....tools.errors import SettingsError
-from ..conversations import kept_threads
+from ...conversations import kept_threads
 from .chat import Chat
 
 

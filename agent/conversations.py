@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ...tools.errors import SettingsError
-from ...tools.folders import data_folder
+from ..tools.errors import SettingsError
+from ..tools.folders import data_folder
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver

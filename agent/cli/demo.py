@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.rule import Rule
 
-from ..tools.sample import build_sample
-from .cli.display import show_answer
+from ...tools.sample import build_sample
+from .display import show_answer
 
 TURNS = (
     "How many customers are there?",
@@ -28,7 +28,7 @@ def demo(path: Path) -> int:
     console = Console()
     build_sample(path)
     console.print(f"Built the sample database: {path}", style="dim")
-    from .sqlagent import SQLAgent
+    from ..sqlagent import SQLAgent
 
     answered = 0
     with SQLAgent(path) as agent:

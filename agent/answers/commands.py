@@ -1,0 +1,172 @@
+"""Slash commands about answers, in words: what teaches the agent, and what an answer means.
+
+The terminal's chat has them among its own; where the graph takes commands, messages in Studio are these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ...tools.errors import SettingsError
+from .. import verbs
+
+if TYPE_CHECKING:
+    from ...tools.knowledge import Entry
+    from ..resources import Resources
+    from .answer import Answer
+    from .why import Why
+
+_SHOWN = 100
+"""Characters of a question in a list."""
+
+
+@dataclass(frozen=True)
+class NumberedAnswer:
+    """An answer of a conversation.
+
+    Attributes:
+        answer: The answer.
+        asked: The words that it answers; empty where it was not a turn that gave it.
+        why: What it rests on; None where that is not known.
+    """
+
+    answer: Answer
+    asked: str = ""
+    why: Why | None = None
+
+
+@dataclass
+class Answers:
+    """The answers of a conversation by number, and what was proposed of them.
+
+    Attributes:
+        resources: Of whoever asks.
+        held: Answers in order; the first is number 1. Where a conversation goes on, its last answer is the first here.
+        offered: What could be remembered.
+    """
+
+    resources: Resources
+    held: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])
+    offered: tuple[Entry, ...] = ()
+
+    def take(self, answer: Answer, asked: str = "", why: Why | None = None) -> Answer:
+        """Give an answer its number; return it as the person gets it."""
+        self.held.append(NumberedAnswer(answer, asked, why))
+        return answer
+
+    def choose(self, rest: str, what: str) -> tuple[NumberedAnswer, str]:
+        """Return the answer that is meant, and the words after its number, if any.
+
+        Raises:
+            SettingsError: There is none.
+        """
+        if not self.held:
+            raise SettingsError(f"there is no answer to {what} yet")
+        first, _, words = rest.partition(" ")
+        if not first.isdecimal():
+            return self.held[-1], rest
+        if not 1 <= int(first) <= len(self.held):
+            raise SettingsError(f"there is no answer {first}: /answers lists them")
+        return self.held[int(first) - 1], words
+
+
+def is_command(line: str) -> bool:
+    """Whether a line is a command: a slash and a word. SQL may start with a comment, which has none."""
+    return line[:1] == "/" and line[1:2].isalpha()
+
+
+def teach(answers: Answers, line: str) -> str:
+    """Run a command as a message, and return the reply.
+
+    Raises:
+        TableturnError: There is no such command, or it cannot be done; the message says why.
+    """
+    name, _, rest = line.partition(" ")
+    if name not in RUN:
+        raise SettingsError(f"there is no command {name} here: {', '.join(RUN)}")
+    return RUN[name](answers, rest.strip())
+
+
+def _approve(answers: Answers, rest: str, *, shared: bool = False) -> str:
+    chosen, question = answers.choose(rest, "approve")
+    return _say_saved(answers, verbs.approve(chosen.answer, answers.resources, question=question, shared=shared))
+
+
+def _share(answers: Answers, rest: str) -> str:
+    return _approve(answers, rest, shared=True)
+
+
+def _correct(answers: Answers, rest: str) -> str:
+    chosen, sql = answers.choose(rest, "correct")
+    if not sql.strip():
+        raise SettingsError("there is no query after /correct: write the right one there")
+    correction = verbs.correct(chosen.answer, sql.strip(), answers.resources)
+    right = answers.take(correction.answer)
+    answers.offered = correction.proposals
+    offers = [f"  {number}. {entry.line}" for number, entry in enumerate(answers.offered, 1)]
+    offers = ["this could be remembered, with /accept N:", *offers] if offers else []
+    return "\n".join([right.text, _say_saved(answers, correction.saved), *offers])
+
+
+def _note(answers: Answers, rest: str) -> str:
+    return _say_kept(verbs.note(rest, answers.resources))
+
+
+def _accept(answers: Answers, number: str) -> str:
+    offered = answers.offered or (answers.held[-1].answer.proposals if answers.held else ())
+    if not number.isdecimal() or not 1 <= int(number) <= len(offered):
+        raise SettingsError(f"nothing is offered under {number or 'no number'}: /correct offers what it suggests")
+    return _say_kept(verbs.keep(offered[int(number) - 1], answers.resources))
+
+
+def _forget(answers: Answers, rest: str) -> str:
+    return f"forgot {verbs.forget(rest, answers.resources)}"
+
+
+def _explain(answers: Answers, rest: str) -> str:
+    answer = answers.choose(rest, "explain")[0].answer
+    if answer.sql is None:
+        raise SettingsError("that answer has no SQL to explain")
+    if meaning := verbs.explain(answer.sql, answers.resources):
+        return meaning
+    raise SettingsError("that query cannot be explained in words")
+
+
+def _list(answers: Answers, rest: str) -> str:
+    lines = [
+        f"{number:>3}  {' '.join(held.answer.rephrased.split())[:_SHOWN]}  ({held.answer.status})"
+        for number, held in enumerate(answers.held, 1)
+    ]
+    return "\n".join(["answers:", *lines]) if lines else "no answers yet"
+
+
+def _say_kept(entry: Entry) -> str:
+    return f"remembered in {entry.source}: {entry.line}"
+
+
+def _say_saved(answers: Answers, saved: verbs.Saved) -> str:
+    resources = answers.resources
+    whose = "every database" if saved.example.shared else f"{resources.database.name} alone"
+    if not saved.new:
+        return f"that is an example already ({saved.id})"
+    text = f"saved {saved.example.question!r} as an example for {whose} ({saved.id})"
+    if saved.replaced:
+        text += ", in place of an earlier answer to it"
+    if not resources.translator(resources.settings).reads_examples:
+        text += "; the offline translator reads no examples, a model will"
+    return text
+
+
+RUN: dict[str, Callable[[Answers, str], str]] = {
+    "/approve": _approve,
+    "/share": _share,
+    "/correct": _correct,
+    "/note": _note,
+    "/accept": _accept,
+    "/forget": _forget,
+    "/explain": _explain,
+    "/answers": _list,
+}
+"""Each command, given what follows its name."""

@@ -1,0 +1,270 @@
+"""The options that open a database or an agent; every command, and with them the server, takes its own from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+from ..tools.terminal import warn
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+    from ..tools.database import Database
+    from .sqlagent import SQLAgent
+
+R = TypeVar("R")
+
+DbOption = Annotated[
+    str, typer.Option("--db", help="The database: a path or URL (shop.db, postgresql://...), or files (sales.csv).")
+]
+SchemasOption = Annotated[
+    str | None,
+    typer.Option("--schema", help="On a server: the schemas to read, separated by commas. Default: the search path."),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="A model such as openai:gpt-5-mini, or offline. Default: TABLETURN_MODEL, else OpenAI if the environment "
+        "has a key or base URL for it, else the built-in offline translator.",
+    ),
+]
+BaseUrlOption = Annotated[
+    str | None, typer.Option("--base-url", help="Base URL of an OpenAI-compatible server (vLLM, Ollama, llama.cpp).")
+]
+AnnotatorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--annotator",
+        help="If annotate is on: the model whose descriptions of the schema are used and completed, at its provider's "
+        "own address. Default: the model that answers.",
+    ),
+]
+PresetOption = Annotated[str | None, typer.Option("--preset", help="full, credit, craft, track or revision.")]
+SettingsOption = Annotated[
+    Path | None, typer.Option("--settings", help="A TOML or JSON file of settings; they override the preset.")
+]
+EffortOption = Annotated[
+    str | None, typer.Option("--effort", help="low, auto or high: how much a turn may spend beyond one request.")
+]
+ExamplesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--examples",
+        envvar="TABLETURN_EXAMPLES",
+        help="An example store: a folder, or a Chroma server's URL. Default: a folder in your data folder.",
+    ),
+]
+EmbeddingOption = Annotated[
+    str,
+    typer.Option(
+        "--embedding",
+        envvar="TABLETURN_EMBEDDING",
+        help="The embedding of the example store: hashed, chroma, openai:MODEL or sentence:MODEL.",
+    ),
+]
+AllowOption = Annotated[
+    list[str] | None,
+    typer.Option("--allow", help="A table or table.column that may be read, * for any characters; repeatable."),
+]
+DenyOption = Annotated[
+    list[str] | None, typer.Option("--deny", help="A table or table.column that may not be read; repeatable.")
+]
+PermissionsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--permissions",
+        envvar="TABLETURN_PERMISSIONS",
+        help="A TOML file that says who may read what: [default] and [users.NAME], each with allow and deny.",
+    ),
+]
+UserOption = Annotated[
+    str | None,
+    typer.Option(
+        "--user", help="The name of the person asking: chooses [users.NAME] in the permissions, else [default]."
+    ),
+]
+AuditOption = Annotated[
+    Path | None,
+    typer.Option("--audit", help="Add a line of JSON to this file for every turn, before its answer is given."),
+]
+KnowledgeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--knowledge",
+        envvar="TABLETURN_KNOWLEDGE",
+        help="A file that says what words mean here, or off. Default: shop.knowledge.yaml beside shop.db, if any.",
+    ),
+]
+NotesOption = Annotated[
+    str, typer.Option("--notes", help="What the model should know for this question: a definition, a convention.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
+
+
+OFFLINE_LINE = (
+    "no model is chosen, so the built-in offline translator answers; "
+    "set --model, TABLETURN_MODEL or OPENAI_API_KEY for a real one"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessOptions:
+    """Who asks, and what that person may read.
+
+    Attributes:
+        named: Whether somebody else names everybody who asks, so that [default] is for those who are named alone.
+    """
+
+    allow: AllowOption = None
+    deny: DenyOption = None
+    permissions: PermissionsOption = None
+    user: UserOption = None
+    schemas: SchemasOption = None
+    named: bool = False
+
+    def rules(self) -> dict[str, Any]:
+        """Return who may read what, as `SQLAgent` and `Access.of` take it.
+
+        Raises:
+            SettingsError: The permissions file is wrong.
+        """
+        from ..tools.database import PermissionsFile
+
+        file = PermissionsFile.read(self.permissions).naming_everybody() if self.permissions and self.named else None
+        return {"allow": self.allow or None, "deny": self.deny or (), "permissions": file or self.permissions}
+
+    def located(self, db: str) -> str:
+        """Return the database with the schemas that `--schema` names.
+
+        Raises:
+            SettingsError: It is no database on a server.
+        """
+        if self.schemas is None:
+            return db
+        from ..tools.database.server.address import in_schemas
+
+        return in_schemas(db, self.schemas)
+
+    def open_database(self, db: str) -> Database:
+        """Open a database as this person may read it.
+
+        Raises:
+            DatabaseUnavailable: It cannot be used.
+            SettingsError: The permissions are wrong, or say nothing of this person.
+        """
+        from ..tools.database import Access, Database, Identity, Policy
+
+        session = Access.of(**self.rules()).session(Identity(self.user or ""), Policy())
+        return Database.open(self.located(db), session=session)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatabaseOptions(AccessOptions):
+    """A database as somebody may read it."""
+
+    db: DbOption
+
+    def open(self) -> Database:
+        """Open it; see `open_database`."""
+        return self.open_database(self.db)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentOptions(DatabaseOptions):
+    """An agent over a database."""
+
+    model: ModelOption = None
+    base_url: BaseUrlOption = None
+    annotator: AnnotatorOption = None
+    preset: PresetOption = None
+    settings: SettingsOption = None
+    effort: EffortOption = None
+    examples: ExamplesOption = None
+    embedding: EmbeddingOption = "hashed"
+    audit: AuditOption = None
+    knowledge: KnowledgeOption = None
+
+    @contextmanager
+    def open_agent(self, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Generator[SQLAgent]:
+        """Open the agent; warn where nobody chose a model, and of what its database and knowledge lack."""
+        from .settings import make_settings, read_settings
+
+        given = read_settings(self.settings) if self.settings else {}
+        if self.effort is not None:
+            given["effort"] = self.effort
+        settings = make_settings(given, preset=self.preset)
+        from ..tools.examples import default_location
+        from .advice import advise
+        from .sqlagent import SQLAgent
+
+        with SQLAgent(
+            self.located(self.db),
+            model=self.model,
+            settings=settings,
+            examples=self.examples or default_location(),
+            embedding=self.embedding,
+            checkpointer=checkpointer,
+            base_url=self.base_url,
+            **self.rules(),
+            user=self.user,
+            audit=self.audit,
+            knowledge=self.knowledge,
+            annotator=self.annotator,
+        ) as agent:
+            if self.model is None and agent.resources.translator(agent.settings).name == "offline":
+                warn(f"tableturn: {OFFLINE_LINE}")
+            for warning in agent.resources.database.warnings:
+                warn(f"tableturn: {warning}")
+            known = advise("knowledge", agent.resources.knowledge.now, None) if agent.resources.knowledge else None
+            for problem in known.problems if known else ():
+                warn(f"tableturn: left out of the knowledge: {problem}")
+            yield agent
+
+
+def with_options(without: Collection[str] = ()) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Give a command, in the place of each parameter that is options, one parameter for each of them.
+
+    Typer reads a command's signature, and knows no options that commands share.
+
+    Args:
+        without: Those that the command does not have.
+    """
+
+    def flatten(command: Callable[..., R]) -> Callable[..., R]:
+        hints = get_type_hints(command, include_extras=True)
+        groups = {name: hint for name, hint in hints.items() if is_dataclass(hint) and isinstance(hint, type)}
+        own: dict[str, list[str]] = {}
+        flat: list[Parameter] = []
+        for parameter in signature(command).parameters.values():
+            if (group := groups.get(parameter.name)) is None:
+                flat.append(parameter.replace(annotation=hints[parameter.name], kind=Parameter.KEYWORD_ONLY))
+                continue
+            types = get_type_hints(group, include_extras=True)
+            # What a class adds comes before what it builds on: the model before the rights.
+            order = [name for base in group.__mro__ for name in vars(base).get("__annotations__", ())]
+            taken = [one for one in fields(group) if hasattr(types[one.name], "__metadata__")]
+            taken = [one for one in taken if one.name not in without]
+            own[parameter.name] = [one.name for one in taken]
+            for one in sorted(taken, key=lambda one: (one.default is not MISSING, order.index(one.name))):
+                default = Parameter.empty if one.default is MISSING else one.default
+                flat.append(Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=types[one.name]))
+
+        @wraps(command)
+        def called(**given: Any) -> R:
+            built = {name: groups[name](**{each: given.pop(each) for each in own[name]}) for name in own}
+            return command(**given, **built)
+
+        called.__signature__ = signature(command).replace(parameters=flat)  # type: ignore[attr-defined]
+        called.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+        return called
+
+    return flatten
