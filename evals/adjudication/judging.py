@@ -139,7 +139,7 @@ _AFFORDABLE = Budget(calls=4 * TRIES, tokens=1_000_000, until=math.inf)
 """For one opinion; the model's own time limit holds, and calls that a client repeats by itself count."""
 
 
-Listener = Callable[[Case, Opinion, Opinion], None]
+Listener = Callable[[Case, Opinion, Opinion], object]
 """A function that is told what a judge says of a case's answer and of its gold: unclear if the two passes disagree."""
 
 
@@ -155,7 +155,7 @@ class JudgingEnd:
 
 def judge_cases(
     cases: Sequence[Case],
-    shown: Cases,
+    dataset: Dataset,
     judge: Translator,
     listener: Listener,
     *,
@@ -210,7 +210,8 @@ def judge_cases(
         # What a case takes is known when it is judged: with a limit there is one at a time.
         await asyncio.gather(*(work() for _ in range(jobs if calls is None else 1)))
 
-    completed(work_together())
+    with Cases(dataset) as shown:
+        completed(work_together())
     return end
 
 

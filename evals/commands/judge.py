@@ -43,7 +43,7 @@ def run(
 
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings
-    from ..adjudication.judging import Cases, FinishedRun, agreement, judge_cases
+    from ..adjudication.judging import FinishedRun, agreement, judge_cases
     from ..runner.model import CACHE_FILE, ReplyCache, kept_model
 
     finished = FinishedRun.read(folder, data, verdicts)
@@ -53,7 +53,6 @@ def run(
     ends: list[JudgingEnd] = []
     with (
         closing(ReplyCache(folder / CACHE_FILE)) as cache,
-        Cases(finished.dataset) as shown,
         Progress(console=Console(stderr=True)) as progress,
     ):
         chat_model = kept_model(model, base_url, fields, cache)
@@ -77,7 +76,7 @@ def run(
         for decided in (True, False):
             more = None if calls is None else max(calls - sum(end.calls for end in ends), 0)
             cases = [case for case in to_do if (case in given) is decided]
-            ends.append(judge_cases(cases, shown, judge, keep, jobs=jobs, calls=more))
+            ends.append(judge_cases(cases, finished.dataset, judge, keep, jobs=jobs, calls=more))
             if decided:
                 pairs: list[tuple[Word, Word]] = [(given[case], said[case.key]) for case in given if case.key in said]
                 say(

@@ -196,11 +196,9 @@ def _find_overruled(golds: Golds, adjudicator: Adjudicator, predictions: Predict
     """
     for question in golds.dataset.questions:
         known, _ = adjudicator.rulings_on(question)
-        ruling = known.get(adjudicator.form(question, question.golds[0]))
-        if ruling is not None and ruling.verdict == "wrong":
+        if (ruling := known.get(adjudicator.form(question, question.golds[0]))) and ruling.verdict == "wrong":
             yield Dispute(question, "verdict", ruling.why or f"{ruling.by or 'a reader'} calls it wrong")
-        right = [ruling for ruling in known.values() if ruling.verdict == "right"]
-        accepted = [ruling for ruling in right if golds.contradicts(question, ruling.sql)]
+        accepted = [one for one in known.values() if one.verdict == "right" and golds.contradicts(question, one.sql)]
         given = {name: found[question.id] for name, found in predictions.items() if found.get(question.id)}
         if not accepted or any(golds.judge.judge(question, sql).ex for sql in given.values()):
             continue

@@ -32,12 +32,12 @@ from tests.support.scripted import ScriptedModel
 from ....agent import SQLAgent
 from ....agent.model.chat import PromptedTranslator
 from ....agent.settings import Settings, make_settings
-from ....prompts.judge import Opinion, Word
+from ....prompts.judge import Word
 from ....tools.database import Database
 from ....tools.errors import DatabaseUnavailable, ModelError, SettingsError
 from ....tools.examples import ExampleStore, example_of, open_with_seeds
 from ....tools.record_files import read_lines
-from ...adjudication.judging import Case, Cases, agreement, judge_cases
+from ...adjudication.judging import Case, agreement, judge_cases
 from ...adjudication.ruling import Adjudicator, concerns, read_rulings
 from ...datasets import Dataset, Question, load_dataset
 from ...datasets.load import LAYOUTS
@@ -425,14 +425,11 @@ def measure_judge_agreement(options: BenchOptions) -> Figures:
     labelled = [one for cases in (verdict_cases, mutant_cases) for one in islice(cases(options.folder), options.limit)]
     model = stored_model(options.replies or STORED, options.model, options.base_url)
     said: dict[Case, Word] = {}
-
-    def keep(case: Case, answer: Opinion, gold: Opinion) -> None:
-        said[case] = answer.verdict
-
     for dataset in {one.dataset.name + one.dataset.split: one.dataset for one in labelled}.values():
         cases = list(dict.fromkeys(one.case for one in labelled if one.dataset is dataset))
-        with Cases(dataset) as shown:
-            ended = judge_cases(cases, shown, PromptedTranslator(model), keep, jobs=_AT_ONCE)
+        ended = judge_cases(
+            cases, dataset, PromptedTranslator(model), lambda c, a, _: said.setdefault(c, a.verdict), jobs=_AT_ONCE
+        )
         if ended.failed:
             raise ModelError(f"{len(ended.failed)} of {len(cases)} cases have no reply: {ended.failed[0][1]}")
     figures: dict[str, Figures] = {}
