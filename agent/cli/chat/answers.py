@@ -52,7 +52,7 @@ def sql(chat: Chat, rest: str) -> RenderableType:
     words = Text(safe(found.text), style="bold")
     shown = [shown_sql(found.sql)] if found.sql and found.sql != answer.sql else []
     kept = [Text("/approve keeps it as the answer to the question", style="dim")] if shown else []
-    return Group(*shown, *([shown_page(chat.pages.now())] if chat.pages and found.rows else []), words, *kept)
+    return Group(*shown, *([shown_page(chat.pages)] if chat.pages and found.rows else []), words, *kept)
 
 
 @contextmanager

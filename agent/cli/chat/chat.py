@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ....tools.errors import SettingsError
 from ...answers.commands import Answers
+from ...answers.paging import Page, Results, View
 from ...undo import OpenTurn, interruptible
 from .cost import Cost
-from .paging import Pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,46 @@ if TYPE_CHECKING:
     from ...answers.why import Why
     from ...conversation import Conversation
     from ...sqlagent import SQLAgent
+
+
+PAGE = 20
+"""Rows of a page."""
+
+_AHEAD = 10
+"""So many times the rows that are wanted are read, so that the next pages are at hand."""
+
+_BYTES = 500_000_000
+
+
+@dataclass
+class Pages:
+    """The rows of an answer, and the page of them that was shown last."""
+
+    answer: Answer
+    results: Results = field(default_factory=partial(Results, _BYTES))
+
+    def __post_init__(self) -> None:
+        answer = self.answer
+        self.now = Page(answer.columns, answer.rows[:PAGE], len(answer.rows), answer.truncated)
+
+    def next(self, count: int, chat: Chat, cancellation: Cancellation) -> Page:
+        """Turn to the next rows."""
+        first = self.now.first + len(self.now.rows)
+        return self.part(first, first + count, chat, cancellation)
+
+    def part(self, first: int, last: int, chat: Chat, cancellation: Cancellation) -> Page:
+        """Turn to the rows from number `first`, counted from 0, up to `last`.
+
+        Raises:
+            SettingsError: There are none.
+            TableturnError: The query cannot be run anew.
+        """
+        view, read = View(first, last - first), min(last * _AHEAD, chat.agent.settings.export_rows)
+        page = self.results.page("", self.answer, chat.resources, view, cancellation, need=min(last, read), read=read)
+        if not page.rows:
+            raise SettingsError(f"there are no more rows: the last one is number {page.total:,}")
+        self.now = page
+        return page
 
 
 @dataclass(kw_only=True)
@@ -82,8 +123,15 @@ class Chat(Answers):
 
     def _turn_to_last(self) -> None:
         self.draft = ""
+        self.close()
         last = self.held[-1].answer if self.held else None
-        self.pages = Pages(self.agent, last) if last and last.columns else None
+        self.pages = Pages(last) if last and last.columns else None
+
+    def close(self) -> None:
+        """Let go of the rows that were read."""
+        if self.pages is not None:
+            self.pages.results.close()
+        self.pages = None
 
 
 @contextmanager

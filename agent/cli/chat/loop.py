@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +57,7 @@ def converse(
         )
         chat.begin()
         code = ANSWERED
-        with _lines(chat) as lines:
+        with closing(chat), _lines(chat) as lines:
             for line in lines:
                 code = _taken(chat, line, as_json)
         return code

@@ -14,8 +14,7 @@ from ....tools.errors import SettingsError
 from ... import verbs
 from ..output import write_chart
 from ..rows import Rows, as_records
-from .chat import Chat, interrupted
-from .paging import PAGE, Page, Pages
+from .chat import PAGE, Chat, Pages, interrupted
 
 if TYPE_CHECKING:
     from ....tools.charts import Chart
@@ -27,7 +26,8 @@ _MOST = 1_000
 def more(chat: Chat, rest: str) -> RenderableType:
     """The next rows."""
     with interrupted() as cancellation:
-        return shown_page(_pages(chat).next(_count(rest, "/more 50"), cancellation))
+        _pages(chat).next(_count(rest, "/more 50"), chat, cancellation)
+    return shown_page(_pages(chat))
 
 
 def some(chat: Chat, rest: str) -> RenderableType:
@@ -41,17 +41,18 @@ def some(chat: Chat, rest: str) -> RenderableType:
     if last - first >= _MOST:
         raise SettingsError(f"that is more than {_MOST:,} rows at a time: /export writes them all to a file")
     with interrupted() as cancellation:
-        return shown_page(_pages(chat).part(first - 1, last, cancellation))
+        _pages(chat).part(first - 1, last, chat, cancellation)
+    return shown_page(_pages(chat))
 
 
 def wide(chat: Chat, rest: str) -> RenderableType:
     """The rows that were shown last as records, or so many from there."""
     pages = _pages(chat)
-    page = pages.now()
     if rest:
         with interrupted() as cancellation:
-            page = pages.part(page.first - 1, page.first - 1 + _count(rest, "/wide 3"), cancellation)
-    return Group(as_records(page.headings, page.rows, page.first), Text(page.caption, style="dim"))
+            pages.part(pages.now.first, pages.now.first + _count(rest, "/wide 3"), chat, cancellation)
+    now = pages.now
+    return Group(as_records(pages.answer.headings, now.rows, now.first + 1), Text(now.caption, style="dim"))
 
 
 def export(chat: Chat, rest: str) -> str:
@@ -85,9 +86,9 @@ class _Drawn:
         yield drawn(self.chart, console)
 
 
-def shown_page(page: Page) -> RenderableType:
-    """A page as a table."""
-    return Rows(page.headings, page.rows, page.caption)
+def shown_page(pages: Pages) -> RenderableType:
+    """The page that was turned to last, as a table."""
+    return Rows(pages.answer.headings, pages.now.rows, pages.now.caption)
 
 
 def _pages(chat: Chat) -> Pages:

@@ -36,7 +36,8 @@ def reset(chat: Chat, rest: str) -> str:
     """Begins anew."""
     chat.conversation.reset()
     chat.held.clear()
-    chat.pages, chat.offered, chat.lost, chat.draft = None, (), "", ""
+    chat.close()
+    chat.offered, chat.lost, chat.draft = (), "", ""
     return "all turns are forgotten: the next question stands alone"
 
 
