@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 
 from ..agent import Answer, SQLAgent
+from ..agent.answers.paging import Results
 from ..tools.database import Cancellation, Identity
 from .config import ServeSettings
 from .metrics import Metrics
 from .people import People, Unauthorized
-from .rows import Rows
 from .running import Asked, RunningTurn, Turns
 from .store import Busy, NotThere, Owner, Store, StoredTurn, StoreError
 from .work import Work
@@ -49,7 +49,7 @@ class Server:
         people: Tells who asks.
         store: Keeps threads and turns.
         turns: Those that run here.
-        rows: Results that are looked through.
+        results: Those that are looked through.
         work: Runs queries beside the turns.
         metrics: Counts.
     """
@@ -59,7 +59,7 @@ class Server:
     people: People
     store: Store
     turns: Turns
-    rows: Rows
+    results: Results
     work: Work
     metrics: Metrics
 
@@ -262,8 +262,8 @@ async def opened_server(opener: AgentOpener, place: str | None, settings: ServeS
         store = await asyncio.to_thread(Store, place)
         stack.push_async_callback(asyncio.to_thread, store.close)
         metrics = Metrics()
-        rows = Rows(settings.limits)
-        stack.callback(rows.close)
+        results = Results(settings.limits.result_bytes)
+        stack.callback(results.close)
         work = Work(settings.limits)
         stack.push_async_callback(asyncio.to_thread, work.close)
         turns = Turns(store, settings.limits, metrics)
@@ -271,7 +271,7 @@ async def opened_server(opener: AgentOpener, place: str | None, settings: ServeS
         stack.push_async_callback(turns.stop)
         people = People(agent, settings)
         stack.push_async_callback(asyncio.to_thread, people.close)
-        yield Server(agent, settings, people, store, turns, rows, work, metrics)
+        yield Server(agent, settings, people, store, turns, results, work, metrics)
 
 
 def given(agent: SQLAgent) -> AgentOpener:

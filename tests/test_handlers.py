@@ -15,7 +15,7 @@ COUNTED = "a question of an evaluation: its error is in the record, and the othe
 
 LISTED = {
     "agent/advice.py:advise": "advice beside an answer, whose faults are logged and counted",
-    "agent/cli/chat/answers.py:_edited": "a person's editor: its command's quotes, and the encoding of what it wrote",
+    "agent/cli/chat/commands.py:_edited": "a person's editor: its command's quotes, and the encoding of what it wrote",
     "agent/cli/doctor.py:_model": f"a chat model: {FOREIGN}",
     "agent/cli/link.py:_read_history": FILE,
     "agent/cli/root.py:Root._add_plugins": f"a plug-in: {FOREIGN}",

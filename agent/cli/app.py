@@ -75,8 +75,7 @@ def ask(
 
     Exit codes: 0 answered, 1 not answered (or no chart fits), 2 bad usage.
     """
-    from .output import Output, parse_form
-    from .session import ask_once
+    from .output import Output, ask_once, parse_form
 
     source = context.get_parameter_source("form")
     if source is not None and source.name == "DEFAULT_MAP" and (as_json or output or dry_run):
@@ -131,7 +130,7 @@ def chat(
 @app.command(rich_help_panel=LOOK)
 def sample(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> None:
     """Write the sample database: a made-up chain of bicycle shops, fourteen tables."""
-    from .session import write_sample
+    from .output import write_sample
 
     write_sample(path)
 

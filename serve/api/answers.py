@@ -11,11 +11,11 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
 from ...agent import Answer, verbs
+from ...agent.answers.paging import View
 from ...tools.charts import Kind, vega_lite
 from ...tools.database import Cancellation
 from ...tools.errors import ExportError
 from ...tools.export.formats import MEDIA_TYPES, Format
-from ..rows import View
 from ..server import Asker
 from ..store import StoredTurn
 from .asking import turn_reply
@@ -46,8 +46,10 @@ async def get_rows(
     """Rows of a turn's answer, as many as the query gives: it runs anew where the answer holds only the first."""
     answer = await _answer(id_, asker)
     view = View(offset, limit, sort, descending, search)
-    rows = asker.server.rows
-    page = await asker.work(lambda cancellation: rows.page(id_, answer, asker.agent, view, cancellation))
+    results, resources, rows = asker.server.results, asker.agent.resources, asker.server.settings.limits.result_rows
+    page = await asker.work(
+        lambda cancellation: results.page(id_, answer, resources, view, cancellation, need=rows, read=rows)
+    )
     return PageReply(
         columns=list(page.columns),
         headings=list(answer.headings),

@@ -16,11 +16,10 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from rich.console import Console
 from tableturn.agent import SQLAgent
+from tableturn.agent.cli.chat.chat import Cost
 from tableturn.agent.cli.chat.commands import BY_NAME
-from tableturn.agent.cli.chat.completion import ChatCompleter
-from tableturn.agent.cli.chat.cost import Cost
-from tableturn.agent.cli.display import show_answer
-from tableturn.agent.cli.rows import Rows, as_records, fitting
+from tableturn.agent.cli.chat.prompt import ChatCompleter
+from tableturn.agent.cli.display import Rows, as_records, fitting, show_answer
 from tableturn.agent.records import Usage
 
 from tests.support.command_line import tableturn

@@ -15,7 +15,7 @@ import pytest
 import sqlglot
 import yaml
 from pytest_examples import CodeExample, EvalExample, find_examples
-from tableturn.agent.cli.config import read_defaults
+from tableturn.agent.cli.root import read_defaults
 from tableturn.agent.settings import make_settings, read_settings
 from tableturn.tools.database.permissions_file import PermissionsFile
 from tableturn.tools.knowledge.file import KnowledgeFile

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ....tools.errors import SettingsError
 from ...answers.commands import Answers
+from ...answers.paging import Page, Results, View
+from ...records import Usage
 from ...undo import OpenTurn, interruptible
-from .cost import Cost
-from .paging import Pages
+from ...verbs import dollars
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +23,90 @@ if TYPE_CHECKING:
     from ...answers.why import Why
     from ...conversation import Conversation
     from ...sqlagent import SQLAgent
+
+
+@dataclass
+class Cost:
+    """Adds up turns, those that were taken back among them.
+
+    Attributes:
+        price: Dollars a million prompt and completion tokens; None leaves money out.
+        turns: Turns that came to an answer or asked back.
+        ended: Turns that failed or were interrupted: what they cost is not known.
+    """
+
+    price: tuple[float, float] | None = None
+    turns: int = 0
+    ended: int = 0
+    _whole: Usage = field(default_factory=Usage)
+    _last: Usage = field(default_factory=Usage)
+
+    def add(self, usage: Usage, *, goes_on: bool) -> None:
+        """Adds a turn's usage; one that goes on after it asked back counts what it had cost by then again."""
+        if not goes_on:
+            self._whole += self._last
+            self.turns += 1
+        self._last = usage
+
+    @property
+    def spent(self) -> Usage:
+        """All turns together."""
+        return self._whole + self._last
+
+    @property
+    def told(self) -> str:
+        """In words, on one line."""
+        spent = self.spent
+        parts = [
+            f"{self.turns:,} turn(s)",
+            f"{spent.llm_calls:,} model call(s)",
+            f"{spent.prompt_tokens:,} prompt and {spent.completion_tokens:,} completion tokens",
+        ]
+        if self.price is not None:
+            parts.append(f"${dollars(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
+        if self.ended:
+            parts.append(f"not counted: {self.ended:,} that came to no answer")
+        return ", ".join(parts)
+
+
+PAGE = 20
+"""Rows of a page."""
+
+_AHEAD = 10
+"""So many times the rows that are wanted are read, so that the next pages are at hand."""
+
+_BYTES = 500_000_000
+
+
+@dataclass
+class Pages:
+    """The rows of an answer, and the page of them that was shown last."""
+
+    answer: Answer
+    results: Results = field(default_factory=partial(Results, _BYTES))
+
+    def __post_init__(self) -> None:
+        answer = self.answer
+        self.now = Page(answer.columns, answer.rows[:PAGE], len(answer.rows), answer.truncated)
+
+    def next(self, count: int, chat: Chat, cancellation: Cancellation) -> Page:
+        """Turn to the next rows."""
+        first = self.now.first + len(self.now.rows)
+        return self.part(first, first + count, chat, cancellation)
+
+    def part(self, first: int, last: int, chat: Chat, cancellation: Cancellation) -> Page:
+        """Turn to the rows from number `first`, counted from 0, up to `last`.
+
+        Raises:
+            SettingsError: There are none.
+            TableturnError: The query cannot be run anew.
+        """
+        view, read = View(first, last - first), min(last * _AHEAD, chat.agent.settings.export_rows)
+        page = self.results.page("", self.answer, chat.resources, view, cancellation, need=min(last, read), read=read)
+        if not page.rows:
+            raise SettingsError(f"there are no more rows: the last one is number {page.total:,}")
+        self.now = page
+        return page
 
 
 @dataclass(kw_only=True)
@@ -82,8 +168,15 @@ class Chat(Answers):
 
     def _turn_to_last(self) -> None:
         self.draft = ""
+        self.close()
         last = self.held[-1].answer if self.held else None
-        self.pages = Pages(self.agent, last) if last and last.columns else None
+        self.pages = Pages(last) if last and last.columns else None
+
+    def close(self) -> None:
+        """Let go of the rows that were read."""
+        if self.pages is not None:
+            self.pages.results.close()
+        self.pages = None
 
 
 @contextmanager

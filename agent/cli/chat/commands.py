@@ -2,20 +2,315 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ....tools.errors import SettingsError
+from ....tools.errors import SettingsError, TableturnError
+from ....tools.terminal import safe, warn
+from ... import verbs
 from ...answers.commands import RUN
-from . import answers, database, rows, turns
-from .chat import Chat
-from .turns import Ask
+from ...conversations import kept_threads
+from ..display import Rows, as_records, shown_sql
+from ..output import write_chart
+from .chat import PAGE, Chat, Pages, interrupted
+
+if TYPE_CHECKING:
+    from ....tools.charts import Chart
+    from ....tools.database import ColumnSchema, Schema
+    from ...answers.answer import Answer
+
+
+def _why(chat: Chat, rest: str) -> RenderableType:
+    """What an answer rests on."""
+    from ...answers.why import told
+
+    held, _ = chat.choose(rest, "explain")
+    parts: list[RenderableType] = []
+    for heading, lines in told(held.answer, held.why):
+        parts += [Text(heading, style="bold"), Padding(Text(safe("\n".join(lines))), (0, 0, 0, 2))]
+    return Group(*parts)
+
+
+def _show_sql(chat: Chat, rest: str) -> RenderableType:
+    """Shows an answer's query, or runs it: as it is, edited, or another."""
+    first, _, _ = rest.partition(" ")
+    if not rest or first.isdecimal():
+        return shown_sql(_sql(chat.choose(rest, "show")[0].answer, "show"))
+    answer = chat.choose("", "run")[0].answer
+    if rest == "edit":
+        rest = chat.draft = _edited(chat.draft or _sql(answer, "edit"))
+    with _drafted(chat), interrupted() as cancellation:
+        found = chat.take(verbs.rerun(answer, "" if rest == "run" else rest, chat.resources, cancellation))
+    words = Text(safe(found.text), style="bold")
+    shown = [shown_sql(found.sql)] if found.sql and found.sql != answer.sql else []
+    kept = [Text("/approve keeps it as the answer to the question", style="dim")] if shown else []
+    return Group(*shown, *([_show_page(chat.pages)] if chat.pages and found.rows else []), words, *kept)
+
+
+@contextmanager
+def _drafted(chat: Chat) -> Generator[None]:
+    """Says that what a person wrote in an editor is kept where it does not run."""
+    try:
+        yield
+    except (TableturnError, KeyboardInterrupt):
+        if chat.draft:
+            warn("your query is kept: /sql edit opens it again")
+        raise
+
+
+def _sql(answer: Answer, what: str) -> str:
+    if answer.sql is None:
+        raise SettingsError(f"that answer has no SQL to {what}")
+    return answer.sql
+
+
+def _edited(text: str) -> str:
+    """The text as a person leaves it in an editor.
+
+    Raises:
+        SettingsError: There is no editor or no terminal, or nothing is left of the text.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise SettingsError("there is no terminal to edit it in: /sql SELECT ... runs another query")
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "query.sql"
+        path.write_text(f"{text}\n", encoding="utf-8")
+        try:
+            from .prompt import as_before
+
+            with as_before():
+                subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 - the person's own editor
+            edited = path.read_text(encoding="utf-8").strip()
+        except subprocess.CalledProcessError as error:
+            raise SettingsError(f"{editor} ended with status {error.returncode}: the query is not run") from None
+        except OSError as error:
+            reason = error.strerror or error
+            raise SettingsError(f"cannot start {editor}, {reason}: name another editor in EDITOR") from None
+        except ValueError as error:
+            raise SettingsError(f"cannot run {editor}, or cannot read what it wrote: {error}") from None
+    if not edited:
+        raise SettingsError("the query is empty and is not run")
+    return edited
+
+
+_MOST = 1_000
+"""Rows that are shown at a time."""
+
+
+def _more(chat: Chat, rest: str) -> RenderableType:
+    """The next rows."""
+    with interrupted() as cancellation:
+        _pages(chat).next(_count(rest, "/more 50"), chat, cancellation)
+    return _show_page(_pages(chat))
+
+
+def _some(chat: Chat, rest: str) -> RenderableType:
+    """Rows by their numbers."""
+    found = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", rest)
+    if found is None:
+        raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
+    first, last = (1, int(found[1])) if found[2] is None else (int(found[1]), int(found[2]))
+    if not 1 <= first <= last:
+        raise SettingsError(f"there are no rows {rest}: rows are numbered from 1")
+    if last - first >= _MOST:
+        raise SettingsError(f"that is more than {_MOST:,} rows at a time: /export writes them all to a file")
+    with interrupted() as cancellation:
+        _pages(chat).part(first - 1, last, chat, cancellation)
+    return _show_page(_pages(chat))
+
+
+def _wide(chat: Chat, rest: str) -> RenderableType:
+    """The rows that were shown last as records, or so many from there."""
+    pages = _pages(chat)
+    if rest:
+        with interrupted() as cancellation:
+            pages.part(pages.now.first, pages.now.first + _count(rest, "/wide 3"), chat, cancellation)
+    now = pages.now
+    return Group(as_records(pages.answer.headings, now.rows, now.first + 1), Text(now.caption, style="dim"))
+
+
+def _export(chat: Chat, rest: str) -> str:
+    """All rows as a file."""
+    if not rest:
+        raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
+    answer = chat.choose("", "export")[0].answer
+    with interrupted() as cancellation:
+        written = verbs.export(answer, chat.resources, Path(rest).expanduser(), cancellation=cancellation)
+    return f"wrote {written.rows:,} rows to {rest}{'; the query gives more' if written.truncated else ''}"
+
+
+def _chart(chat: Chat, rest: str) -> RenderableType:
+    """The result as a picture."""
+    answer = chat.choose("", "draw")[0].answer
+    if rest:
+        return write_chart(answer, Path(rest).expanduser())[1]
+    drawn = verbs.chart(answer)
+    return "no chart fits this result" if drawn is None else _Drawn(drawn)
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A chart, as wide as where it is printed."""
+
+    chart: Chart
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from ....tools.charts.draw import drawn
+
+        yield drawn(self.chart, console)
+
+
+def _show_page(pages: Pages) -> RenderableType:
+    """The page that was turned to last, as a table."""
+    return Rows(pages.answer.headings, pages.now.rows, pages.now.caption)
+
+
+def _pages(chat: Chat) -> Pages:
+    if chat.pages is None:
+        raise SettingsError("there are no rows to show: the last answer has none")
+    return chat.pages
+
+
+def _count(rest: str, example: str) -> int:
+    if not rest:
+        return PAGE
+    if not rest.isdecimal() or not 1 <= int(rest) <= _MOST:
+        raise SettingsError(f"say how many rows: a number up to {_MOST:,}, as in {example}")
+    return int(rest)
+
+
+def _tables(chat: Chat, rest: str) -> RenderableType:
+    """The tables."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(justify="right", style="dim")
+    grid.add_column()
+    found = verbs.tables(chat.resources)
+    for table in found.tables:
+        rows = "" if table.row_count is None else f"{table.row_count:,} rows"
+        about = "; ".join(filter(None, ("" if table.kind == "table" else table.kind, table.comment)))
+        grid.add_row(Text(safe(table.name)), rows, Text(safe(about)))
+    return Group(grid, Text(f"rows as of {_minute(found)}", style="dim"))
+
+
+def _schema(chat: Chat, rest: str) -> RenderableType:
+    """A table's columns."""
+    found = verbs.tables(chat.resources)
+    table = found.table(verbs.unquoted(rest)) if rest else None
+    if table is None:
+        what = f"there is no table {rest}" if rest else "which table"
+        raise SettingsError(f"{what}: {verbs.some_of([table.name for table in found.tables])}")
+    keys = {
+        name: f"{key.ref_table}.{other}"
+        for key in found.foreign_keys
+        if key.table == table.name
+        for name, other in zip(key.columns, key.ref_columns, strict=True)
+    }
+    rows = [
+        (column.name, column.type.lower() or column.kind, _key(column, keys), _samples(column), column.comment)
+        for column in table.columns
+    ]
+    kind = "" if table.kind == "table" else f" ({table.kind})"
+    size = "" if table.row_count is None else f", {table.row_count:,} rows as of {_minute(found)}"
+    heading = f"{table.name}{kind}{size}{': ' if table.comment else ''}{table.comment}"
+    return Group(Text(safe(heading), style="bold"), _columns(rows))
+
+
+def _minute(schema: Schema) -> str:
+    """Return when the rows of a schema were counted."""
+    return f"{datetime.fromtimestamp(schema.counted_at):%Y-%m-%d %H:%M}"
+
+
+def _values(chat: Chat, rest: str) -> RenderableType:
+    """A column's values, counted."""
+    with interrupted() as cancellation:
+        found = verbs.values(rest, chat.resources, cancellation)
+    more = f"the first {len(found.rows)} of more" if found.truncated else ""
+    return Rows((found.columns[0], "rows"), found.rows, more)
+
+
+def _columns(rows: list[tuple[str, ...]]) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    for number in range(len(rows[0]) if rows else 0):
+        grid.add_column(no_wrap=number < 2, overflow="fold", style="" if number == 0 else "dim")
+    for row in rows:
+        grid.add_row(*(Text(safe(cell)) for cell in row))
+    return grid
+
+
+def _key(column: ColumnSchema, keys: dict[str, str]) -> str:
+    parts = ["key"] if column.primary_key else []
+    return ", ".join([*parts, *([f"-> {keys[column.name]}"] if column.name in keys else [])])
+
+
+def _samples(column: ColumnSchema) -> str:
+    shown = ", ".join(str(sample)[:30] for sample in column.samples[:3])
+    return f"{shown}, ..." if shown and (column.distinct or 0) > len(column.samples[:3]) else shown
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question to ask now."""
+
+    question: str
+
+
+def _retry(chat: Chat, rest: str) -> Ask:
+    """Asks the last question again, as if it had not been asked yet."""
+    words = chat.lost
+    if not words and any(held.asked for held in chat.held):
+        words = chat.undo()
+    if not words:
+        raise SettingsError("there is no question in this session to ask again")
+    return Ask(words)
+
+
+def _undo(chat: Chat, rest: str) -> str:
+    """Takes the last turn back."""
+    words = chat.undo()
+    return f"taken back: {words}" if words else "the last turn was taken back"
+
+
+def _reset(chat: Chat, rest: str) -> str:
+    """Begins anew."""
+    chat.conversation.reset()
+    chat.held.clear()
+    chat.close()
+    chat.offered, chat.lost, chat.draft = (), "", ""
+    return "all turns are forgotten: the next question stands alone"
+
+
+def _threads(chat: Chat, rest: str) -> str:
+    """Lists kept conversations."""
+    kept = kept_threads(chat.checkpoints, chat.agent.resources.database.location)
+    if not kept and chat.kept:
+        return "no conversation with this database is kept yet; this one is from its first turn on"
+    if not kept:
+        return "no conversation with this database is kept: tableturn chat --thread NAME keeps one"
+    lines = [f"  {thread.name}  (last used {thread.used:%Y-%m-%d %H:%M})" for thread in kept]
+    return "\n".join(["kept conversations, to go on with by tableturn chat --thread NAME:", *lines])
+
+
+def _cost(chat: Chat, rest: str) -> str:
+    """What it cost."""
+    return chat.cost.told
+
 
 Said: TypeAlias = str | RenderableType | Ask
 """What a command gives: words or something to show, or a question that is asked now."""
@@ -66,47 +361,45 @@ def _listed(commands: tuple[Command, ...]) -> RenderableType:
 
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "The answer": (
-        Command("/more", "[COUNT]", "show the next rows", rows.more),
-        Command("/rows", "FROM[-TO]", "show the first rows up to a number, or the rows between two numbers", rows.some),
-        Command("/wide", "[COUNT]", "show rows as records, with the columns below each other", rows.wide),
+        Command("/more", "[COUNT]", "show the next rows", _more),
+        Command("/rows", "FROM[-TO]", "show the first rows up to a number, or the rows between two numbers", _some),
+        Command("/wide", "[COUNT]", "show rows as records, with the columns below each other", _wide),
         Command(
             "/sql",
             "[edit | run | SELECT ...]",
             "show the query; edit it in $EDITOR and run it; run it again; or run another query instead",
-            answers.sql,
+            _show_sql,
         ),
         Command("/explain", "[N]", "explain in plain words what the SQL computes", RUN["/explain"]),
-        Command(
-            "/why", "[N]", "show what the answer is based on, what was tried, and why it is sure or unsure", answers.why
-        ),
+        Command("/why", "[N]", "show what the answer is based on, what was tried, and why it is sure or unsure", _why),
         Command(
             "/chart",
             "[FILE]",
             "draw a chart of the result here, or in an .svg, .png or .html file",
-            rows.chart,
+            _chart,
             "files",
         ),
         Command(
             "/export",
             "FILE",
             "write all rows to a .csv, .json, .jsonl, .md, .xlsx or .parquet file",
-            rows.export,
+            _export,
             "files",
         ),
         Command("/answers", "", "list the answers with their numbers", RUN["/answers"]),
     ),
     "The conversation": (
-        Command("/retry", "", "undo the last turn and ask it again", turns.retry),
-        Command("/undo", "", "undo the last turn", turns.undo),
-        Command("/reset", "", "forget all turns and start again", turns.reset),
-        Command("/threads", "", "list the saved conversations with this database", turns.threads),
-        Command("/cost", "", "show what the conversation has cost: calls, tokens and, with --price, money", turns.cost),
+        Command("/retry", "", "undo the last turn and ask it again", _retry),
+        Command("/undo", "", "undo the last turn", _undo),
+        Command("/reset", "", "forget all turns and start again", _reset),
+        Command("/threads", "", "list the saved conversations with this database", _threads),
+        Command("/cost", "", "show what the conversation has cost: calls, tokens and, with --price, money", _cost),
         Command("/help", "[COMMAND]", "list the commands, or describe one", _help, "commands"),
     ),
     "The database": (
-        Command("/tables", "", "list the tables", database.tables),
-        Command("/schema", "TABLE", "show a table's columns, keys and values", database.schema, "tables"),
-        Command("/values", "COLUMN", "show the values of a column, most frequent first", database.values, "columns"),
+        Command("/tables", "", "list the tables", _tables),
+        Command("/schema", "TABLE", "show a table's columns, keys and values", _schema, "tables"),
+        Command("/values", "COLUMN", "show the values of a column, most frequent first", _values, "columns"),
     ),
     "Teaching it": (
         Command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,10 @@ from ....tools.terminal import safe, say_json, warn
 from ...answers.commands import is_command
 from ...conversations import kept_conversations, only_here
 from ...options import AgentOptions
-from ..display import ROWS_SHOWN, show_answer
-from ..rows import fitting
-from ..session import ANSWERED, NOT_ANSWERED, answered
-from .chat import Chat
-from .commands import Said, run
-from .cost import Cost
-from .turns import Ask
+from ..display import ROWS_SHOWN, fitting, show_answer
+from ..output import ANSWERED, NOT_ANSWERED, answered
+from .chat import Chat, Cost
+from .commands import Ask, Said, run
 
 if TYPE_CHECKING:
     from ...answers.answer import Answer
@@ -57,7 +54,7 @@ def converse(
         )
         chat.begin()
         code = ANSWERED
-        with _lines(chat) as lines:
+        with closing(chat), _lines(chat) as lines:
             for line in lines:
                 code = _taken(chat, line, as_json)
         return code
@@ -123,8 +120,7 @@ def _lines(chat: Chat) -> Generator[Iterator[str]]:
     if not sys.stdin.isatty() or not (sys.stdout.isatty() or sys.stderr.isatty()):
         yield _until_left(line.encode("utf-8", "replace").decode() for line in sys.stdin)
         return
-    from .prompt import typed_lines
-    from .terminal import keeps_typing
+    from .prompt import keeps_typing, typed_lines
 
     with keeps_typing():
         yield _until_left(typed_lines(chat))

@@ -1,20 +1,176 @@
-"""Reading lines at a terminal: editing, history, search, completion."""
+"""Reading lines at a terminal: editing, history, completion; keys typed between prompts wait for the next line."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+import re
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.completion import ThreadedCompleter
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter, ThreadedCompleter
+from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.output import create_output
 
+from ....tools.errors import TableturnError
 from ....tools.folders import state_folder
-from ....tools.terminal import warn
+from ....tools.terminal import safe, warn
 from ...spare_threads import start
 from .chat import Chat
-from .completion import ChatCompleter
+from .commands import BY_NAME
+
+if TYPE_CHECKING:
+    from ....tools.database import Schema
+    from ....tools.values import ValueIndex
+
+
+try:
+    import termios
+except ImportError:  # not there on Windows, where typing is kept anyway
+    termios = None
+
+_INPUT, _LOCAL = 0, 3
+"""Places in what `tcgetattr` gives."""
+
+_before: Any = None
+"""How the terminal was before the conversation."""
+
+
+@contextmanager
+def keeps_typing() -> Generator[None]:
+    """Within it, keys are neither shown nor put together to lines; Ctrl-C works as ever, and throws none away."""
+    global _before
+    if termios is None:
+        yield
+        return
+    _before = termios.tcgetattr(sys.stdin)
+    now = termios.tcgetattr(sys.stdin)
+    now[_INPUT] &= ~termios.ICRNL
+    now[_LOCAL] = now[_LOCAL] & ~(termios.ICANON | termios.ECHO) | termios.NOFLSH
+    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, now)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, _before)
+
+
+@contextmanager
+def as_before() -> Generator[None]:
+    """Within it, the terminal is as it was before the conversation: for another program, such as an editor."""
+    if termios is None or _before is None:
+        yield
+        return
+    now = termios.tcgetattr(sys.stdin)
+    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, _before)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, now)
+
+
+_MOST = 30
+"""Completions of a kind."""
+
+_WORDS = 4
+"""Words of a value that may have been typed."""
+
+_SHORTEST = 2
+"""Characters from which values are looked for."""
+
+_WORD = re.compile(r"[^\s,;()\"'?]+$")
+
+
+class ChatCompleter(Completer):
+    """Completes as whoever asks may read: hidden names and values are not in what it looks in.
+
+    Args:
+        schema: Gives the schema as it stands.
+        values: The value index; it is built when it is first needed, which may take a while.
+    """
+
+    def __init__(self, schema: Callable[[], Schema], values: ValueIndex) -> None:
+        self._schema = schema
+        self._values = values
+        self._paths = PathCompleter(expanduser=True)
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """See prompt_toolkit; what cannot be looked up is not completed."""
+        typed = document.text_before_cursor.lstrip()
+        try:
+            if typed[:1] != "/":
+                yield from self._words(typed)
+                return
+            name, blank, rest = typed.partition(" ")
+            if not blank:
+                yield from _commands(name)
+            elif name in BY_NAME:
+                yield from self._arguments(BY_NAME[name].completes, rest, complete_event)
+        except (TableturnError, OSError):
+            return
+
+    def _arguments(self, kind: str, rest: str, event: CompleteEvent) -> Iterator[Completion]:
+        if kind == "files":
+            yield from self._paths.get_completions(Document(rest, len(rest)), event)
+        elif kind == "commands":
+            yield from _commands(f"/{rest.lstrip('/')}", len(rest))
+        elif kind in ("tables", "columns"):
+            yield from self._names(rest, columns=kind == "columns", tables=kind == "tables", dotted=True)
+        else:
+            yield from self._words(rest)
+
+    def _words(self, typed: str) -> Iterator[Completion]:
+        found = _WORD.search(typed)
+        if found is None:
+            return
+        yield from self._names(found[0], columns=True, tables=True)
+        seen: set[str] = set()
+        for place in _starts(typed):
+            begun = typed[place:]
+            if len(begun) < _SHORTEST or len(seen) >= _MOST:
+                continue
+            for table, column, value in self._values.beginning(begun, _MOST):
+                if value not in seen and safe(value) == value and "\n" not in value:
+                    seen.add(value)
+                    yield Completion(value, -len(begun), display_meta=f"{table}.{column}")
+
+    def _names(self, begun: str, *, columns: bool, tables: bool, dotted: bool = False) -> Iterator[Completion]:
+        schema, low = self._schema(), begun.lower()
+        found: dict[str, str] = {}
+        for table in schema.tables:
+            if tables and _begins(table.name, low):
+                found.setdefault(table.name, "table")
+            for column in table.columns if columns else ():
+                whole = f"{table.name}.{column.name}"
+                if (dotted or "." in low) and whole.lower().startswith(low):
+                    found.setdefault(whole, "column")
+                elif _begins(column.name, low):
+                    found.setdefault(whole if dotted else column.name, f"column of {table.name}")
+        for name, meta in list(found.items())[:_MOST]:
+            if safe(name) == name:
+                yield Completion(name, -len(begun), display_meta=meta)
+
+
+def _commands(begun: str, typed: int | None = None) -> Iterator[Completion]:
+    for name, command in BY_NAME.items():
+        if name.startswith(begun):
+            text = name if typed is None else name[1:]
+            yield Completion(text, -(len(begun) if typed is None else typed), display=name, display_meta=command.about)
+
+
+def _begins(name: str, begun: str) -> bool:
+    """Whether a name, or one of its parts, begins so."""
+    low = name.lower()
+    return low.startswith(begun) or any(part.startswith(begun) for part in re.split(r"[_\s]+", low) if begun)
+
+
+def _starts(typed: str) -> list[int]:
+    """Where a value could begin: the last few words, the longest run first."""
+    places = [match.start() for match in re.finditer(r"[^\s,;()\"'?]+", typed)]
+    return places[-_WORDS:] if typed[-1:].strip() or len(places) > 1 else []
+
 
 _WELCOME = "Ask a question; Tab completes, /help lists commands, Ctrl-D leaves."
 

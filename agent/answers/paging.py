@@ -1,32 +1,32 @@
 """Results of any size, a page at a time: sorted and filtered here, not in the browser.
 
-A result is read once, by its query, and held in a temporary SQLite database that has no name and goes with its
-connection; the one that was used longest ago is let go of first.
+A result is read by its query, and held in a temporary SQLite database that has no name and goes with its connection;
+the one that was used longest ago is let go of first.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..agent import Answer
-from ..agent.answers.queries import Query, written_down
-from ..tools.database.table import plain_cell
-from ..tools.errors import ExportError, ResultTooLarge
+from ...tools.database.table import plain_cell
+from ...tools.errors import ExportError, ResultTooLarge
+from .queries import Query, written_down
 
 if TYPE_CHECKING:
-    from ..agent import SQLAgent
-    from ..tools.database import Cancellation
-    from ..tools.database.fetch import Row
-    from .config import Limits
+    from ...tools.database import Cancellation
+    from ...tools.database.fetch import Row
+    from ..resources import Resources
+    from .answer import Answer
 
 _SECONDS = 600.0
 """A result is read anew after so long."""
@@ -53,6 +53,7 @@ class Page:
         rows: The rows, as JSON values.
         total: Rows that pass the filter.
         truncated: Whether the query has more rows than were read.
+        first: The number of the first one, from 0.
         read_at: When they were read, in Unix seconds.
     """
 
@@ -60,7 +61,14 @@ class Page:
     rows: tuple[tuple[Any, ...], ...]
     total: int
     truncated: bool
-    read_at: float
+    first: int = 0
+    read_at: float = 0.0
+
+    @property
+    def caption(self) -> str:
+        """Which rows these are, in words."""
+        last = self.first + len(self.rows)
+        return f"rows {self.first + 1:,} to {last:,} of {self.total:,}{' or more' if self.truncated else ''}"
 
 
 @dataclass(frozen=True)
@@ -82,12 +90,13 @@ class View:
     search: str = ""
 
 
-class _Held:
+class _Result:
     """One result, in a database of its own; a `Sink` while it is read."""
 
     def __init__(self, most_bytes: int) -> None:
         self.columns: tuple[str, ...] = ()
         self.truncated = False
+        self.read: float = math.inf  # so many rows were read at most
         self.read_at = time.time()
         self.bytes = 0
         self.count = 0
@@ -145,85 +154,106 @@ class _Held:
         with self._lock:
             (total,) = self._database.execute(f"SELECT count(*) FROM rows{found}", given).fetchone()
             rows = tuple(tuple(map(plain_cell, row)) for row in self._database.execute(sql, given))
-        return Page(self.columns, rows, total, self.truncated, self.read_at)
+        return Page(self.columns, rows, total, self.truncated, view.offset, self.read_at)
 
     def close(self) -> None:
         with self._lock, closing(self._database):
             pass
 
 
-class Rows:
+class Results:
     """Results that are looked through, in a bounded space.
 
     Args:
-        limits: How large that is.
+        most_bytes: How large that is.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._held: OrderedDict[tuple[str, str], _Result] = OrderedDict()
         self._lock = threading.Lock()
 
     def page(
-        self, turn: str, answer: Answer, agent: SQLAgent, view: View, cancellation: Cancellation | None = None
+        self,
+        turn: str,
+        answer: Answer,
+        resources: Resources,
+        view: View,
+        cancellation: Cancellation | None = None,
+        *,
+        need: int,
+        read: int,
     ) -> Page:
-        """A part of an answer's result, under the rights of whoever asks now.
+        """Return a part of an answer's result, under the rights of whoever asks now.
+
+        Args:
+            turn: Names the answer.
+            answer: Whose result it is.
+            resources: Of whoever asks.
+            view: Which part.
+            cancellation: Ends it from another thread.
+            need: The query runs anew where fewer rows than that are held of more.
+            read: So many rows are read then, at most.
 
         Raises:
             ExportError: There are no rows.
             QueryError: The query cannot be run under these rights or limits.
         """
-        key = (turn, agent.resources.database.session.key)
-
-        def read() -> _Held:
-            return self._read(answer, agent, cancellation)
-
-        try:
-            return self._get(key, read).page(view)
-        except sqlite3.ProgrammingError:  # it was let go of in the meantime
-            return self._get(key, read).page(view)
+        key = (turn, resources.database.session.key)
+        for _ in range(2):
+            result = self._get(key, need) or self._add(key, self._read(answer, resources, cancellation, need, read))
+            try:
+                return result.page(view)
+            except sqlite3.ProgrammingError:  # it was let go of in the meantime
+                continue
+        raise ExportError("other results take all the room for rows: try again in a moment")
 
     def close(self) -> None:
-        """Lets go of all."""
+        """Let go of all."""
         with self._lock:
             while self._held:
                 self._held.popitem()[1].close()
 
-    def _get(self, key: tuple[str, str], read: Callable[[], _Held]) -> _Held:
+    def _get(self, key: tuple[str, str], need: int) -> _Result | None:
         with self._lock:
-            held = self._held.get(key)
-            if held is not None and held.read_at > time.time() - _SECONDS:
-                self._held.move_to_end(key)
-                return held
-        held = read()
+            result = self._held.get(key)
+            if result is None or result.read_at <= time.time() - _SECONDS or result.read < need:
+                return None
+            self._held.move_to_end(key)
+            return result
+
+    def _add(self, key: tuple[str, str], result: _Result) -> _Result:
         with self._lock:
             if (old := self._held.pop(key, None)) is not None:
                 old.close()
-            self._held[key] = held
-            while len(self._held) > 1 and sum(each.bytes for each in self._held.values()) > self._limits.result_bytes:
+            self._held[key] = result
+            while len(self._held) > 1 and sum(each.bytes for each in self._held.values()) > self._most_bytes:
                 self._held.popitem(last=False)[1].close()
-        return held
+        return result
 
-    def _read(self, answer: Answer, agent: SQLAgent, cancellation: Cancellation | None) -> _Held:
+    def _read(
+        self, answer: Answer, resources: Resources, cancellation: Cancellation | None, need: int, read: int
+    ) -> _Result:
         if not answer.answered:
             raise ExportError("there is no answer whose rows could be shown")
-        held = _Held(self._limits.result_bytes // 2)
+        result = _Result(self._most_bytes // 2)
         try:
-            if answer.sql is None or not (answer.truncated or answer.withheld):
-                held.start(answer.columns)
-                held.take(answer.rows)
-                held.truncated = answer.truncated
+            if answer.sql is None or not (answer.withheld or (answer.truncated and need > len(answer.rows))):
+                result.start(answer.columns)
+                result.take(answer.rows)
+                result.truncated = answer.truncated
+                result.read = len(answer.rows) if answer.sql and answer.truncated else math.inf
             else:
-                limits = replace(agent.settings.export_limits, rows=self._limits.result_rows)
-                limits = replace(limits, result_bytes=self._limits.result_bytes)
+                limits = replace(resources.settings.export_limits, rows=read, result_bytes=self._most_bytes)
                 query = Query(answer.sql, answer.question, answer.thread)
-                execute = partial(agent.resources.database.execute, answer.sql, limits, cancellation, held)
-                read = written_down(query, "read", agent.resources, execute, lambda _: held.count)
-                held.truncated = read.truncated
+                execute = partial(resources.database.execute, answer.sql, limits, cancellation, result)
+                done = written_down(query, "read", resources, execute, lambda _: result.count)
+                result.truncated = done.truncated
+                result.read = read if done.truncated and result.count >= read else math.inf
         except BaseException:
-            held.close()
+            result.close()
             raise
-        return held
+        return result
 
 
 def _folded(cell: Any) -> Any:
