@@ -138,7 +138,9 @@ def _signs(column: ColumnSchema, marked: bool) -> str:
 
 
 def _column(column: ColumnSchema, written: Identifier, keys: Sequence[ForeignKey], marked: bool, samples: int) -> str:
-    text = f"{written(column.name)}{_signs(column, marked)} {_type(column)}{'?' if samples and column.nulls else ''}"
+    # Without samples it is a structure, told in the plain kinds.
+    kind = f"{_type(column)}{'?' if column.nulls else ''}" if samples else column.kind
+    text = f"{written(column.name)}{_signs(column, marked)} {kind}"
     if keys:
         for key in keys:
             text += f" {_arrow(key)} {written(key.ref_table)}.{written(key.ref_columns[0])}"
