@@ -67,18 +67,33 @@ def _named(reading: Reading, scope: Scope, node: exp.Expr) -> Rival | None:
             return _different(query, node, source, table, column)
     if rows is None or rows.table is None:
         return None
+    own, keys = name_stems(rows.table.name), query.schema.foreign_keys
+    others = {name for key in keys if key.table == rows.table.name != key.ref_table for name in key.columns}
     for column in rows.table.columns:
-        if not _is_key(rows.table, column) and _counts(reading, None, column) and (column.distinct or 3) > 2:
+        # A flight's number and an employee's manager are no other things than the rows are.
+        same = column.name not in others and any(part.startswith(_thing(column)) for part in own)
+        if same or _is_key(rows.table, column):
+            continue
+        if _counts(reading, None, column) and (column.distinct or 3) > 2:
             return _different(query, node, rows, rows.table, column)
     return None
 
 
 def _counts(reading: Reading, table: TableSchema | None, column: ColumnSchema) -> bool:
     """Whether the question counts what a column is of: `how many customers` for `customer_id`."""
-    named = [part for part in name_stems(column.name) if part not in ("id", "code", "number", "no")]
+    named = _named_parts(column)
     if table is not None and _is_key(table, column) and reading.context.counts(name_stems(things(table))):
         return True
     return any(reading.context.counts(named[start:]) for start in range(len(named)))
+
+
+def _named_parts(column: ColumnSchema) -> list[str]:
+    return [part for part in name_stems(column.name) if part not in ("id", "code", "number", "no")]
+
+
+def _thing(column: ColumnSchema) -> str:
+    """Return the last word of what a column's name says that it is of: `emp` of `manager_emp_id`."""
+    return (_named_parts(column) or [column.name.lower()])[-1]
 
 
 def _is_key(table: TableSchema, column: ColumnSchema) -> bool:
