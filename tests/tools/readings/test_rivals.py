@@ -305,3 +305,22 @@ def test_a_look_that_fails_leaves_what_the_schema_tells(tmp_path: Path, held: li
     found = rivals("SELECT COUNT(*) FROM orders", schema, QuestionContext("How many orders?"), look=lambda sql: held)
     expected = {0: ["without cancelled orders"], 3: ["without cancelled and returned orders"], 21: []}
     assert [one.words for one in found] == expected[len(held or ())]
+
+
+def test_a_thing_s_own_number_or_manager_is_no_other_thing() -> None:
+    flight = TableSchema(
+        "av_flight",
+        (ColumnSchema("leg_id", "INT", "number", primary_key=1), ColumnSchema("flight_no"), ColumnSchema("status")),
+    )
+    person = TableSchema(
+        "hr_employee",
+        (ColumnSchema("emp_id", "INT", "number", primary_key=1), ColumnSchema("manager_emp_id", "INT", "number")),
+    )
+    schema = Schema("air", (flight, person))
+    for question, sql in (
+        ("How many flights were cancelled?", "SELECT COUNT(*) FROM av_flight WHERE status = 'X'"),
+        ("How many employees are there?", "SELECT COUNT(*) FROM hr_employee"),
+    ):
+        assert [
+            rival.matter for rival in rivals(sql, schema, QuestionContext(question, "")) if rival.matter == "count"
+        ] == []
