@@ -1,0 +1,199 @@
+"""Named tables of vectors, each row with a few text fields: what a store needs, and such tables in plain memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol
+
+import numpy as np
+
+from .embedding import Vectors
+
+Fields = Mapping[str, str]
+"""A row's text fields by name."""
+
+REBUILT_SUFFIX = "-anew"
+"""Ends the names of tables that are built to replace others. Where the other is gone, such a table replaces it."""
+
+SIMILARITY_DECIMALS = 4
+"""Rows whose similarity differs beyond are equally near: the last bits of a sum differ by processor."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A stored row; its similarity is the cosine to the vector that was looked for, 1 if there was none."""
+
+    id: str
+    fields: Fields
+    similarity: float = 1.0
+
+
+class VectorTable(Protocol):
+    """Rows of a vector and text fields, by identifier. Safe to use from several threads."""
+
+    def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
+        """Write rows; one whose identifier is there already is left as it is. No identifier comes twice."""
+        ...
+
+    def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
+        """Set fields of rows that are there; vectors stay."""
+        ...
+
+    def get(self, ids: Sequence[str]) -> dict[str, Row]:
+        """Return the rows that are there, by identifier."""
+        ...
+
+    def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+        """Return rows in which one of the named fields is `value`."""
+        ...
+
+    def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
+        """Return the k rows nearest to a vector of shape (dimensions,), best first; fewer if there are fewer.
+
+        Args:
+            vector: Where to look.
+            k: How many.
+            among: Identifiers of rows that are there, to look among these alone; None for all rows.
+        """
+        ...
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Remove rows; unknown identifiers are passed over."""
+        ...
+
+    def scan(self) -> Iterator[Row]:
+        """Yield all rows, in the order in which they came."""
+        ...
+
+    def ids(self) -> list[str]:
+        """Return the identifiers of all rows."""
+        ...
+
+    def count(self) -> int:
+        """Count the rows."""
+        ...
+
+
+class Backend(Protocol):
+    """A set of vector tables under two-part names: a room and what it holds."""
+
+    def find(self, room: str, name: str) -> VectorTable | None:
+        """Return a table; None if it doesn't exist."""
+        ...
+
+    def make(self, room: str, name: str) -> VectorTable:
+        """Return a table, made if it doesn't exist."""
+        ...
+
+    def rooms(self) -> list[str]:
+        """Return the rooms that have a table, in alphabetical order."""
+        ...
+
+    def clear(self, room: str, names: Sequence[str]) -> None:
+        """Remove tables of a room, where they exist."""
+        ...
+
+    def replace(self, room: str, name: str, by: str) -> None:
+        """Replace one table of a room by another; nothing where there is no other."""
+        ...
+
+    def close(self) -> None:
+        """Give back files and connections; the backend is not used afterwards."""
+        ...
+
+
+class MemoryTable:
+    """A `VectorTable` with exact search. The matrix is stacked when it is first searched, not at every addition."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._fields: dict[str, Fields] = {}
+        self._vectors: dict[str, Vectors] = {}
+        self._matrix: Vectors | None = None
+
+    def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
+        with self._lock:
+            for id_, vector, row in zip(ids, vectors, fields, strict=True):
+                self._fields.setdefault(id_, dict(row))
+                self._vectors.setdefault(id_, vector)
+            self._matrix = None
+
+    def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
+        with self._lock:
+            for id_, row in zip(ids, fields, strict=True):
+                self._fields[id_] = {**self._fields[id_], **row}
+
+    def get(self, ids: Sequence[str]) -> dict[str, Row]:
+        with self._lock:
+            return {id_: Row(id_, self._fields[id_]) for id_ in ids if id_ in self._fields}
+
+    def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+        return list(islice((row for row in self.scan() if value in map(row.fields.get, names)), limit))
+
+    def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
+        """See `VectorTable.nearest`; equally near rows in the order in which they came."""
+        with self._lock:
+            if not self._fields:
+                return []
+            if self._matrix is None:
+                self._matrix = np.stack(list(self._vectors.values()))
+            ids, wanted = list(self._vectors), None if among is None else frozenset(among)
+            # Not by BLAS, whose threads spin for longer than they compute.
+            similarities = np.einsum("ij,j->i", self._matrix, vector).round(SIMILARITY_DECIMALS)
+            best = (i for i in np.argsort(-similarities, kind="stable") if wanted is None or ids[i] in wanted)
+            return [Row(ids[i], self._fields[ids[i]], float(similarities[i])) for i in islice(best, k)]
+
+    def remove(self, ids: Sequence[str]) -> None:
+        with self._lock:
+            for id_ in ids:
+                self._fields.pop(id_, None)
+                self._vectors.pop(id_, None)
+            self._matrix = None
+
+    def scan(self) -> Iterator[Row]:
+        """See `VectorTable.scan`; rows added meanwhile are not shown."""
+        with self._lock:
+            rows = [Row(id_, fields) for id_, fields in self._fields.items()]
+        return iter(rows)
+
+    def ids(self) -> list[str]:
+        with self._lock:
+            return list(self._fields)
+
+    def count(self) -> int:
+        return len(self._fields)
+
+
+class MemoryBackend:
+    """A `Backend` in plain memory."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tables: dict[tuple[str, str], MemoryTable] = {}
+
+    def find(self, room: str, name: str) -> MemoryTable | None:
+        return self._tables.get((room, name))
+
+    def make(self, room: str, name: str) -> MemoryTable:
+        with self._lock:
+            return self._tables.setdefault((room, name), MemoryTable())
+
+    def rooms(self) -> list[str]:
+        with self._lock:
+            return sorted({room for room, _ in self._tables})
+
+    def clear(self, room: str, names: Sequence[str]) -> None:
+        with self._lock:
+            for name in names:
+                self._tables.pop((room, name), None)
+
+    def replace(self, room: str, name: str, by: str) -> None:
+        with self._lock:
+            if (room, by) in self._tables:
+                self._tables[room, name] = self._tables.pop((room, by))
+
+    def close(self) -> None:
+        self._tables.clear()
