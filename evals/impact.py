@@ -22,7 +22,7 @@ from ..tools.database.quoting import naming
 from ..tools.database.server.address import without_password
 from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
 from ..tools.knowledge import Entry, read_knowledge
-from ..tools.knowledge.suggest import statements
+from ..tools.knowledge.proposals import statements
 from ..tools.record_files import read_lines
 from ..tools.results import same_result
 from ..tools.sql import ALL_COLUMNS, used_items

@@ -12,7 +12,7 @@ from ...tools.errors import KnowledgeError, SettingsError, TableturnError
 from ...tools.examples import database_identity, foremost, may_remove, readable
 from ...tools.knowledge import Entry, Knowledge
 from ...tools.knowledge.fragment import fragment_kind, parse_fragment, read_fragment
-from ...tools.knowledge.propose import proposals
+from ...tools.knowledge.proposals import proposals
 from ..records import AnswerRecord, AttemptView, Result, plain_result
 from .phrasing import explained, headed, phrased
 from .queries import Query, run_query

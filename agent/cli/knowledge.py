@@ -84,7 +84,7 @@ def export(
     schemas: SchemasOption = None,
 ) -> None:
     """Print all valid entries of all files as one file, for review or for programs."""
-    from ...tools.knowledge.export import to_file
+    from ...tools.knowledge.write import to_file
 
     asker = Asker(allow, deny, permissions, user)
     with asker.open(located(db, schemas)) as database:
@@ -125,7 +125,7 @@ def suggest(
 
     Nothing is saved: copy what is right into the knowledge file, under the words that people use.
     """
-    from ...tools.knowledge.suggest import suggest as suggested
+    from ...tools.knowledge.proposals import suggest as suggested
 
     asker = Asker(allow, deny, permissions, user)
     with asker.open(located(db, schemas)) as database:
@@ -195,7 +195,7 @@ def _queries(given: str, database: Database) -> Iterator[str]:
     """
     from ...tools.database.server.engine import UNREADABLE, ServerEngine
     from ...tools.errors import KnowledgeError
-    from ...tools.knowledge.suggest import MOST, statements
+    from ...tools.knowledge.proposals import MOST, statements
 
     if given == _SERVER:
         if not isinstance(database.engine, ServerEngine):
