@@ -75,7 +75,7 @@ def is_made(location: str | Path) -> bool:
 
 
 class ChromaTable:
-    """A `VectorTable`. Where another client has rebuilt it, it is looked up again by its name."""
+    """A table like `MemoryTable`. Where another client has rebuilt it, it is looked up again by its name."""
 
     def __init__(self, backend: ChromaBackend, name: str, collection: Collection) -> None:
         self._backend = backend
@@ -153,7 +153,7 @@ class ChromaTable:
 
 
 class ChromaBackend:
-    """A `Backend`. Every table carries the embedding's name, so that vectors of two kinds never meet."""
+    """Tables like those of `MemoryBackend`; each carries its embedding's name, so that vectors of two kinds never meet."""
 
     def __init__(self, location: str | Path, embedding: str) -> None:
         """Open or make the store.

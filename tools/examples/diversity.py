@@ -53,15 +53,6 @@ def distinct(vectors: Matrix) -> Distinct:
     return Distinct(rows[order], first[order], counts[order].astype(np.float64))
 
 
-def diverse(vectors: Matrix, n: int, seed: int, method: Method = "kmeans") -> list[int]:
-    """Return one sample of n row numbers: the nearest to each cluster's centroid, then farthest points.
-
-    Of equally near rows, the first.
-    """
-    few = distinct(vectors)
-    return _sample(few, n, _clusters(few, n, method)(seed))
-
-
 def voted(vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method: Method = "kmeans") -> list[int]:
     """Return the n rows chosen most often in `rounds` samples with the seeds from `seed` on, most chosen first.
 
@@ -76,6 +67,8 @@ def voted(vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method:
 
 
 def _sample(few: Distinct, n: int, centroids: list[Matrix]) -> list[int]:
+    """Choose n rows: the nearest to each cluster's centroid, of equally near ones the first, then farthest points."""
+
     def squares(place: Matrix) -> Matrix:
         return ((few.rows - place) ** 2).sum(axis=1)
 

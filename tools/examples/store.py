@@ -14,12 +14,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ExampleRefused
-from .chroma import ChromaBackend
+from .chroma import ChromaBackend, ChromaTable
 from .embedding import Embedding, HashedEmbedding, Vectors
 from .entry import SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
 from .example import Added, Example, Found, Index, Refusal, Stats, from_json
 from .rights import Standing, is_readable, verified_standing
-from .tables import REBUILT_SUFFIX, Backend, MemoryBackend, Row, VectorTable
+from .tables import REBUILT_SUFFIX, MemoryBackend, MemoryTable, Row
 
 if TYPE_CHECKING:
     from ..database import Database
@@ -37,6 +37,8 @@ _FALLBACK = "\x00fallback"
 ENOUGH_SHARED = 50
 """Shared examples that are enough to choose from; with fewer, those of the fallback are shown too."""
 
+Backend = MemoryBackend | ChromaBackend
+_Table = MemoryTable | ChromaTable
 _T = TypeVar("_T")
 
 
@@ -52,7 +54,7 @@ class ExampleStore:
     def __init__(
         self, backend: Backend, embedding: Embedding | None = None, fallback: Callable[[], Backend] | None = None
     ) -> None:
-        """Use `open`; this is for other backends.
+        """Use `open`; this is for tables that are open already.
 
         Args:
             backend: Where the examples are.
@@ -278,7 +280,7 @@ class ExampleStore:
         pairs = self._backend.find(SHARED, PAIRS)
         return (SHARED,) if pairs and pairs.count() >= ENOUGH_SHARED else (SHARED, _FALLBACK)
 
-    def _find(self, room: str, index: Index) -> VectorTable | None:
+    def _find(self, room: str, index: Index) -> _Table | None:
         """Return a table to look things up in."""
         if room == _FALLBACK:
             return self._make_fallback().find(SHARED, _TABLES[index]) if self._make_fallback else None
@@ -300,7 +302,7 @@ class ExampleStore:
             wanted *= 4
 
     def _standing_for(
-        self, room: str, index: Index, keys: Sequence[Row], pairs: VectorTable
+        self, room: str, index: Index, keys: Sequence[Row], pairs: _Table
     ) -> Iterator[tuple[Row, Row | None]]:
         """Yield each key with its pair, or another of its pairs if that one is gone or may not be read."""
         if index == "question":
@@ -389,7 +391,7 @@ class ExampleStore:
             self._drop_keys(room, pairs, row)
         self._changed()
 
-    def _drop_keys(self, room: str, pairs: VectorTable, row: Row) -> None:
+    def _drop_keys(self, room: str, pairs: _Table, row: Row) -> None:
         """Remove the keys that a pair had and no pair has now."""
         for index, names in _KEY_FIELDS.items():
             keys = {row.fields[name] for name in names if name in row.fields}

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
 
 import numpy as np
 
@@ -31,90 +30,17 @@ class Row:
     similarity: float = 1.0
 
 
-class VectorTable(Protocol):
-    """Rows of a vector and text fields, by identifier. Safe to use from several threads."""
-
-    def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
-        """Write rows; one whose identifier is there already is left as it is. No identifier comes twice."""
-        ...
-
-    def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
-        """Set fields of rows that are there; vectors stay."""
-        ...
-
-    def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        """Return the rows that are there, by identifier."""
-        ...
-
-    def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
-        """Return rows in which one of the named fields is `value`."""
-        ...
-
-    def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
-        """Return the k rows nearest to a vector of shape (dimensions,), best first; fewer if there are fewer.
-
-        Args:
-            vector: Where to look.
-            k: How many.
-            among: Identifiers of rows that are there, to look among these alone; None for all rows.
-        """
-        ...
-
-    def remove(self, ids: Sequence[str]) -> None:
-        """Remove rows; unknown identifiers are passed over."""
-        ...
-
-    def scan(self) -> Iterator[Row]:
-        """Yield all rows, in the order in which they came."""
-        ...
-
-    def ids(self) -> list[str]:
-        """Return the identifiers of all rows."""
-        ...
-
-    def count(self) -> int:
-        """Count the rows."""
-        ...
-
-
-class Backend(Protocol):
-    """A set of vector tables under two-part names: a room and what it holds."""
-
-    def find(self, room: str, name: str) -> VectorTable | None:
-        """Return a table; None if it doesn't exist."""
-        ...
-
-    def make(self, room: str, name: str) -> VectorTable:
-        """Return a table, made if it doesn't exist."""
-        ...
-
-    def rooms(self) -> list[str]:
-        """Return the rooms that have a table, in alphabetical order."""
-        ...
-
-    def clear(self, room: str, names: Sequence[str]) -> None:
-        """Remove tables of a room, where they exist."""
-        ...
-
-    def replace(self, room: str, name: str, by: str) -> None:
-        """Replace one table of a room by another; nothing where there is no other."""
-        ...
-
-    def close(self) -> None:
-        """Give back files and connections; the backend is not used afterwards."""
-        ...
-
-
 class MemoryTable:
-    """A `VectorTable` with exact search. The matrix is stacked when it is first searched, not at every addition."""
+    """Rows by identifier, with exact search; `ChromaTable` has the same methods. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._fields: dict[str, Fields] = {}
         self._vectors: dict[str, Vectors] = {}
-        self._matrix: Vectors | None = None
+        self._matrix: Vectors | None = None  # stacked when it is first searched, not at every addition
 
     def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
+        """Write rows; one whose identifier is there already is left as it is. No identifier comes twice."""
         with self._lock:
             for id_, vector, row in zip(ids, vectors, fields, strict=True):
                 self._fields.setdefault(id_, dict(row))
@@ -122,19 +48,30 @@ class MemoryTable:
             self._matrix = None
 
     def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
+        """Set fields of rows that are there; vectors stay."""
         with self._lock:
             for id_, row in zip(ids, fields, strict=True):
                 self._fields[id_] = {**self._fields[id_], **row}
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
+        """Return the rows that are there, by identifier; no identifier is asked for twice."""
         with self._lock:
             return {id_: Row(id_, self._fields[id_]) for id_ in ids if id_ in self._fields}
 
     def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+        """Return rows in which one of the named fields is `value`."""
         return list(islice((row for row in self.scan() if value in map(row.fields.get, names)), limit))
 
     def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
-        """See `VectorTable.nearest`; equally near rows in the order in which they came."""
+        """Return the k rows nearest to a vector of shape (dimensions,), best first; fewer if there are fewer.
+
+        Equally near rows come in the order in which they were added.
+
+        Args:
+            vector: Where to look.
+            k: How many.
+            among: Identifiers of rows that are there, to look among these alone; None for all rows.
+        """
         with self._lock:
             if not self._fields:
                 return []
@@ -147,6 +84,7 @@ class MemoryTable:
             return [Row(ids[i], self._fields[ids[i]], float(similarities[i])) for i in islice(best, k)]
 
     def remove(self, ids: Sequence[str]) -> None:
+        """Remove rows; unknown identifiers are passed over."""
         with self._lock:
             for id_ in ids:
                 self._fields.pop(id_, None)
@@ -154,46 +92,47 @@ class MemoryTable:
             self._matrix = None
 
     def scan(self) -> Iterator[Row]:
-        """See `VectorTable.scan`; rows added meanwhile are not shown."""
+        """Yield all rows, in the order in which they came; those added meanwhile are not among them."""
         with self._lock:
-            rows = [Row(id_, fields) for id_, fields in self._fields.items()]
-        return iter(rows)
+            return iter([Row(id_, fields) for id_, fields in self._fields.items()])
 
     def ids(self) -> list[str]:
-        with self._lock:
-            return list(self._fields)
+        """Return the identifiers of all rows."""
+        return list(self._fields)
 
     def count(self) -> int:
+        """Count the rows."""
         return len(self._fields)
 
 
 class MemoryBackend:
-    """A `Backend` in plain memory."""
+    """Tables under two-part names: a room and what it holds; `ChromaBackend` has the same methods."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._tables: dict[tuple[str, str], MemoryTable] = {}
 
     def find(self, room: str, name: str) -> MemoryTable | None:
+        """Return a table; None if it doesn't exist."""
         return self._tables.get((room, name))
 
     def make(self, room: str, name: str) -> MemoryTable:
-        with self._lock:
-            return self._tables.setdefault((room, name), MemoryTable())
+        """Return a table, made if it doesn't exist."""
+        return self._tables.setdefault((room, name), MemoryTable())
 
     def rooms(self) -> list[str]:
-        with self._lock:
-            return sorted({room for room, _ in self._tables})
+        """Return the rooms that have a table, in alphabetical order."""
+        return sorted({room for room, _ in list(self._tables)})
 
     def clear(self, room: str, names: Sequence[str]) -> None:
-        with self._lock:
-            for name in names:
-                self._tables.pop((room, name), None)
+        """Remove tables of a room, where they exist."""
+        for name in names:
+            self._tables.pop((room, name), None)
 
     def replace(self, room: str, name: str, by: str) -> None:
-        with self._lock:
-            if (room, by) in self._tables:
-                self._tables[room, name] = self._tables.pop((room, by))
+        """Replace one table of a room by another; nothing where there is no other."""
+        if (table := self._tables.pop((room, by), None)) is not None:
+            self._tables[room, name] = table
 
     def close(self) -> None:
+        """Give back what the tables hold; the backend is not used afterwards."""
         self._tables.clear()
