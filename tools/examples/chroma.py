@@ -153,7 +153,7 @@ class ChromaTable:
 
 
 class ChromaBackend:
-    """Tables like those of `MemoryBackend`; each carries its embedding's name, so that vectors of two kinds never meet."""
+    """Tables like those of `MemoryBackend`. Each carries its embedding's name: vectors of two kinds never meet."""
 
     def __init__(self, location: str | Path, embedding: str) -> None:
         """Open or make the store.
@@ -178,11 +178,18 @@ class ChromaBackend:
             raise
 
     def find(self, room: str, name: str) -> ChromaTable | None:
-        return self._table(_full_name(room, name), self.collection)
+        full = _full_name(room, name)
+        if (table := self._tables.get(full)) is None:
+            if not self._tables and "://" not in self._where and (damaged := damaged_index(Path(self._where))):
+                raise ExampleStoreError(f"the example store ({self._where}) failed: hnsw index {damaged.name}{_REPAIR}")
+            if (collection := self.collection(full)) is not None:
+                table = self._tables[full] = ChromaTable(self, full, collection)
+        return table
 
     def make(self, room: str, name: str) -> ChromaTable:
-        def made(full: str) -> Collection:
-            return self.do(
+        full = _full_name(room, name)
+        if (table := self.find(room, name)) is None:
+            collection = self.do(
                 lambda: self._client.get_or_create_collection(
                     full,
                     embedding_function=None,
@@ -190,17 +197,6 @@ class ChromaBackend:
                     metadata={"format": FORMAT, "embedding": self._embedding, "room": room},
                 )
             )
-
-        table = self._table(_full_name(room, name), made)
-        assert table is not None
-        return table
-
-    def _table(self, full: str, collection_of: Callable[[str], Collection | None]) -> ChromaTable | None:
-        if (table := self._tables.get(full)) is None:
-            if not self._tables and "://" not in self._where and (damaged := damaged_index(Path(self._where))):
-                raise ExampleStoreError(f"the example store ({self._where}) failed: hnsw index {damaged.name}{_REPAIR}")
-            if (collection := collection_of(full)) is None:
-                return None
             table = self._tables[full] = ChromaTable(self, full, collection)
         return table
 

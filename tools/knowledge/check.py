@@ -43,27 +43,13 @@ class Problem:
         return f"{source}{self.entry.key}: {self.why}"
 
 
-@dataclass(frozen=True)
-class Checked:
-    """Entries that hold, and why the others do not.
+def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tuple[list[Entry], list[Problem]]:
+    """Return the entries of all layers that hold on a database, and why the others do not.
 
-    Attributes:
-        keys: The joins as keys of the schema.
-    """
-
-    entries: tuple[Entry, ...]
-    problems: tuple[Problem, ...]
-    keys: tuple[ForeignKey, ...]
-
-
-def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> Checked:
-    """Return the entries of all layers that hold on a database, as whoever it was opened for may see it.
-
-    Of two layers that define the same the later one counts. Where permissions are in force, what names something that
-    is not visible is left out without a word: why would tell that it is there.
+    Of two layers that define the same the later one counts. Where whoever opened the database may not see all of it,
+    what names something that is not visible is left out without a word: why would tell that it is there.
     """
     schema = database.schema()
-    restricted = bool(database.rights.key)
     problems: list[Problem] = []
     fitting: list[Entry] = []
     unseen: set[str] = set()
@@ -73,17 +59,17 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> Chec
         except TableturnError as error:
             problems.append(Problem(entry, str(error)))
             unseen |= {part.lower() for item in entry.about for part in item if part}
-    if restricted:
+    if own := database.rights.key:
         problems.clear()
-        unseen -= {name.lower() for table in schema.tables for name in (table.name, *(c.name for c in table.columns))}
-        own = database.rights.key  # what is written under these rights tells nothing that is hidden from them
-        fitting = [entry for entry in fitting if entry.rights == own or not _names_unseen(entry, schema, unseen)]
+        shown = {item.name.lower() for table in schema.tables for item in (table, *table.columns)}
+        unseen -= shown
+        shown |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
+        # What is written under these rights tells nothing that is hidden from them.
+        fitting = [entry for entry in fitting if entry.rights == own or not _names_unseen(entry, shown, unseen)]
         # In which file an entry stands, and where, tells whether there is a hidden one of its name.
         fitting.sort(key=lambda entry: (entry.added, entry.key))
     fitting = [entry for entry in fitting if _may_leave(entry, database)]
-    kept = _without_conflicts(fitting, problems)
-    keys = tuple(_key(entry, schema) for entry in kept if entry.kind == "join")
-    return Checked(tuple(kept), tuple(problems), keys)
+    return _without_conflicts(fitting, problems), problems
 
 
 _CONTRADICTS = "it contradicts"
@@ -113,7 +99,7 @@ def _fitted(entry: Entry, schema: Schema, database: Database) -> Entry:
         raise KnowledgeError(entry.fault)
     about = tuple(_item(item, schema) for item in entry.about)
     if entry.kind == "join":
-        key = _key(entry, schema)
+        key = join_key(entry, schema)
         ends = (key.table, key.columns), (key.ref_table, key.ref_columns)
         return replace(entry, about=tuple((table, column) for table, columns in ends for column in columns))
     if entry.kind not in ("term", "metric") or not entry.sql:
@@ -163,7 +149,7 @@ def _compile(entry: Entry, fragment: Fragment, schema: Schema, database: Databas
         raise KnowledgeError(f"its SQL does not compile: {failed}")
 
 
-def _key(entry: Entry, schema: Schema) -> ForeignKey:
+def join_key(entry: Entry, schema: Schema) -> ForeignKey:
     """Return the join as a key.
 
     Raises:
@@ -184,7 +170,7 @@ def _key(entry: Entry, schema: Schema) -> ForeignKey:
     return ForeignKey(left, tuple(pair[0][1] for pair in ends), right, tuple(pair[1][1] for pair in ends))
 
 
-def _names_unseen(entry: Entry, schema: Schema, unseen: set[str]) -> bool:
+def _names_unseen(entry: Entry, shown: set[str], unseen: set[str]) -> bool:
     """Whether an entry's words may tell of what is hidden.
 
     They do where they hold the name of something that entries of the same files describe and that is not visible, or
@@ -194,8 +180,6 @@ def _names_unseen(entry: Entry, schema: Schema, unseen: set[str]) -> bool:
     words = set(re.findall(r"\w+", text.lower()))
     if words & unseen or any(" " in name and name in text.lower() for name in unseen):
         return True
-    shown = {name.lower() for table in schema.tables for name in (table.name, *(c.name for c in table.columns))}
-    shown |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
     return any((quoted or plain).lower() not in shown for quoted, plain in _NAMES.findall(text))
 
 

@@ -172,11 +172,6 @@ def counted_where(expression: str, condition: str, dialect: str) -> str:
     return tree.sql(dialect=dialect)
 
 
-def names_definition(sql: str) -> bool:
-    """Whether a query has the name of a definition in the place of its SQL."""
-    return bool(_NAMED.search(sql))
-
-
 def compiled(sql: str, entries: Sequence[Entry], dialect: str) -> str:
     """Return a query with the SQL of the definitions that it names; the same text if it names none.
 
@@ -190,7 +185,7 @@ def compiled(sql: str, entries: Sequence[Entry], dialect: str) -> str:
     Raises:
         KnowledgeError: It names one that there is not.
     """
-    if not names_definition(sql):
+    if not _NAMED.search(sql):
         return sql
     try:
         tree = parse_select(sql, dialect)

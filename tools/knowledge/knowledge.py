@@ -11,7 +11,7 @@ from ..database.schema import Schema
 from ..values.match import ValueMatch
 from ..values.schema_words import name_words
 from ..values.text_words import fold, stem
-from .check import Problem, check_entries
+from .check import Problem, check_entries, join_key
 from .entry import Entry, Selection
 from .read import DATABASE
 from .search import KnowledgeIndex
@@ -64,10 +64,11 @@ class Knowledge:
             DatabaseUnavailable: The database is gone or damaged.
         """
         bare = database.schema()
-        checked = check_entries([_commented(layer, bare) for layer in layers], database)
+        entries, problems = check_entries([_commented(layer, bare) for layer in layers], database)
         linked = {frozenset((key.table, key.ref_table)) for key in bare.foreign_keys}
-        more = tuple(key for key in checked.keys if frozenset((key.table, key.ref_table)) not in linked)
-        return cls(checked.entries, checked.problems, replace(bare, foreign_keys=(*bare.foreign_keys, *more)))
+        keys = [join_key(entry, bare) for entry in entries if entry.kind == "join"]
+        more = [key for key in keys if frozenset((key.table, key.ref_table)) not in linked]
+        return cls(entries, problems, replace(bare, foreign_keys=(*bare.foreign_keys, *more)))
 
     def find(
         self, question: str, linked: Iterable[tuple[str, str | None, float]] = (), characters: int = BUDGET
