@@ -356,7 +356,7 @@ def damaged_index(store: Path) -> Path | None:
     for header in sorted(store.glob("*/header.bin")):
         try:
             sound = _is_sound(header.parent)
-        except (OSError, ValueError, struct.error):
+        except (OSError, ValueError, IndexError, struct.error):
             sound = False
         if not sound:
             return header.parent
@@ -389,24 +389,18 @@ def _lead_somewhere(blocks: npt.NDArray[np.uint32], count: int) -> bool:
 
 def _above(folder: Path, count: int, levels: int, entry: int, most: int) -> bool:
     """Whether links on higher levels lead to elements that reach as high."""
-    words = np.fromfile(folder / "link_lists.bin", "<u4")
-    block, heights, blocks, own = most + 1, np.zeros(count, np.int64), list[npt.NDArray[np.uint32]](), list[int]()
-    place = 0
-    for element in range(count):
-        if place >= len(words):
-            return False
-        taken, rest = divmod(int(words[place]), _WORD * block)
-        if rest or place + 1 + taken * block > len(words):
-            return False
-        heights[element] = taken
-        blocks.extend(words[place + 1 : place + 1 + taken * block].reshape(taken, block))
-        own.extend(range(1, taken + 1))
-        place += 1 + taken * block
-    if heights[entry] != levels or heights.max() > levels:
+    words, block = np.fromfile(folder / "link_lists.bin", "<u4"), most + 1
+    places = [0]
+    for _ in range(count):
+        places.append(places[-1] + 1 + int(words[places[-1]]) // _WORD)
+    *places, end = places
+    heights, rest = np.divmod(words[places].astype(np.int64), _WORD * block)
+    if rest.any() or end > len(words) or heights[entry] != levels or heights.max() > levels:
         return False
-    above = np.array(blocks, np.uint32).reshape(-1, block)
+    above = np.delete(words[:end], places).reshape(-1, block)
     if not _lead_somewhere(above, count):
         return False
     used = (above[:, 0] & 0xFFFF)[:, None] > np.arange(most)
     reached = heights[np.where(used, above[:, 1:], 0)]
-    return bool(np.all((reached >= np.array(own)[:, None]) | ~used))
+    own = np.concatenate([np.arange(1, height + 1) for height in heights])
+    return bool(np.all((reached >= own[:, None]) | ~used))

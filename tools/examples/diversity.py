@@ -117,27 +117,25 @@ def _ward(few: Distinct, n: int) -> Centroids:
 
 
 def _spectral(few: Distinct, n: int) -> Centroids:
-    """Cluster the spectrum of the repeated rows by k-means."""
-    from sklearn.cluster import KMeans
-
     rows, weights = _thinned(few.rows), _thinned(few.weights)
-    embedded = spectrum(rows, weights, n)
+    labelled = spectral_labels(rows, weights, n)
 
     def centroids(seed: int) -> list[Matrix]:
-        labels = KMeans(n, n_init=cast(Any, 1), random_state=seed).fit_predict(embedded, sample_weight=weights)
+        labels = labelled(seed)
         groups = [labels == label for label in np.unique(labels)]
         return [np.average(rows[group], axis=0, weights=weights[group]) for group in groups]
 
     return centroids
 
 
-def spectrum(rows: Matrix, weights: Matrix, n: int) -> Matrix:
-    """Return the spectral embedding of distinct rows in n dimensions, as that of rows repeated `weights` times.
+def spectral_labels(rows: Matrix, weights: Matrix, n: int) -> Callable[[int], npt.NDArray[np.int32]]:
+    """Label distinct rows by seed as scikit-learn's `SpectralClustering` labels rows repeated `weights` times.
 
     A row's copies are as like one another as can be, but none is like itself: each has `weight - 1` neighbours at its
     own place. Copies have equal coordinates, so the normalised affinity matrix of all is one of the distinct rows.
     """
     from scipy.sparse.linalg import eigsh
+    from sklearn.cluster import KMeans
     from sklearn.metrics.pairwise import rbf_kernel
 
     affinity = rbf_kernel(rows, gamma=1.0)
@@ -147,7 +145,13 @@ def spectrum(rows: Matrix, weights: Matrix, n: int) -> Matrix:
     normalised = affinity * np.outer(scale, scale)
     normalised[np.diag_indices_from(normalised)] -= 1 / degrees
     _, vectors = eigsh(normalised, n, which="LA", v0=np.sqrt(weights * degrees))
-    return vectors / np.sqrt(weights * degrees)[:, None]
+    embedded = vectors / np.sqrt(weights * degrees)[:, None]
+
+    def labels(seed: int) -> npt.NDArray[np.int32]:
+        # The best of ten starts, as there: single starts on a spectrum agree far less from seed to seed.
+        return KMeans(n, n_init=cast(Any, 10), random_state=seed).fit_predict(embedded, sample_weight=weights)
+
+    return labels
 
 
 def _thinned(rows: Matrix) -> Matrix:

@@ -197,8 +197,9 @@ class ByPlainSkeleton:
             for example in visible
             for text in dict.fromkeys((example.question, (self.simplified and example.simplified) or example.question))
         ]
-        vectors = self.store.embedding([mask(text, example.schema, form="plain") for example, text in pairs])
-        return [example for example, _ in pairs], vectors
+        # As questions are: by the whole database where it is stored, not by the part that the SQL uses.
+        keys = [mask(text, example.database_schema or example.schema, form="plain") for example, text in pairs]
+        return [example for example, _ in pairs], self.store.embedding(keys)
 
 
 @dataclass(frozen=True)

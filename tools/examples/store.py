@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ExampleRefused
@@ -268,9 +267,7 @@ class ExampleStore:
     def __enter__(self) -> ExampleStore:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _shared_rooms(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,17 @@ def test_without_simplification_the_repository_has_no_key_of_simplified_question
         )
     assert first == singers.sql
     assert without == years.sql
+
+
+def test_the_repositorys_questions_are_masked_by_their_whole_database() -> None:
+    """As the question's words are: a table that the SQL does not use is a word of the schema all the same."""
+    whole = f"{SCHEMA}\nconcert(city text)"
+    sung = replace(pair("Who sang at every concert?", "SELECT name FROM singer"), database_schema=whole)
+    other = pair("Who sang at each event?", "SELECT year FROM singer")
+    query = ExampleQuery("Who sang at every concert?", schema=read_compact(whole))
+    with store(other, sung) as opened:
+        selector = make_selector("skeleton", opened, form="plain", k1=1, k2=0, least=0.99)
+        assert [example.sql for example in selector.select(query)] == [sung.sql]
 
 
 def test_values_are_masked_in_neither_question_nor_repository() -> None:
