@@ -62,18 +62,11 @@ Index = Literal["question", "skeleton", "sql"]
 
 @dataclass(frozen=True)
 class Found:
-    """An example with its identifier.
-
-    Attributes:
-        similarity: Cosine of the two keys where it was found by one; 1 otherwise.
-        skeleton: Identifier of its SQL skeleton: the same for the same skeleton everywhere. Empty where it was not
-            looked up by a key.
-    """
+    """An example with its identifier; the similarity is the cosine of two keys if it was found by one, 1 otherwise."""
 
     id: str
     example: Example
     similarity: float = 1.0
-    skeleton: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from .embedding import Embedding, HashedEmbedding, Vectors
 from .entry import SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
 from .example import Added, Example, Found, Index, Refusal, Stats, from_json
 from .rights import Standing, is_readable, verified_standing
-from .tables import REBUILT_SUFFIX, MemoryBackend, MemoryTable, Row
+from .tables import REBUILT_SUFFIX, MemoryBackend, MemoryTable, Near, Row
 
 if TYPE_CHECKING:
     from ..database import Database
@@ -152,7 +152,7 @@ class ExampleStore:
             total = Added(total.added + new, total.known + known, tuple(refused), total.updated + len(changed))
         return total
 
-    def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Found]:
+    def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Near]:
         """Return the examples that stand for the k nearest keys, best first.
 
         Args:
@@ -177,11 +177,12 @@ class ExampleStore:
         """`near` and `fetch` in one: the k examples whose keys are nearest."""
         return self.fetch(self.near(index, text, k, database, shared=shared))
 
-    def fetch(self, hits: Iterable[Found]) -> list[Found]:
+    def fetch(self, hits: Iterable[Near]) -> list[Found]:
         """Return hits without repeats: under its owner's name or shared, to a prompt it is one example."""
         first: dict[str, Found] = {}
         for hit in hits:
-            first.setdefault(meaning_of(hit.example), hit)
+            example = _example(hit.pair)
+            first.setdefault(meaning_of(example), Found(hit.pair.id, example, hit.similarity))
         return [*first.values()]
 
     def remove(self, ids: Sequence[str]) -> int:
@@ -286,7 +287,7 @@ class ExampleStore:
     def _may_read(self, room: str, row: Row) -> bool:
         return self._reader is None or room in (SHARED, _FALLBACK) or is_readable(_example(row), self._reader)
 
-    def _nearest(self, room: str, index: Index, vector: Vectors, k: int) -> Iterator[Found]:
+    def _nearest(self, room: str, index: Index, vector: Vectors, k: int) -> Iterator[Near]:
         """Yield the pairs of the k nearest keys; nothing else tells that there are pairs that may not be read."""
         keys, pairs, wanted = self._find(room, index), self._find(room, "question"), k
         while keys and pairs and k > 0:
@@ -294,7 +295,7 @@ class ExampleStore:
             found = [(key, pair) for key, pair in self._standing_for(room, index, rows, pairs) if pair is not None]
             if len(found) >= k or len(rows) < wanted:
                 for key, pair in found[:k]:
-                    yield Found(pair.id, _example(pair), key.similarity, key.fields.get("sql", key.id))
+                    yield Near(pair, key.fields.get("sql", key.id), key.similarity)
                 return
             wanted *= 4
 

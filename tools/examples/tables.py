@@ -30,6 +30,21 @@ class Row:
     similarity: float = 1.0
 
 
+@dataclass(frozen=True)
+class Near:
+    """A key near the one that was looked for; `ExampleStore.fetch` reads its example.
+
+    Attributes:
+        pair: The row of the example that stands for it.
+        skeleton: Identifier of that example's SQL skeleton: the same for the same skeleton, in every room.
+        similarity: Cosine of the two keys.
+    """
+
+    pair: Row
+    skeleton: str
+    similarity: float
+
+
 class MemoryTable:
     """Rows by identifier, with exact search; `ChromaTable` has the same methods. Safe to use from several threads."""
 
