@@ -50,7 +50,7 @@ class MemoryTable:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._fields: dict[str, Fields] = {}
+        self._rows: dict[str, Row] = {}
         self._vectors: dict[str, Vectors] = {}
         self._matrix: Vectors | None = None  # stacked when it is first searched, not at every addition
 
@@ -58,7 +58,7 @@ class MemoryTable:
         """Write rows; one whose identifier is there already is left as it is. No identifier comes twice."""
         with self._lock:
             for id_, vector, row in zip(ids, vectors, fields, strict=True):
-                self._fields.setdefault(id_, dict(row))
+                self._rows.setdefault(id_, Row(id_, dict(row)))
                 self._vectors.setdefault(id_, vector)
             self._matrix = None
 
@@ -66,12 +66,12 @@ class MemoryTable:
         """Set fields of rows that are there; vectors stay."""
         with self._lock:
             for id_, row in zip(ids, fields, strict=True):
-                self._fields[id_] = {**self._fields[id_], **row}
+                self._rows[id_] = Row(id_, {**self._rows[id_].fields, **row})
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         """Return the rows that are there, by identifier; no identifier is asked for twice."""
         with self._lock:
-            return {id_: Row(id_, self._fields[id_]) for id_ in ids if id_ in self._fields}
+            return {id_: self._rows[id_] for id_ in ids if id_ in self._rows}
 
     def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
         """Return rows in which one of the named fields is `value`."""
@@ -88,7 +88,7 @@ class MemoryTable:
             among: Identifiers of rows that are there, to look among these alone; None for all rows.
         """
         with self._lock:
-            if not self._fields:
+            if not self._rows:
                 return []
             if self._matrix is None:
                 self._matrix = np.stack(list(self._vectors.values()))
@@ -96,28 +96,28 @@ class MemoryTable:
             # Not by BLAS, whose threads spin for longer than they compute.
             similarities = np.einsum("ij,j->i", self._matrix, vector).round(SIMILARITY_DECIMALS)
             best = (i for i in np.argsort(-similarities, kind="stable") if wanted is None or ids[i] in wanted)
-            return [Row(ids[i], self._fields[ids[i]], float(similarities[i])) for i in islice(best, k)]
+            return [Row(ids[i], self._rows[ids[i]].fields, float(similarities[i])) for i in islice(best, k)]
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove rows; unknown identifiers are passed over."""
         with self._lock:
             for id_ in ids:
-                self._fields.pop(id_, None)
+                self._rows.pop(id_, None)
                 self._vectors.pop(id_, None)
             self._matrix = None
 
     def scan(self) -> Iterator[Row]:
         """Yield all rows, in the order in which they came; those added meanwhile are not among them."""
         with self._lock:
-            return iter([Row(id_, fields) for id_, fields in self._fields.items()])
+            return iter(list(self._rows.values()))
 
     def ids(self) -> list[str]:
         """Return the identifiers of all rows."""
-        return list(self._fields)
+        return list(self._rows)
 
     def count(self) -> int:
         """Count the rows."""
-        return len(self._fields)
+        return len(self._rows)
 
 
 class MemoryBackend:
