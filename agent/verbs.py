@@ -39,7 +39,7 @@ from ..tools.examples import (
 from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import fragment_kind, parse_fragment, read_fragment
-from ..tools.knowledge.propose import proposals
+from ..tools.knowledge.proposals import proposals
 from ..tools.outgoing import Outgoing
 from .answers.answer import Answer
 from .answers.phrasing import explained, headed, phrased

@@ -24,7 +24,7 @@ from ..tools.database.server.address import without_password
 from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
 from ..tools.examples import database_identity, open_existing
 from ..tools.knowledge import Entry, read_knowledge
-from ..tools.knowledge.suggest import statements
+from ..tools.knowledge.proposals import statements
 from ..tools.record_files import read_lines
 from ..tools.results import same_result
 from ..tools.sql import ALL_COLUMNS, used_items

@@ -13,8 +13,8 @@ from ..tools.errors import KnowledgeError, ReplyError
 from ..tools.examples.compact_schema import read_compact
 from ..tools.examples.example import Example
 from ..tools.examples.seeds import SeedProgram
-from ..tools.knowledge.compile import compiled
 from ..tools.knowledge.entry import Entry
+from ..tools.knowledge.fragment import compiled
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
 from .parts import Parts, fit, fit_whole

@@ -125,23 +125,22 @@ def import_(
 def _import_verified(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
     """Adds the pairs of files as a database's own; the exit code."""
     from ...tools.errors import SettingsError
-    from ...tools.examples.golden import own_pairs, read_pairs
+    from ...tools.examples.importing import read_verified
 
     problems = _Problems()
     held = 0
     done: list[Added] = []
     for file in files:
         try:
-            pairs = read_pairs(file, problems.refuse)
+            pairs = read_verified(file, database, examples, author, problems.refuse)
         except SettingsError as error:
             problems.unread(str(error))
             continue
-        checked = own_pairs(pairs, database, examples, author, problems.refuse)
-        for doubt in checked.doubtful:
-            warn(f"{'kept' if trust else 'held back'} {doubt.example.question!r}: {doubt.why}")
-        wanted = [*checked.sound, *(doubt.example for doubt in checked.doubtful if trust)]
-        held += 0 if trust else len(checked.doubtful)
-        done.append(examples.add(wanted, strict=False))
+        doubtful = [pair for pair in pairs if pair.doubt]
+        for pair in doubtful:
+            warn(f"{'kept' if trust else 'held back'} {pair.example.question!r}: {pair.doubt}")
+        held += 0 if trust else len(doubtful)
+        done.append(examples.add((pair.example for pair in pairs if trust or not pair.doubt), strict=False))
         for refusal in done[-1].refused:
             problems.refuse(refusal.reason)
     _report(done, problems.refused, f", held back {held}{'; --trust keeps them' if held else ''}")

@@ -69,7 +69,7 @@ def export(
     ] = "yaml",
 ) -> None:
     """Print all valid entries of all files as one file, for review or for programs."""
-    from ...tools.knowledge.export import to_file
+    from ...tools.knowledge.write import to_file
 
     with options.open() as database:
         known = _knowledge(knowledge, database)
@@ -105,7 +105,7 @@ def suggest(
 
     Nothing is saved: copy what is right into the knowledge file, under the words that people use.
     """
-    from ...tools.knowledge.suggest import suggest as suggested
+    from ...tools.knowledge.proposals import suggest as suggested
 
     with options.open() as database:
         queries = [query for given in source for query in _queries(given, database)]
@@ -174,7 +174,7 @@ def _queries(given: str, database: Database) -> Iterator[str]:
     """
     from ...tools.database.server.engine import UNREADABLE, ServerEngine
     from ...tools.errors import KnowledgeError
-    from ...tools.knowledge.suggest import MOST, statements
+    from ...tools.knowledge.proposals import MOST, statements
 
     if given == _SERVER:
         if not isinstance(database.engine, ServerEngine):

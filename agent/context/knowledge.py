@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...tools.knowledge import unknown_words
 from ...tools.knowledge.entry import Entry, Selection
-from ...tools.knowledge.unknown import unknown_words
-from ...tools.knowledge.used import used_entries
+from ...tools.knowledge.fragment import used_entries
 from ...tools.linking import unheld_words
 from ...tools.values import ValueMatch
 from ...tools.values.text_words import stems

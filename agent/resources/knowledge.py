@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...tools.errors import KnowledgeError
-from ...tools.knowledge.place import knowledge_path
-from ...tools.knowledge.read import read_knowledge
+from ...tools.knowledge.read import knowledge_path, read_knowledge
 from ...tools.knowledge.write import KnowledgeWriter
 
 if TYPE_CHECKING:

@@ -472,7 +472,7 @@ def test_a_record_of_other_rights_under_an_identifier_of_before_is_written_anew(
     before = replace(old, rights="")
     with ExampleStore.open(tmp_path / "store") as store:
         store.add([before])
-        pairs = store._made(before.owner, "question")
+        pairs = store._backend.make(before.owner, "pairs")
         pairs.update([example_id(before)], [make_entry(replace(old, added=next(store.list()).example.added)).fields])
     assert told(staff, "ada") == HEADS
     assert approved(staff, "ada", HEADS).new is False

@@ -1,4 +1,4 @@
-"""Few-shot examples: a store, embeddings, four ways of choosing, and our own seeds.
+"""Few-shot examples: a store, embeddings, the ways of choosing, and our own seeds.
 
 >>> from tableturn.tools.examples import ExampleQuery, default_store, make_selector
 >>> with default_store() as store:
@@ -6,23 +6,15 @@
 ...         print(example.sql)
 """
 
-from .by_similarity import OwnFirst
-from .chroma_backend import default_location, is_made
+from .chroma import default_location, is_made
 from .compact_schema import regular_example
-from .contradictions import contradiction
-from .embedding import Embedding, HashedEmbedding, embed
-from .entry import Verify, example_id, meaning_of
-from .example import Added, Example, Found, Near, Refusal, Stats
-from .from_use import database_identity, example_of, runs_on
+from .embedding import HashedEmbedding, embed, make_embedding
+from .entry import example_id, example_of, meaning_of, runs_on
+from .example import Added, Example, Found, to_json
 from .importing import DatabaseFolder, read_examples
 from .masking import mask
-from .other_embeddings import ChromaEmbedding, OpenAIEmbedding, make_embedding
-from .payload import to_json
-from .query import ExampleQuery, Selector
-from .rights import VERIFIED, approval_of, foremost, gives_way, may_remove, readable
+from .rights import VERIFIED, approval_of, database_identity, foremost, gives_way, may_remove, readable
 from .seeds import (
-    DialogueTurn,
-    SeedDialogue,
     SeedProgram,
     default_store,
     open_existing,
@@ -32,33 +24,25 @@ from .seeds import (
     seed_programs,
     seed_schemas,
 )
-from .selectors import SelectorKind, make_selector
+from .selectors import ExampleQuery, OwnFirst, Selector, SelectorKind, make_selector
+from .soundness import contradiction
 from .store import ExampleStore
 from .verified import Verified, answered_by
 
 __all__ = [
     "VERIFIED",
     "Added",
-    "ChromaEmbedding",
     "DatabaseFolder",
-    "DialogueTurn",
-    "Embedding",
     "Example",
     "ExampleQuery",
     "ExampleStore",
     "Found",
     "HashedEmbedding",
-    "Near",
-    "OpenAIEmbedding",
     "OwnFirst",
-    "Refusal",
-    "SeedDialogue",
     "SeedProgram",
     "Selector",
     "SelectorKind",
-    "Stats",
     "Verified",
-    "Verify",
     "answered_by",
     "approval_of",
     "contradiction",

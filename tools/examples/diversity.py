@@ -47,23 +47,14 @@ class Distinct:
 
 
 def distinct(vectors: Matrix) -> Distinct:
-    """The distinct rows of a matrix."""
+    """Return the distinct rows of a matrix."""
     rows, first, counts = np.unique(vectors, axis=0, return_index=True, return_counts=True)
     order = np.argsort(first)
     return Distinct(rows[order], first[order], counts[order].astype(np.float64))
 
 
-def diverse(vectors: Matrix, n: int, seed: int, method: Method = "kmeans") -> list[int]:
-    """One sample of n row numbers: the nearest to each cluster's centroid, then farthest points (equation of 3.3).
-
-    Of equally near rows, the first.
-    """
-    few = distinct(vectors)
-    return _sample(few, n, _clusters(few, n, method)(seed))
-
-
 def voted(vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method: Method = "kmeans") -> list[int]:
-    """The n rows chosen most often in `rounds` samples with the seeds from `seed` on, most chosen first.
+    """Return the n rows chosen most often in `rounds` samples with the seeds from `seed` on, most chosen first.
 
     Of equally often chosen rows, the first. Agglomerative clustering is the same for every seed.
     """
@@ -72,23 +63,20 @@ def voted(vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method:
     counts: Counter[int] = Counter()
     for trial in range(1 if method == "agglomerative" else rounds):
         counts.update(_sample(few, n, clusters(seed + trial)))
-    ranked = sorted(counts, key=lambda row: (-counts[row], row))
-    return ranked[:n]
+    return sorted(counts, key=lambda row: (-counts[row], row))[:n]
 
 
 def _sample(few: Distinct, n: int, centroids: list[Matrix]) -> list[int]:
-    chosen: list[int] = []
-    for centroid in centroids:
-        nearest = int(np.argmin(((few.rows - centroid) ** 2).sum(axis=1).round(_DECIMALS)))
-        if nearest not in chosen:
-            chosen.append(nearest)
-    gaps = np.full(len(few.rows), np.inf)
-    for row in chosen:
-        gaps = np.minimum(gaps, ((few.rows - few.rows[row]) ** 2).sum(axis=1))
+    """Choose n rows: the nearest to each cluster's centroid, of equally near ones the first, then farthest points."""
+
+    def squares(place: Matrix) -> Matrix:
+        return ((few.rows - place) ** 2).sum(axis=1)
+
+    chosen = list(dict.fromkeys(int(np.argmin(squares(centroid).round(_DECIMALS))) for centroid in centroids))
+    gaps = np.min([np.full(len(few.rows), np.inf), *(squares(few.rows[row]) for row in chosen)], axis=0)
     while len(chosen) < min(n, len(few.rows)):
-        farthest = int(np.argmax(gaps))
-        chosen.append(farthest)
-        gaps = np.minimum(gaps, ((few.rows - few.rows[farthest]) ** 2).sum(axis=1))
+        chosen.append(int(np.argmax(gaps)))
+        gaps = np.minimum(gaps, squares(few.rows[chosen[-1]]))
     return [int(few.first[row]) for row in chosen]
 
 
@@ -119,7 +107,7 @@ def _kmeans(few: Distinct, n: int) -> Centroids:
 
 
 def _ward(few: Distinct, n: int) -> Centroids:
-    """Ward linkage, for which weights have to be spelt out as repeated rows."""
+    """Cluster by Ward linkage, for which weights have to be spelt out as repeated rows."""
     from sklearn.cluster import AgglomerativeClustering
 
     rows = _thinned(np.repeat(few.rows, few.weights.astype(int), axis=0))

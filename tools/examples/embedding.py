@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from importlib import import_module
 from itertools import combinations, pairwise
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import ExampleStoreError, SettingsError
 from ..values.text_words import fold, stem
+from .example import brief_repr, one_line
 
 Vectors = npt.NDArray[np.float32]
 """One row a text, each of length 1 (or 0 for a text without words)."""
 
 DIMENSIONS = 256
 VERSION = 2
-"""Of the features and their weights; stores of vectors made by others are refused (see `chroma_backend.FORMAT`)."""
+"""Of the features and their weights; stores of vectors made by others are refused (see `chroma.FORMAT`)."""
 
 # Found on Spider train with databases held out, by skeleton agreement at 8 (`held_out_hit_at_8` of the bench).
 _WORD, _PAIR, _CUE, _CUES, _MARK = 1.0, 0.4, 2.0, 0.5, 1.5
 # Beginnings and ends of words: without them all questions that differ by one number are equally far from each other,
 # and approximate search finds none of them.
 _AFFIX = 0.2
+
+_BATCH = 256
+"""Texts that a model is given at once."""
 
 
 class Embedding(Protocol):
@@ -37,7 +45,7 @@ class Embedding(Protocol):
         ...
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """One unit row a text."""
+        """Return one unit row a text."""
         ...
 
 
@@ -47,18 +55,112 @@ class HashedEmbedding:
     name = f"hashed-{VERSION}-{DIMENSIONS}"
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """See `embed`."""
         return embed(texts)
 
 
-def embed(texts: Sequence[str]) -> Vectors:
-    """The default embedding: word stems, pairs of them, and what the words tell of the SQL, hashed to a unit vector.
+class ModelEmbedding:
+    """A model's vectors, by a library that is given texts in batches.
 
     Args:
-        texts: Any number of texts.
+        name: See `Embedding`.
+        label: Of the model, in messages.
+        encode: Returns a row of numbers per text.
+        close: Gives back connections.
+    """
 
-    Returns:
-        float32 of shape (len(texts), 256); deterministic, whatever the process or machine.
+    def __init__(
+        self, name: str, label: str, encode: Callable[[list[str]], Any], close: Callable[[], object] = lambda: None
+    ) -> None:
+        self.name = name
+        self.close = close
+        self._label = label
+        self._encode = encode
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedding`.
+
+        Raises:
+            ExampleStoreError: The model cannot be reached or loaded, refuses, or answers with what are no vectors.
+        """
+        try:
+            parts = [self._rows(list(texts[start : start + _BATCH])) for start in range(0, len(texts), _BATCH)]
+            return unit(np.concatenate(parts)) if parts else np.zeros((0, 1), dtype=np.float32)
+        except Exception as error:  # a model's files or an answer of another form break a library at any place
+            raise ExampleStoreError(f"the embedding {self._label} failed: {one_line(error)}") from error
+
+    def _rows(self, texts: list[str]) -> Vectors:
+        vectors = np.asarray(self._encode(texts), dtype=np.float32)
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.size or not np.isfinite(vectors).all():
+            raise ValueError(f"the answer does not hold {len(texts)} equally long vectors of numbers")
+        return vectors
+
+
+def make_embedding(name: str) -> Embedding:
+    """Make an embedding by its setting.
+
+    Args:
+        name: `hashed`; `chroma`, a sentence model that Chroma downloads, about 80 MB, when it is first used;
+            `openai:MODEL` of an OpenAI-compatible server, by the `openai` library's own settings; or `sentence:MODEL`,
+            a folder or a name that the library sentence-transformers (an extra) knows.
+
+    Raises:
+        SettingsError: There is none of that name.
+        ExampleStoreError: It cannot be used.
+    """
+    kind, _, model = name.partition(":")
+    if name == "hashed":
+        return HashedEmbedding()
+    if name == "chroma":
+        from chromadb.utils.embedding_functions import DefaultEmbeddingFunction
+
+        chroma: Any = DefaultEmbeddingFunction()
+        return ModelEmbedding("chroma-all-MiniLM-L6-v2", "'chroma'", chroma)
+    if kind == "openai" and model:
+        return _openai_embedding(model)
+    if kind == "sentence" and model:
+        return _sentence_embedding(model)
+    known = "hashed, chroma, openai:MODEL and sentence:MODEL"
+    raise SettingsError(f"no embedding is called {brief_repr(name)}; there are {known}")
+
+
+def _openai_embedding(model: str) -> ModelEmbedding:
+    from openai import OpenAI, OpenAIError
+
+    try:
+        client = OpenAI()
+    except OpenAIError as error:
+        raise ExampleStoreError(f"the embedding {brief_repr(model)} cannot be used: {one_line(error)}") from None
+
+    def encode(texts: list[str]) -> list[list[float]]:
+        answer = client.embeddings.create(model=model, input=[text or " " for text in texts])
+        return [item.embedding for item in answer.data]
+
+    return ModelEmbedding(f"openai-{model}", brief_repr(model), encode, client.close)
+
+
+@lru_cache(maxsize=2)
+def _sentence_embedding(model: str) -> ModelEmbedding:
+    try:
+        library: Any = import_module("sentence_transformers")
+    except ImportError:
+        raise ExampleStoreError(
+            "a sentence model needs the extra `sentence`: pip install 'tableturn[sentence]'"
+        ) from None
+    try:
+        loaded = library.SentenceTransformer(model, device="cpu")
+    except Exception as error:  # whatever the library stumbles over in a model's files
+        raise ExampleStoreError(f"the sentence model {brief_repr(model)} cannot be used: {one_line(error)}") from error
+    # The same model under another path is the same: its folder's name tells it from others.
+    name = Path(model).resolve().name if Path(model).is_dir() else model
+    return ModelEmbedding(
+        f"sentence-{name}", brief_repr(model), lambda texts: loaded.encode(texts, show_progress_bar=False)
+    )
+
+
+def embed(texts: Sequence[str]) -> Vectors:
+    """Return the default embedding: word stems, pairs of them, and what the words tell of the SQL, hashed.
+
+    float32 of shape (len(texts), 256); deterministic, whatever the process or machine.
     """
     vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
     for row, text in zip(vectors, texts, strict=True):
@@ -69,7 +171,7 @@ def embed(texts: Sequence[str]) -> Vectors:
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Each row divided by its length; rows of zeros stay."""
+    """Divide each row by its length; rows of zeros stay."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
 
@@ -90,7 +192,8 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
         elif token[0].isdigit() or len(token) > 3:
             yield f"{token[:3]}-", _AFFIX
             yield f"-{token[-3:]}", _AFFIX
-    cues = _cues_in(text, stems)
+    named = {cue for word in stems for cue in _CUES_BY_STEM.get(word, ())}
+    cues = sorted(named | {"count"} if "how many" in text else named)
     for cue in cues:
         yield f"#{cue}", _CUE
     for first, second in combinations(cues or ("", "none"), 2):
@@ -130,21 +233,8 @@ _WORDS_OF_CUE = {
 }
 
 
-def _by_stem() -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
-    for cue, words in _WORDS_OF_CUE.items():
-        for word in dict.fromkeys(map(stem, words.split())):
-            found.setdefault(word, []).append(cue)
-    return {word: tuple(cues) for word, cues in found.items()}
-
-
-_CUES_BY_STEM: dict[str, tuple[str, ...]] = _by_stem()
+_CUES_BY_STEM: dict[str, list[str]] = defaultdict(list)
 """What each word stem tells; a word may tell several things ("least": lowest, or at least)."""
-
-
-def _cues_in(text: str, stems: list[str]) -> tuple[str, ...]:
-    """All that a question's words tell, in alphabetical order."""
-    told = {cue for word in stems for cue in _CUES_BY_STEM.get(word, ())}
-    if "how many" in text:
-        told.add("count")
-    return tuple(sorted(told))
+for _cue, _words in _WORDS_OF_CUE.items():
+    for _stem in dict.fromkeys(map(stem, _words.split())):
+        _CUES_BY_STEM[_stem].append(_cue)

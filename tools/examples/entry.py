@@ -10,14 +10,13 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from ..errors import ExampleRefused, SQLParseError, TableturnError
+from ..database import Database, Limits
+from ..errors import ExampleRefused, QueryFailed, SQLParseError, TableturnError
 from ..sql import sql_skeleton
-from .approval import read_approval
-from .contradictions import contradiction
-from .example import Example
+from .example import Example, brief_repr, one_line, to_json
 from .masking import mask
-from .messages import brief_repr, one_line
-from .payload import to_json
+from .rights import database_identity, read_approval, schema_part
+from .soundness import contradiction
 
 Verify = Callable[[Example], object]
 """Runs an example's SQL on its database; raises a `TableturnError` where it doesn't run."""
@@ -69,11 +68,6 @@ class Entry:
     sql_id: str
 
     @property
-    def room(self) -> str:
-        """Where it is kept."""
-        return room_of(self.example)
-
-    @property
     def fields(self) -> dict[str, str]:
         """Its row's fields."""
         first, *_, last = *self.skeletons, *self.skeletons  # both, so that an update leaves none of earlier forms
@@ -81,12 +75,54 @@ class Entry:
 
 
 def room_of(example: Example) -> str:
-    """Where an example is kept."""
+    """Return the name of the room in which an example is kept."""
     return SHARED if example.shared else example.owner or example.database
 
 
+def example_of(
+    database: Database, question: str, sql: str, *, simplified: str = "", source: str = "approved", shared: bool = False
+) -> Example:
+    """Make an example with the part of the database's schema that its SQL uses.
+
+    Args:
+        database: Where the SQL is the answer.
+        question: Self-contained.
+        sql: As approved.
+        simplified: The question in plain common words, where known.
+        source: Where it comes from.
+        shared: Whether other databases' questions may see it; otherwise it is found under `database_identity` alone.
+
+    Raises:
+        SQLParseError: The SQL is not one query.
+    """
+    schema, owner = schema_part(sql, database.schema()), database_identity(database)
+    return Example(question, sql, database.name, schema, simplified, source, shared, owner=owner)
+
+
+def runs_on(database: Database | Callable[[str], Database], limits: Limits | None = None) -> Verify:
+    """Return a check for `ExampleStore.add`: the SQL has to run on its database.
+
+    Args:
+        database: The one database that all examples are of, or a function from a database's name to it.
+        limits: How far a query may go; the database's own where None.
+    """
+
+    def verify(example: Example) -> None:
+        found = database if isinstance(database, Database) else database(example.database)
+        if found.name != example.database:
+            raise QueryFailed(f"the example is of database {example.database!r}, not of {found.name!r}")
+        if example.owner and not example.shared and example.owner != database_identity(found):
+            raise QueryFailed(
+                f"the example belongs to another database called {found.name!r}: "
+                "leave out its owner to give it to this one"
+            )
+        found.execute(example.sql, limits)
+
+    return verify
+
+
 def sound(example: Example) -> Example:
-    """The example itself, once its texts can be kept.
+    """Return the example itself, once its texts can be kept.
 
     Raises:
         ExampleRefused: Its question or database is empty, or one is no text, too long, or has characters of none; or
@@ -96,25 +132,26 @@ def sound(example: Example) -> Example:
     texts |= {f"earlier question {number}": text for number, text in enumerate(example.earlier, 1)}
     for name, value in texts.items():
         if not isinstance(value, str):
-            raise _refused(example, f"its {name} is a text, not {brief_repr(value)}")
+            raise refusal(example, f"its {name} is a text, not {brief_repr(value)}")
     if not example.question.strip() or not example.database.strip():
-        raise _refused(example, "an example needs a question and the name of its database")
+        raise refusal(example, "an example needs a question and the name of its database")
     for name, value in texts.items():
         if len(value) > LONGEST:
-            raise _refused(example, f"its {name} has {len(value):,} characters, and {LONGEST:,} are the most")
+            raise refusal(example, f"its {name} has {len(value):,} characters, and {LONGEST:,} are the most")
         if wrong := _NO_CHARACTER.search(value):
-            raise _refused(example, f"its {name} holds U+{ord(wrong[0]):04X}, which is no character of a text")
+            raise refusal(example, f"its {name} holds U+{ord(wrong[0]):04X}, which is no character of a text")
     if wrong := contradiction(example.question, example.sql):
-        raise _refused(example, wrong)
+        raise refusal(example, wrong)
     return example
 
 
-def _refused(example: Example, reason: object) -> ExampleRefused:
+def refusal(example: Example, reason: object) -> ExampleRefused:
+    """Return the error that says why an example is refused."""
     return ExampleRefused(f"refused {brief_repr(example.sql)} for {brief_repr(example.question)}: {one_line(reason)}")
 
 
 def make_entry(example: Example, verify: Verify | None = None) -> Entry:
-    """Finds the keys of an example that is `sound`.
+    """Find the keys of an example that is `sound`.
 
     Raises:
         ExampleRefused: Its SQL is not one query, or doesn't run.
@@ -124,22 +161,22 @@ def make_entry(example: Example, verify: Verify | None = None) -> Entry:
         if verify:
             verify(example)
     except TableturnError as error:
-        raise _refused(example, error) from error
+        raise refusal(example, error) from error
     texts = dict.fromkeys((example.question, example.simplified or example.question))
-    skeletons = {_digest(key, sql): key for key in (_masked(text, example.schema) for text in texts)}
+    skeletons = {_digest(key, sql): key for key in (mask(text, example.schema) for text in texts)}
     stamped = example if example.added else replace(example, added=datetime.now(UTC))
     return Entry(example_id(example), stamped, skeletons, sql, _digest(sql))
 
 
 def skeleton_of(sql: str) -> str:
-    """`sql_skeleton`, remembered: the same query with other values has the same skeleton, and parsing costs the most.
+    """Return `sql_skeleton`, remembered: the same query with other values has the same, and parsing costs the most.
 
     Raises:
         SQLParseError: It is not one query.
     """
     plain = _LITERAL.sub(lambda match: match["kept"] or ("''" if match[0][0] == "'" else "1"), sql)
     try:
-        return _skeleton(plain)
+        return _remembered_skeleton(plain)
     except SQLParseError:
         # The query may be another engine's, whose texts end elsewhere too: the skeleton is the same in every dialect.
         for dialect in _OTHER_DIALECTS:
@@ -148,38 +185,25 @@ def skeleton_of(sql: str) -> str:
         raise
 
 
-@lru_cache(maxsize=65_536)
-def _skeleton(sql: str) -> str:
-    return sql_skeleton(sql)
-
-
-@lru_cache(maxsize=8_192)
-def _masked(question: str, schema: str) -> str:
-    """`mask` of an example's question, remembered."""
-    return mask(question, schema)
+_remembered_skeleton = lru_cache(maxsize=65_536)(sql_skeleton)
 
 
 def _digest(*parts: str) -> str:
-    """A short stable identifier of some texts."""
     return hashlib.sha256("\x00".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def example_id(example: Example) -> str:
-    """The same for the same question, SQL, database and rights, whatever the spacing of question and SQL.
+    """Return the same text for the same question, SQL, database and rights, whatever the spacing of question and SQL.
 
     Within literals and quoted names spaces count; comments don't. A private example is its owner's alone.
     """
     own = (example.owner,) if example.owner and not example.shared else ()
     # What was approved without restrictions keeps the identifier that it had before rights counted.
     own += (rights,) if (rights := read_approval(example.rights).rights.key) else ()
-    return _digest(*own, example.database, " ".join(example.question.split()), _spaced(example.sql))
+    spaced = _SPACING.sub(lambda match: match["kept"] or " ", example.sql).strip()
+    return _digest(*own, example.database, " ".join(example.question.split()), spaced)
 
 
 def meaning_of(example: Example) -> str:
     """Return a text that is the same for an example, its shared twin and those approved under other rights."""
     return example_id(replace(example, shared=True, rights=""))
-
-
-def _spaced(sql: str) -> str:
-    """SQL with one space where tokens stand apart; literals and quoted names as they are."""
-    return _SPACING.sub(lambda match: match["kept"] or " ", sql).strip()

@@ -1,11 +1,17 @@
-"""A few-shot example, a question and the SQL that answers it on its database, and what a store says of examples."""
+"""A few-shot example, its form in files and stores, and what a store says of examples."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+import reprlib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Literal
+from functools import lru_cache
+from typing import Any, Literal, cast
+
+from ..database.rendering import text as rendered
+from ..errors import ExampleStoreError
 
 
 @dataclass(frozen=True)
@@ -56,36 +62,11 @@ Index = Literal["question", "skeleton", "sql"]
 
 @dataclass(frozen=True)
 class Found:
-    """An example with its identifier.
-
-    Attributes:
-        similarity: Cosine of the two keys where it was found by one; 1 otherwise.
-    """
+    """An example with its identifier; the similarity is the cosine of two keys if it was found by one, 1 otherwise."""
 
     id: str
     example: Example
     similarity: float = 1.0
-
-
-@dataclass(frozen=True)
-class Near:
-    """A key near the one that was asked for; `ExampleStore.fetch` gives the example that stands for it.
-
-    Attributes:
-        room: Where it was found.
-        index: Which index it is a key of.
-        key: Its identifier.
-        pair: Identifier of the example that stands for it.
-        sql: Identifier of that example's SQL skeleton: the same for the same skeleton, in every room.
-        similarity: Cosine of the two keys.
-    """
-
-    room: str
-    index: Index
-    key: str
-    pair: str
-    sql: str
-    similarity: float
 
 
 @dataclass(frozen=True)
@@ -112,16 +93,7 @@ class Added:
 
 @dataclass(frozen=True)
 class Stats:
-    """A store in numbers.
-
-    Attributes:
-        examples: All of them.
-        shared: Those that every database's questions may see.
-        by_database: Examples a database.
-        by_source: Examples a source.
-        sql_skeletons: Distinct ones, counted by room.
-        embedding: Name of the embedding.
-    """
+    """A store in numbers: `sql_skeletons` are distinct ones, counted for each owner of examples."""
 
     examples: int
     shared: int
@@ -129,3 +101,78 @@ class Stats:
     by_source: Mapping[str, int]
     sql_skeletons: int
     embedding: str
+
+
+def one_line(text: object, longest: int = 240) -> str:
+    """Write an untrusted text for a message: one line of printable characters, cut if it is long."""
+    return rendered.one_line(" ".join(str(text).split()), longest)
+
+
+def brief_repr(value: object) -> str:
+    """Write a value as Python does, cut if it is long or deep."""
+    return repr(one_line(value, 80)) if isinstance(value, str) else one_line(reprlib.repr(value), 80)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in cast("list[Any]", value))
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return not value or bool(datetime.fromisoformat(value))
+    except (TypeError, ValueError):
+        return False
+
+
+_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **{field.name: (lambda value: isinstance(value, str), "text") for field in fields(Example)},
+    "shared": (lambda value: isinstance(value, bool), "true or false"),
+    "turn": (lambda value: type(value) is int and value >= 0, "a whole number"),
+    "earlier": (_is_texts, "a list of texts"),
+    "added": (_is_time, "a time in ISO 8601"),
+}
+"""Tests of each field in a file, and what the field is."""
+
+
+def to_json(example: Example) -> str:
+    """Write an example as one line of JSON; times in ISO 8601."""
+    content = asdict(example)
+    content["added"] = example.added.isoformat() if example.added else None
+    return json.dumps(content, ensure_ascii=False)
+
+
+def from_mapping(content: Mapping[str, Any]) -> Example:
+    """Read an example from untrusted content.
+
+    Raises:
+        ExampleStoreError: If fields are missing, unknown or of another type.
+    """
+    given = {name: value for name, value in content.items() if name != "id"}  # `examples list --json` prints it
+    if unknown := sorted(given.keys() - _KINDS):
+        raise ExampleStoreError(f"an example has no field {brief_repr(unknown[0])}; the fields are {sorted(_KINDS)}")
+    for name in ("question", "sql", "database"):
+        if not isinstance(given.get(name), str) or not given[name].strip():
+            raise ExampleStoreError(f"an example needs a non-empty text {name!r}")
+    for name, value in given.items():
+        fits, kind = _KINDS[name]
+        if not fits(value):
+            raise ExampleStoreError(f"an example's {name!r} is {kind}, not {brief_repr(value)}")
+    added = datetime.fromisoformat(given["added"]) if given.get("added") else None
+    values: dict[str, Any] = {"source": "import", **given, "added": added, "earlier": tuple(given.get("earlier", ()))}
+    return Example(**values)
+
+
+@lru_cache(maxsize=1_024)
+def from_json(line: str) -> Example:
+    """Read an example from an untrusted line that `to_json` may have written.
+
+    Raises:
+        ExampleStoreError: If the line is not an example.
+    """
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ExampleStoreError(f"not a line of JSON: {one_line(error)}") from None
+    if not isinstance(content, dict):
+        raise ExampleStoreError("an example is a JSON object")
+    return from_mapping(cast("dict[str, Any]", content))

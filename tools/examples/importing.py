@@ -1,24 +1,27 @@
-"""Reading examples from files: our own lines of JSON, or a benchmark's layout."""
+"""Reading examples from files: our own lines of JSON, a benchmark's layout, or a person's verified questions."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 from zlib import crc32
 
-from ..database import Database, render_schema
-from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, SQLParseError
+from ..database import Database, Table, render_schema
+from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, QueryError, SQLParseError
+from ..record_files import read_records
+from ..results import same_result
 from ..sql.parse import join_split_operators
-from .entry import sound
-from .example import Example
-from .from_use import database_identity, example_of
-from .messages import brief_repr, one_line
-from .payload import from_json, from_mapping
+from ..values.text_words import stems
+from .entry import example_of, refusal, sound
+from .example import Example, brief_repr, from_json, from_mapping, one_line
+from .rights import approval_of, database_identity, schema_part
 from .soundness import fault, mended
+from .store import ExampleStore
 
 _OTHER_NAMES = {"query": "sql", "db_id": "database", "database_id": "database", "utterance": "question"}
 """What benchmarks call the fields."""
@@ -26,9 +29,19 @@ _OTHER_NAMES = {"query": "sql", "db_id": "database", "database_id": "database", 
 _OPEN = 16
 """Databases of a folder that are open at once: a system allows a process some hundred files."""
 
+_SUPERLATIVE = re.compile(
+    r"\b(?:most|least|top \w+|highest|lowest|largest|smallest|biggest|oldest|youngest|newest|latest|earliest|longest"
+    r"|shortest|cheapest|best|worst|maximum|minimum)\b(?!\s+(?:of the time|likely))|\bmost expensive\b",
+    re.IGNORECASE,
+)
+_RANKS = re.compile(
+    r"\b(?:order\s+by|max\s*\(|min\s*\(|rank\s*\(|row_number\s*\(|not\s+exists|>=?\s*all)", re.IGNORECASE
+)
+_AT = re.compile(r"\bat (?:most|least)\b", re.IGNORECASE)
+
 
 def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> Iterator[Example]:
-    """Reads examples from a file, in its order.
+    """Read examples from a file, in its order.
 
     Args:
         path: `.jsonl`: an example a line, with the fields of `Example`. `.json`: a list of objects with `question`,
@@ -44,7 +57,9 @@ def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> 
     """
     for place, record in _records(path):
         try:
-            example = _checked(record())
+            example = mended(sound(record()))
+            if wrong := fault(example.question, example.sql):
+                raise refusal(example, wrong)
         except (ExampleStoreError, ExampleRefused) as error:
             if refuse is None:
                 raise ExampleStoreError(f"{place}: {error}") from None
@@ -53,15 +68,8 @@ def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> 
             yield example
 
 
-def _checked(example: Example) -> Example:
-    found = mended(sound(example))
-    if wrong := fault(found.question, found.sql):
-        raise ExampleRefused(f"refused {brief_repr(found.sql)} for {brief_repr(found.question)}: {wrong}")
-    return found
-
-
 def _records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
-    """Each record's place, and what reads it."""
+    """Yield each record's place, and what reads it."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
@@ -78,34 +86,33 @@ def _records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
     if not isinstance(content, list):
         raise ExampleStoreError(f"{path} is not a list of examples; for one example a line, name it .jsonl")
     for number, item in enumerate(cast(list[Any], content), 1):
-        yield from _items(item, path.stem, crc32(text.encode()), f"{path}, item {number}", number)
+        place, fields = f"{path}, item {number}", _fields(item)
+        if not isinstance(turns := fields.get("interaction"), list):
+            yield place, partial(_benchmark_example, item, f"import:{path.stem}")
+            continue
+        dialogue = f"import:{path.stem}-{crc32(text.encode()):08x}#{number}"  # other files may have this one's name
+        earlier: list[str] = []
+        for count, turn in enumerate(cast(list[Any], turns), 1):
+            asked = {"database_id": fields.get("database_id"), "turn": count, "earlier": tuple(earlier)}
+            yield f"{place}, turn {count}", partial(_benchmark_example, {**_fields(turn), **asked}, dialogue)
+            earlier.append(str(_fields(turn).get("utterance", "")))
 
 
-def _items(item: Any, stem: str, hash_: int, place: str, number: int) -> Iterator[tuple[str, Callable[[], Example]]]:
-    fields = cast(dict[str, Any], item) if isinstance(item, dict) else {}
-    if not isinstance(turns := fields.get("interaction"), list):
-        yield place, partial(_example, item, f"import:{stem}")
-        return
-    dialogue = f"import:{stem}-{hash_:08x}#{number}"  # other files may have this one's name
-    earlier: list[str] = []
-    for count, turn in enumerate(cast(list[Any], turns), 1):
-        spoken = cast(dict[str, Any], turn) if isinstance(turn, dict) else {}
-        asked = {**spoken, "database_id": fields.get("database_id"), "turn": count, "earlier": tuple(earlier)}
-        yield f"{place}, turn {count}", partial(_example, asked, dialogue)
-        earlier.append(str(spoken.get("utterance", "")))
+def _fields(item: Any) -> dict[str, Any]:
+    return cast(dict[str, Any], item) if isinstance(item, dict) else {}
 
 
-def _example(item: Any, source: str) -> Example:
+def _benchmark_example(item: Any, source: str) -> Example:
     if not isinstance(item, dict):
         raise ExampleStoreError("not an object")
-    fields = cast(dict[str, Any], item)
-    renamed = {_OTHER_NAMES[name]: value for name, value in fields.items() if name in _OTHER_NAMES}
-    named = {**fields, **renamed}  # Spider's `sql` is a parse; its `query` is the SQL
+    fields = _fields(item)
+    # Spider's `sql` is a parse; its `query` is the SQL.
+    named = fields | {name: fields[other] for other, name in _OTHER_NAMES.items() if other in fields}
     kept = {name: named.get(name) for name in ("question", "sql", "database")}
-    kept |= {"turn": fields.get("turn", 0), "earlier": fields.get("earlier", ())}
     if isinstance(kept["sql"], str):
         kept["sql"] = join_split_operators(kept["sql"])
-    return from_mapping({**kept, "source": source})
+    place = {"turn": fields.get("turn", 0), "earlier": fields.get("earlier", ())}
+    return from_mapping({**kept, **place, "source": source})
 
 
 class DatabaseFolder:
@@ -115,7 +122,7 @@ class DatabaseFolder:
     """
 
     def __init__(self, folder: Path, *, whole_schemas: bool = False) -> None:
-        """Opens nothing yet.
+        """Open nothing yet.
 
         Args:
             folder: Of the databases.
@@ -126,7 +133,7 @@ class DatabaseFolder:
         self._open: dict[str, Database] = {}
 
     def __call__(self, name: str) -> Database:
-        """The database of that name.
+        """Return the database of that name.
 
         Raises:
             DatabaseUnavailable: The folder has none, or it cannot be opened.
@@ -138,44 +145,35 @@ class DatabaseFolder:
         return database
 
     def _opened(self, name: str) -> Database:
-        if name != Path(name).name:
-            raise DatabaseUnavailable(f"{brief_repr(name)} is not the name of a database")
         try:
-            for path in (
-                self._folder / name / f"{name}.sqlite",
-                self._folder / f"{name}.sqlite",
-                self._folder / f"{name}.db",
-            ):
-                if path.is_file():
-                    return Database.open(path)
+            for place in (f"{name}/{name}.sqlite", f"{name}.sqlite", f"{name}.db"):
+                if name == Path(name).name and (self._folder / place).is_file():
+                    return Database.open(self._folder / place)
         except (OSError, ValueError) as error:  # longer than a file's name may be, with characters that none has
             raise DatabaseUnavailable(f"{brief_repr(name)} is not the name of a database: {one_line(error)}") from None
         raise DatabaseUnavailable(f"{self._folder} holds no database {brief_repr(name)}")
 
     def with_schemas(self, examples: Iterable[Example]) -> Iterator[Example]:
-        """Examples with what they lack: the part of the schema that they use, and private ones their owner.
+        """Yield examples with what they lack: the part of the schema that they use, and private ones their owner.
 
         Those whose database is not here come back as they are: adding them gives the reason.
         """
         for example in examples:
             try:
-                found = self._owned(example if example.schema else self._with_schema(example))
-                whole = self._whole_schemas and found.shared and not found.database_schema
-                yield replace(found, database_schema=self._whole(found.database)) if whole else found
+                schema = example.schema or schema_part(example.sql, self(example.database).schema())
+                found = self._owned(replace(example, schema=schema))
+                if self._whole_schemas and found.shared and not found.database_schema:
+                    whole = render_schema(self(found.database).schema(), samples=0)
+                    found = replace(found, database_schema=whole)
+                yield found
             except (DatabaseUnavailable, SQLParseError):
                 yield example
 
-    def _whole(self, name: str) -> str:
-        return render_schema(self(name).schema(), samples=0)
-
-    def _with_schema(self, example: Example) -> Example:
-        made = example_of(self(example.database), example.question, example.sql)
-        return replace(example, schema=made.schema)
-
     def _owned(self, example: Example) -> Example:
-        """A file cannot tell whose an example is: it is this folder's database's, or nobody's where it is shared.
+        """Return an example with its owner.
 
-        A private one that names another owner stays as it is, to be refused (`runs_on`).
+        A file cannot tell whose an example is: it is this folder's database's, or nobody's where it is shared. A
+        private one that names another owner stays as it is, to be refused (`runs_on`).
         """
         if example.shared and not example.owner:
             return example
@@ -185,6 +183,90 @@ class DatabaseFolder:
         return replace(example, owner=example.owner or identity)
 
     def close(self) -> None:
-        """Closes the databases."""
+        """Close the databases."""
         while self._open:
             self._open.popitem()[1].close()
+
+
+@dataclass(frozen=True)
+class VerifiedPair:
+    """An example that runs, and why it may not answer its question; empty if nothing is wrong."""
+
+    example: Example
+    doubt: str = ""
+
+
+def read_verified(
+    path: Path, database: Database, store: ExampleStore, author: str, refuse: Callable[[str], object]
+) -> list[VerifiedPair]:
+    """Read a person's verified questions as a database's own examples, each run and looked at.
+
+    Args:
+        path: JSONL, JSON, CSV or YAML: records with `question` and `sql` (or `query`), perhaps `simplified` and
+            `author`; others of their fields are passed over.
+        database: What they are of.
+        store: With the examples that are there: an equal question with another result is a doubt.
+        author: Of the pairs that name nobody.
+        refuse: Is given the reason of each record that is no pair or does not run.
+
+    Raises:
+        SettingsError: The file cannot be read, or is no list.
+    """
+    pairs: list[VerifiedPair] = []
+    results: dict[tuple[str, ...], tuple[str, Table]] = {}
+    for number, record in enumerate(read_records(path), 1):
+        texts = {name: text for name, text in _fields(record).items() if isinstance(text, str) and text.strip()}
+        question, sql = texts.get("utterance") or texts.get("question"), texts.get("query") or texts.get("sql")
+        if not question or not sql:
+            missing = "sql" if question else "question"
+            refuse(f"{path}, record {number}: a verified question needs a text {missing!r}")
+            continue
+        try:
+            made = example_of(database, question, sql, simplified=texts.get("simplified", ""), source="verified")
+            by = texts.get("author") or author
+            example = sound(replace(made, rights=approval_of(database, sql), author=by))
+            result = database.execute(sql)
+        except (ExampleRefused, SQLParseError, QueryError) as error:
+            refuse(f"refused {one_line(question)!r}: {one_line(error)}")
+            continue
+        doubt = _doubt(example, result) or _other_answer(example, result, database, store, results)
+        results.setdefault(tuple(stems(question)), (sql, result))
+        pairs.append(VerifiedPair(example, doubt))
+    return pairs
+
+
+def _doubt(example: Example, result: Table) -> str:
+    """Say why a pair's SQL may not answer its question, from the two and the result; empty if nothing is wrong."""
+    superlative = _SUPERLATIVE.search(_AT.sub(" ", example.question))
+    if superlative and not _RANKS.search(example.sql):
+        return f"the question asks for {superlative[0]!r}, and the query ranks nothing"
+    if not result.rows:
+        return "its result is empty"
+    if len(result.rows) == 1 and all(cell is None for cell in result.rows[0]):
+        return "its result is NULL"
+    if re.search(r"\blimit\b", example.sql, re.IGNORECASE) and not _RANKS.search(example.sql):
+        return "it takes the first rows of no order"
+    return ""
+
+
+def _other_answer(
+    example: Example,
+    result: Table,
+    database: Database,
+    store: ExampleStore,
+    results: Mapping[tuple[str, ...], tuple[str, Table]],
+) -> str:
+    """Say which query to the same question gives something else; empty if none does."""
+    asked = tuple(stems(example.question))
+    others = [results[asked]] if asked in results else []
+    near = store.seen_by(database).nearest("question", example.question, 3, example.owner, shared=False)
+    for hit in near if not others else ():
+        if tuple(stems(hit.example.question)) == asked and hit.example.sql != example.sql:
+            try:
+                others.append((hit.example.sql, database.execute(hit.example.sql)))
+            except QueryError:
+                continue
+    for sql, table in others:
+        if sql != example.sql and not same_result(result, table):
+            return f"the same question is there with another result: {one_line(sql)}"
+    return ""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -19,28 +18,21 @@ SkeletonForm = Literal["marked", "plain"]
 
 _TOKEN = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^“”]+”|[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,:-]\d+)*|[,?.]")
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
-_SMALL_WORDS = """
+_SMALL = frozenset(
+    """
     a an and are as at be by do does each for from has have how in is it list many me more most much number of on or
     order show than that the their there to total was what when where which who whose with
-"""
-_SMALL = frozenset(_SMALL_WORDS.split())
-_LIST_ENDS = "of for whose that with where which who from in by order sorted ordered ? ."
-_ENDS_LIST = frozenset(_LIST_ENDS.split())
-
-
-@dataclass(frozen=True)
-class _Words:
-    """Stems of a schema's names: which tables each stands for, and which tables hold a column of that name."""
-
-    tables: tuple[frozenset[str], ...]
-    of_table: frozenset[str]
-    of_column: dict[str, frozenset[int]]
+""".split()  # noqa: SIM905 - read as a sentence
+)
+_ENDS_LIST = frozenset(
+    "of for whose that with where which who from in by order sorted ordered ? .".split()  # noqa: SIM905
+)
 
 
 def mask(
     question: str, schema: str | Schema | None, values: Sequence[ValueMatch] = (), form: SkeletonForm = "marked"
 ) -> str:
-    """The key by which questions of one form are near each other, whatever their database (revision chain 3.1.2).
+    """Return the key by which questions of one form are near each other, whatever their database (3.1.2).
 
     The skeleton removes what distinguishes forms of SQL: how many columns are asked for, how many values are given, how
     many tables take part. So it is followed by marks such as `#columns2 #values1 #numbers0 #tables1`, which embeddings
@@ -55,40 +47,43 @@ def mask(
     read = schema if isinstance(schema, Schema) else read_compact(schema or "")
     if form == "plain":
         return question_skeleton(question, read, values, every_name=True)
-    return " ".join([question_skeleton(question, read, values), *_marks(question, _words(_names(read)), values)])
+    tables, holders = _words(
+        tuple((table.name, tuple(column.name for column in table.columns)) for table in read.tables)
+    )
+    tokens = [(token, stem(fold(token))) for token in _TOKEN.findall(question)]
+    kinds = [_kind(token, stemmed, place, tables, holders) for place, (token, stemmed) in enumerate(tokens)]
+    named = sum(kind == "value" != before for before, kind in zip(["", *kinds], kinds, strict=False))
+    named += sum(match.mention.islower() and not match.mention.isdigit() for match in values)
+    said = {stemmed for _, stemmed in tokens}
+    needed = {index for index, name in enumerate(tables) if name and name <= said}
+    for (_, stemmed), kind in zip(tokens, kinds, strict=True):
+        held_by = holders[stemmed] if kind == "column" else set[int]()
+        if 0 < len(held_by) <= 2 and not held_by & needed and not any(stemmed in name for name in tables):
+            needed.add(min(held_by))
+    marks = f"#columns{min(_listed(tokens, kinds), 4)} #values{min(named, 2)} #numbers{min(kinds.count('number'), 2)}"
+    return f"{question_skeleton(question, read, values)} {marks} #tables{min(len(needed), 3)}"
 
 
-def _marks(question: str, words: _Words, values: Sequence[ValueMatch]) -> Iterator[str]:
-    tokens = _TOKEN.findall(question)
-    kinds = [_kind(token, place, words) for place, token in enumerate(tokens)]
-    yield f"#columns{min(_listed(tokens, kinds), 4)}"
-    named = sum(1 for before, kind in zip(["", *kinds], kinds, strict=False) if kind == "value" != before)
-    unmarked = sum(1 for match in values if match.mention.islower() and not match.mention.isdigit())
-    yield f"#values{min(named + unmarked, 2)}"
-    yield f"#numbers{min(kinds.count('number'), 2)}"
-    yield f"#tables{min(_tables(tokens, kinds, words), 3)}"
-
-
-def _kind(token: str, place: int, words: _Words) -> str:
+def _kind(
+    token: str, stemmed: str, place: int, tables: Sequence[frozenset[str]], holders: Mapping[str, set[int]]
+) -> str:
     if token[0] in "\"'“":
         return "value"
     if token[0].isdigit():
         return "number"
-    folded = fold(token)
-    if folded in _SMALL or not token[0].isalpha():
+    if fold(token) in _SMALL or not token[0].isalpha():
         return ""
-    stemmed = stem(folded)
-    if stemmed in words.of_column:
+    if stemmed in holders:
         return "column"
-    if stemmed in words.of_table:
+    if any(stemmed in name for name in tables):
         return "table"
     return "value" if token[0].isupper() and place else ""
 
 
-def _listed(tokens: list[str], kinds: list[str]) -> int:
-    """How many things the question's opening list names."""
+def _listed(tokens: Sequence[tuple[str, str]], kinds: Sequence[str]) -> int:
+    """Count the things that the question's opening list names."""
     listed, started = 1, False
-    for token, kind in zip(tokens, kinds, strict=True):
+    for (token, _), kind in zip(tokens, kinds, strict=True):
         started = started or kind in ("column", "table")
         if started and token.lower() in _ENDS_LIST:
             break
@@ -96,30 +91,16 @@ def _listed(tokens: list[str], kinds: list[str]) -> int:
     return listed
 
 
-def _tables(tokens: list[str], kinds: list[str], words: _Words) -> int:
-    """How many tables it takes to have all that the question names."""
-    stems = {stem(fold(token)) for token in tokens}
-    needed = {index for index, name in enumerate(words.tables) if name and name <= stems}
-    for token, kind in zip(tokens, kinds, strict=True):
-        holders = words.of_column.get(stem(fold(token)), frozenset()) if kind == "column" else frozenset[int]()
-        if 0 < len(holders) <= 2 and not holders & needed and stem(fold(token)) not in words.of_table:
-            needed.add(min(holders))
-    return len(needed)
-
-
-def _names(schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple((table.name, tuple(column.name for column in table.columns)) for table in schema.tables)
-
-
 @lru_cache(maxsize=256)
-def _words(names: tuple[tuple[str, tuple[str, ...]], ...]) -> _Words:
-    tables = tuple(frozenset(_stems(table)) for table, _ in names)
+def _words(
+    names: tuple[tuple[str, tuple[str, ...]], ...],
+) -> tuple[tuple[frozenset[str], ...], Mapping[str, set[int]]]:
+    """Return the stems of each table's name, and for each stem of a column's name the tables that hold it."""
     columns: dict[str, set[int]] = {}
     for index, (_, held) in enumerate(names):
-        for column in held:
-            for word in _stems(column):
-                columns.setdefault(word, set()).add(index)
-    return _Words(tables, frozenset().union(*tables), {word: frozenset(found) for word, found in columns.items()})
+        for word in (word for column in held for word in _stems(column)):
+            columns.setdefault(word, set()).add(index)
+    return tuple(frozenset(_stems(table)) for table, _ in names), columns
 
 
 def _stems(name: str) -> list[str]:

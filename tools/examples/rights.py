@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from ..database import Database, Rights, Schema, render_schema
 from ..errors import SQLParseError
 from ..sql import ALL_COLUMNS, used_items
-from .approval import Approval, read_approval
 from .example import Example
-from .from_use import database_identity
 
 Standing = tuple[bool, bool]
 
@@ -18,8 +22,34 @@ VERIFIED = ("approved", "verified")
 """Sources of examples that a person found right."""
 
 
+@dataclass(frozen=True)
+class Approval:
+    """What is written in `Example.rights`.
+
+    Attributes:
+        rights: Of the session in which its SQL was run.
+        columns: The tables and columns that the SQL reads, `*` spelled out; the column is empty for a table itself.
+    """
+
+    rights: Rights = field(default_factory=Rights)
+    columns: tuple[tuple[str, str], ...] = ()
+
+
+_APPROVAL = TypeAdapter(Approval)
+
+
+@lru_cache(maxsize=4_096)
+def read_approval(text: str) -> Approval:
+    """Return the record in a text; without one, an approval under all rights that says nothing of what was read."""
+    try:
+        record: Any = json.loads(text) if text else {}
+        return _APPROVAL.validate_python(record)
+    except (ValueError, RecursionError, ValidationError):
+        return Approval()
+
+
 def approval_of(database: Database, sql: str) -> str:
-    """The record of a query's rights, as a text.
+    """Return the record of a query's rights, as a text.
 
     Raises:
         SQLParseError: It is not one query.
@@ -31,11 +61,32 @@ def approval_of(database: Database, sql: str) -> str:
         found = schema.table(table)
         names = [column] if column != ALL_COLUMNS or found is None else [each.name for each in found.columns]
         columns.update((table, name) for name in names)
-    return Approval(database.rights, tuple(sorted(columns))).to_json()
+    return json.dumps(asdict(Approval(database.rights, tuple(sorted(columns)))), ensure_ascii=False)
+
+
+def database_identity(database: Database) -> str:
+    """Return what tells one database from every other, also from those whose files have the same name.
+
+    Its short name and a digest of the file's real path: a database that moves leaves its private examples behind.
+    """
+    code = hashlib.sha256(database.location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return f"{database.name}@{code}"
+
+
+def schema_part(sql: str, schema: Schema) -> str:
+    """Write the part of a schema that a query uses.
+
+    Raises:
+        SQLParseError: It is not one query.
+    """
+    used = used_items(sql, schema).tables
+    tables = [table for table in schema.tables if table.name in used]
+    part = schema.part([(table.name, [column.name for column in table.columns]) for table in tables])
+    return render_schema(part, samples=0)
 
 
 def readable(example: Example, database: Database) -> Example | None:
-    """An example as it may be shown to whoever asks a database; None where it may not.
+    """Return an example as it may be shown to whoever asks a database; None if it may not.
 
     Examples of other databases may: whoever shared them meant them to be seen. One of this database may where it was
     approved under equal or narrower rights; or where all columns that its SQL read then may be read now, with the part
@@ -44,18 +95,26 @@ def readable(example: Example, database: Database) -> Example | None:
     """
     if not is_readable(example, database):
         return None
-    if not _is_own(example, database) or database.rights.cover(_made(example, database)):
+    if not _is_own(example, database) or database.rights.cover(_approvers(example, database)):
         return example
-    return replace(example, schema=_part(example.sql, database.schema()))
+    try:
+        return replace(example, schema=schema_part(example.sql, database.schema()))
+    except SQLParseError:
+        return replace(example, schema="")
 
 
 def is_readable(example: Example, database: Database) -> bool:
     """Whether an example may be shown to whoever asks a database, as `readable` says it."""
     if not _is_own(example, database):
         return True
-    made, now = _made(example, database), database.rights
-    same_person = made.person == now.person
-    return now.cover(made) or (same_person and _shows(database.schema(), read_approval(example.rights).columns))
+    made, now = _approvers(example, database), database.rights
+    if now.cover(made):
+        return True
+    # No columns at all say nothing of what was read.
+    columns, schema = read_approval(example.rights).columns, database.schema()
+    tables = [(schema.table(table), column) for table, column in columns]
+    shows_all = all(table is not None and (not column or table.column(column)) for table, column in tables)
+    return made.person == now.person and bool(tables) and shows_all
 
 
 def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
@@ -64,13 +123,17 @@ def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
     An answer approved under equal rights counts more than one under wider rights, and that one more than one under
     narrower rights; of several, the latest counts. Questions keep their order. Examples of other databases all stay.
     """
+
+    def weight(example: Example) -> tuple[bool, bool, str]:
+        return *_standing_of(example, database), example.added.isoformat() if example.added else ""
+
     best: dict[object, Example] = {}
     for number, example in enumerate(examples):
         question: object = " ".join(example.question.split())
         if not _is_own(example, database) or example.source not in VERIFIED:
             question = number
         known = best.get(question)
-        if known is None or _weight(example, database) > _weight(known, database):
+        if known is None or weight(example) > weight(known):
             best[question] = example
     return list(best.values())
 
@@ -87,7 +150,7 @@ def verified_standing(example: Example, database: Database) -> Standing | None:
 
 def may_remove(example: Example, database: Database) -> bool:
     """Whether whoever asks a database may take out an example: they may read it, and all that its approver might."""
-    return readable(example, database) is not None and database.rights.read_all_of(_made(example, database))
+    return is_readable(example, database) and database.rights.read_all_of(_approvers(example, database))
 
 
 def gives_way(old: Example, new: Example, database: Database) -> bool:
@@ -97,7 +160,7 @@ def gives_way(old: Example, new: Example, database: Database) -> bool:
     """
     if not may_remove(old, database):
         return False
-    made = _made(old, database)
+    made = _approvers(old, database)
     return made.read_all_of(database.rights) or _reads_only(new, made, database.schema())
 
 
@@ -105,20 +168,16 @@ def _is_own(example: Example, database: Database) -> bool:
     return example.owner == database_identity(database) or (not example.owner and example.database == database.name)
 
 
-def _made(example: Example, database: Database) -> Rights:
-    """Under which rights an example was approved; the person counts as in `Database.rights`."""
+def _approvers(example: Example, database: Database) -> Rights:
+    """Return the rights under which an example was approved; the person counts as in `Database.rights`."""
     made = read_approval(example.rights).rights
     return made if database.rows_by_person else replace(made, person="")
 
 
 def _standing_of(example: Example, database: Database) -> Standing:
-    made, now = _made(example, database), database.rights
+    made, now = _approvers(example, database), database.rights
     wider = made.read_all_of(now)
     return wider and now.read_all_of(made), wider
-
-
-def _weight(example: Example, database: Database) -> tuple[bool, bool, str]:
-    return *_standing_of(example, database), example.added.isoformat() if example.added else ""
 
 
 def _reads_only(example: Example, rights: Rights, schema: Schema) -> bool:
@@ -133,19 +192,3 @@ def _reads_only(example: Example, rights: Rights, schema: Schema) -> bool:
 
     columns = read_approval(example.rights).columns
     return bool(columns) and all(certain(table, column) for table, column in columns)
-
-
-def _shows(schema: Schema, columns: tuple[tuple[str, str], ...]) -> bool:
-    """Whether a schema has all of these columns; no columns at all say nothing of what was read."""
-    found = [(schema.table(table), column) for table, column in columns]
-    return bool(found) and all(table is not None and (not column or table.column(column)) for table, column in found)
-
-
-def _part(sql: str, schema: Schema) -> str:
-    try:
-        used = used_items(sql, schema).tables
-    except SQLParseError:
-        return ""
-    tables = [table for table in schema.tables if table.name in used]
-    shown = schema.part([(table.name, [column.name for column in table.columns]) for table in tables])
-    return render_schema(shown, samples=0)

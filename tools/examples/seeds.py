@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ExampleStoreError
-from .chroma_backend import ChromaBackend, is_made
-from .embedding import Embedding, HashedEmbedding
-from .exact_backend import ExactBackend
+from .chroma import is_made
+from .embedding import Embedding, HashedEmbedding, make_embedding
 from .example import Example
-from .other_embeddings import make_embedding
-from .store import ExampleStore
+from .store import ExampleStore, backend_at
+from .tables import MemoryBackend
 
 
 @dataclass(frozen=True)
@@ -28,13 +27,7 @@ class DialogueTurn:
 
 @dataclass(frozen=True)
 class SeedDialogue:
-    """A short conversation with its rephrasings.
-
-    Attributes:
-        database: One of the seed databases.
-        schema: In the compact form.
-        turns: In order.
-    """
+    """A short conversation with its rephrasings; the schema is in the compact form."""
 
     database: str
     schema: str
@@ -62,20 +55,20 @@ class SeedProgram:
 
 @cache
 def seed_schemas() -> dict[str, str]:
-    """Schemas of the seed databases: a line a table, then a line a foreign key."""
+    """Return the schemas of the seed databases: a line a table, then a line a foreign key."""
     return json.loads(_text("seed_schemas.json"))
 
 
 @cache
 def seed_examples() -> tuple[Example, ...]:
-    """Question-SQL pairs of many shapes, each with its simplified form and schema."""
+    """Return question-SQL pairs of many shapes, each with its simplified form and schema."""
     schemas = seed_schemas()
     return tuple(Example(**row, schema=schemas[row["database"]], source="seed") for row in _rows("seed_examples.jsonl"))
 
 
 @cache
 def seed_dialogues() -> tuple[SeedDialogue, ...]:
-    """Conversations whose every turn is rephrased."""
+    """Return conversations whose every turn is rephrased."""
     schemas = seed_schemas()
     return tuple(
         SeedDialogue(row["database"], schemas[row["database"]], tuple(DialogueTurn(**turn) for turn in row["turns"]))
@@ -85,12 +78,12 @@ def seed_dialogues() -> tuple[SeedDialogue, ...]:
 
 @cache
 def seed_programs() -> tuple[SeedProgram, ...]:
-    """Questions worked out in code, each with another difficulty."""
+    """Return questions worked out in code, each with another difficulty."""
     return tuple(SeedProgram(**row) for row in _rows("seed_programs.jsonl"))
 
 
 def default_store() -> ExampleStore:
-    """A store of the seeds in plain memory, for when no other is configured. Each call gives a new one."""
+    """Return a new store of the seeds in plain memory, for when no other is configured."""
     return ExampleStore(_seeded(HashedEmbedding()))
 
 
@@ -100,15 +93,11 @@ def open_with_seeds(location: str | Path | None = None, embedding: Embedding | N
     A store that only holds what was approved on one database would otherwise leave every other without any.
     """
     chosen = embedding or HashedEmbedding()
-    return ExampleStore(ChromaBackend(location, chosen.name), chosen, lambda: _seeded(chosen))
+    return ExampleStore(backend_at(location, chosen), chosen, lambda: _seeded(chosen))
 
 
 def open_existing(location: str, embedding: str) -> ExampleStore:
-    """A store that is there, as `open_with_seeds` opens it.
-
-    Args:
-        location: A folder or a Chroma server's URL.
-        embedding: As `make_embedding` names it.
+    """Open a store that is there, a folder or a Chroma server's URL, as `open_with_seeds` does.
 
     Raises:
         ExampleStoreError: There is none, or it was made by another version or with another embedding.
@@ -119,8 +108,8 @@ def open_existing(location: str, embedding: str) -> ExampleStore:
     return open_with_seeds(location, make_embedding(embedding))
 
 
-def _seeded(embedding: Embedding) -> ExactBackend:
-    backend = ExactBackend()
+def _seeded(embedding: Embedding) -> MemoryBackend:
+    backend = MemoryBackend()
     ExampleStore(backend, embedding).add(seed_examples())
     return backend
 

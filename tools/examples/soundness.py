@@ -1,7 +1,4 @@
-"""What is checked of an example before it is imported: text in double quotes is mended, what teaches wrong is left out.
-
-Public sets hold pairs whose SQL does not do what the question says; shown as an example, such a pair is copied.
-"""
+"""What is wrong with an example: shown to a model, a pair whose SQL does not do what its question says is copied."""
 
 from __future__ import annotations
 
@@ -16,6 +13,22 @@ from ..errors import SQLParseError
 from ..sql.parse import parse
 from .compact_schema import read_compact
 from .example import Example
+
+_DESCENDING = re.compile(r"\bdescending\b|\bdesc\b|\b(?:from )?(?:high(?:est)?|larg(?:e|est)) to (?:low|small)", re.I)
+_TOP = re.compile(r"\btop (?:\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.I)
+_UPWARDS = re.compile(
+    r"\b(?:ascending|asc|lowest|least|fewest|smallest|earliest|oldest|shortest|longest|cheapest|youngest|alphabetical(?:ly)?)\b"
+    r"|\b(?:rank|position|place)",
+    re.I,
+)
+_HIGHEST = re.compile(r"\b(?:most(?! recent)|highest|largest|biggest|greatest|maximum)\b", re.I)
+_LOWEST = re.compile(r"\b(?:least|lowest|fewest|smallest|minimum)\b", re.I)
+_ONE = re.compile(r"\border\s+by\s+(?P<by>(?:(?!\border\s+by\b).)*)\blimit\s+1\s*;?\s*\Z", re.I | re.S)
+_DOWNWARDS = re.compile(
+    rf"{_HIGHEST.pattern}|{_DESCENDING.pattern}|\b(?:most|latest|newest|best|recent|youngest|last)\b", re.I
+)
+_ORDER = re.compile(r"\border\s+by\b(.*)", re.I | re.S)
+_DOWN = re.compile(r"\bdesc\b|\border\s+by\s+-", re.I)
 
 _SUPERLATIVE = re.compile(
     r"\b(?:which|what|who|whose|find|show|list|name|give)\b.*\b(?:has|have|had|with|by|is|are|was|were)\s+(?:\w+\s+)?the\s+"
@@ -45,6 +58,28 @@ _MASKED_TEXTS = frozenset(
     ("", "?", "_", "[mask]", "<mask>", "mask", "terminal", "value", "[value]", "<value>", "<unk>")
 )
 _MAKES_ONE = (exp.Max, exp.Min, exp.Limit, exp.Fetch, exp.Window)
+
+
+def contradiction(question: str, sql: str) -> str:
+    """Why the SQL cannot answer the question, of what can be told from their words alone; empty if nothing is wrong.
+
+    Args:
+        question: Self-contained.
+        sql: One query.
+    """
+    if one := _ONE.search(sql):
+        down = bool(_DOWN.search(one["by"]) or one["by"].lstrip().startswith("-"))
+        if not down and _HIGHEST.search(question) and not _UPWARDS.search(question):
+            return "the question asks for the most, and the SQL takes the least"
+        if down and _LOWEST.search(question) and not _DOWNWARDS.search(question):
+            return "the question asks for the least, and the SQL takes the most"
+    if not _ORDER.search(sql) or _DOWN.search(sql) or _UPWARDS.search(question):
+        return ""
+    if _DESCENDING.search(question):
+        return "the question asks for descending order, and the SQL orders the other way"
+    if _TOP.search(question):
+        return "the question asks for the top ones, and the SQL orders from the lowest up"
+    return ""
 
 
 def mended(example: Example) -> Example:

@@ -7,36 +7,37 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ExampleRefused
-from .backend import Backend, Row, VectorTable
-from .chroma_backend import ChromaBackend
-from .embedding import Embedding, HashedEmbedding
+from .chroma import ChromaBackend, ChromaTable
+from .embedding import Embedding, HashedEmbedding, Vectors
 from .entry import SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
-from .example import Added, Example, Found, Index, Near, Refusal, Stats
-from .payload import from_json
+from .example import Added, Example, Found, Index, Refusal, Stats, from_json
 from .rights import Standing, is_readable, verified_standing
-from .rooms import BATCH, PAIRS, TABLES, Room, rebuild, write
-from .seen import seen_keys, seen_pairs
+from .tables import REBUILT_SUFFIX, MemoryBackend, MemoryTable, Near, Row
 
 if TYPE_CHECKING:
     from ..database import Database
 
+PAIRS = "pairs"
+_TABLES: dict[Index, str] = {"question": PAIRS, "skeleton": "skeletons", "sql": "sqls"}
 _KEY_FIELDS: dict[Index, tuple[str, ...]] = {"skeleton": ("skeleton_1", "skeleton_2"), "sql": ("sql",)}
 _FORMS = ("simplified", "rephrased", "database_schema")
 """What an example that is there already may be given anew."""
 
+_BATCH = 1_000
 _FALLBACK = "\x00fallback"
 """The room of the fallback examples; no database can be called so."""
 
 ENOUGH_SHARED = 50
 """Shared examples that are enough to choose from; with fewer, those of the fallback are shown too."""
 
+Backend = MemoryBackend | ChromaBackend
+_Table = MemoryTable | ChromaTable
 _T = TypeVar("_T")
 
 
@@ -52,7 +53,7 @@ class ExampleStore:
     def __init__(
         self, backend: Backend, embedding: Embedding | None = None, fallback: Callable[[], Backend] | None = None
     ) -> None:
-        """Use `open`; this is for other backends.
+        """Use `open`; this is for tables that are open already.
 
         Args:
             backend: Where the examples are.
@@ -71,7 +72,7 @@ class ExampleStore:
 
     @classmethod
     def open(cls, location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
-        """Opens a store, making it if there is none.
+        """Open a store, making it if there is none.
 
         Args:
             location: None for memory, a folder, or `http://host:port` of a Chroma server.
@@ -81,7 +82,7 @@ class ExampleStore:
             ExampleStoreError: It cannot be opened, or was made by another version or with another embedding.
         """
         chosen = embedding or HashedEmbedding()
-        return cls(ChromaBackend(location, chosen.name), chosen)
+        return cls(backend_at(location, chosen), chosen)
 
     def seen_by(self, database: Database) -> ExampleStore:
         """Return this store with only those of a database's own examples that whoever opened it may read."""
@@ -101,48 +102,58 @@ class ExampleStore:
             database: As whoever asks opened it.
             identity: Its `database_identity`.
         """
-        pairs = self._backend.table(identity, PAIRS)
+        pairs = self._backend.find(identity, PAIRS)
         ids = pairs.ids() if pairs else []
         if not pairs or not ids:
             return
         key = identity, database.rights, database.schema().version
         known = self._standings.get(key, {})
         new = pairs.get([id_ for id_ in ids if id_ not in known])
-        read = {id_: verified_standing(from_json(row.fields["example"]), database) for id_, row in new.items()}
+        read = {id_: verified_standing(_example(row), database) for id_, row in new.items()}
         known = self._standings[key] = known | read
         vector = self.embedding([question])[0]
         for standing in sorted({each for id_ in ids if (each := known.get(id_))}, reverse=True):
             among = [id_ for id_ in ids if known.get(id_) == standing]
-            yield [from_json(row.fields["example"]) for row in pairs.nearest(vector, k, among)]
+            yield [_example(row) for row in pairs.nearest(vector, k, among)]
 
     def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> Added:
-        """Adds examples; those that are there already are left as they are, but for what `_FORMS` names.
+        """Add examples that are not there yet.
 
         Args:
-            examples: Any number; written in batches.
-            verify: Runs each one's SQL on its database; see `runs_on`.
-            strict: Raise at the first example that is refused. Otherwise refusals are gathered and the rest is added.
+            examples: Written in batches.
+            verify: Called with each new one; see `runs_on`.
+            strict: Whether a refused example ends the addition; otherwise the others are added.
 
         Raises:
             ExampleRefused: SQL that is not one query or doesn't run (if `strict`). Batches before it are kept.
             ExampleStoreError: The store cannot be written.
         """
-        total = Added()
+        total, refused = Added(), list[Refusal]()
+
+        def passing(examples: Sequence[Example], check: Callable[[Example], _T]) -> Iterator[_T]:
+            for example in examples:
+                try:
+                    yield check(example)
+                except ExampleRefused as error:
+                    if strict:
+                        raise
+                    refused.append(Refusal(example, str(error)))
+
         stream = iter(examples)
-        while part := list(islice(stream, BATCH)):
-            kept, unsound = _passing(part, sound, strict)
-            unknown, simplified = self._compared(kept)
-            entries, wrong = _passing(unknown, lambda example: make_entry(example, verify), strict)
-            new = self._write_rooms(entries)
-            for entry in simplified:
+        while part := list(islice(stream, _BATCH)):
+            before = len(refused)
+            unknown, changed = self._compared(list(passing(part, sound)))
+            entries = list(passing(unknown, lambda example: make_entry(example, verify)))
+            rooms = dict.fromkeys(room_of(entry.example) for entry in entries)
+            new = sum(self._write(room, [one for one in entries if room_of(one.example) == room]) for room in rooms)
+            for entry in changed:
                 self._rewrite(entry)
-            known = len(part) - len(unsound) - len(wrong) - new - len(simplified)
-            refused = (*total.refused, *unsound, *wrong)
-            total = Added(total.added + new, total.known + known, refused, total.updated + len(simplified))
+            known = len(part) - (len(refused) - before) - new - len(changed)
+            total = Added(total.added + new, total.known + known, tuple(refused), total.updated + len(changed))
         return total
 
     def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Near]:
-        """The k nearest keys, best first.
+        """Return the examples that stand for the k nearest keys, best first.
 
         Args:
             index: `question` compares whole questions; `skeleton` masked questions (revision chain 3.1.3), one key a
@@ -157,104 +168,72 @@ class ExampleStore:
             ExampleStoreError: The store cannot be read.
         """
         vector = self.embedding([text])[0]
-        found: list[Near] = []
         own = (database,) if database else ()
-        for room in (*own, *self._shared_rooms()) if shared else own:  # equally near ones: the database's own first
-            table = self._visible_table(room, TABLES[index])
-            for row in table.nearest(vector, k) if table and k > 0 else ():
-                pair, sql = row.fields.get("pair", row.id), row.fields.get("sql", row.id)
-                found.append(Near(room, index, row.id, pair, sql, row.similarity))
+        rooms = (*own, *self._shared_rooms()) if shared else own  # equally near ones: the database's own first
+        found = [hit for room in rooms for hit in self._nearest(room, index, vector, k)]
         return sorted(found, key=lambda hit: -hit.similarity)[:k]
-
-    def fetch(self, hits: Sequence[Near]) -> list[Found]:
-        """The examples that stand for keys, in their order, without repeats; keys whose examples are gone are skipped.
-
-        Raises:
-            ExampleStoreError: The store cannot be read.
-        """
-        rows: dict[tuple[str, str], Row] = {}
-        for room in {hit.room for hit in hits}:
-            pairs = self._visible_table(room, PAIRS)
-            wanted = dict.fromkeys(hit.pair for hit in hits if hit.room == room)
-            rows |= {(room, id_): row for id_, row in (pairs.get(list(wanted)) if pairs else {}).items()}
-        found: dict[str, Found] = {}
-        for hit in hits:
-            row = rows.get((hit.room, hit.pair)) or self._other_with_key(hit)
-            if row is not None:
-                one = _found(row, hit.similarity)
-                # Under its owner's name or shared, to a prompt it is one example.
-                found.setdefault(meaning_of(one.example), one)
-        return list(found.values())
-
-    def _other_with_key(self, hit: Near) -> Row | None:
-        """Another example with the same key, where the one that stood for it was removed or never written."""
-        pairs = self._visible_table(hit.room, PAIRS)
-        names = _KEY_FIELDS.get(hit.index)
-        return next(iter(pairs.having(names, hit.key, 1)), None) if pairs and names else None
 
     def nearest(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Found]:
         """`near` and `fetch` in one: the k examples whose keys are nearest."""
         return self.fetch(self.near(index, text, k, database, shared=shared))
 
+    def fetch(self, hits: Iterable[Near]) -> list[Found]:
+        """Return hits without repeats: under its owner's name or shared, to a prompt it is one example."""
+        first: dict[str, Found] = {}
+        for hit in hits:
+            example = _example(hit.pair)
+            first.setdefault(meaning_of(example), Found(hit.pair.id, example, hit.similarity))
+        return [*first.values()]
+
     def remove(self, ids: Sequence[str]) -> int:
-        """Removes examples by identifier; gives how many were there.
+        """Remove examples by identifier; return how many were there.
 
         Raises:
             ExampleStoreError: The store cannot be written.
         """
         removed = 0
         for room in self._backend.rooms():
-            pairs = self._backend.table(room, PAIRS)
+            pairs = self._backend.find(room, PAIRS)
             there = pairs.get(ids) if pairs else {}
-            if not pairs or not there:
-                continue
-            pairs.remove(list(there))
-            for row in there.values():
-                self._drop_keys(room, pairs, row)
-            removed += len(there)
+            if pairs and there:
+                pairs.remove(list(there))
+                for row in there.values():
+                    self._drop_keys(room, pairs, row)
+                removed += len(there)
         self._changed()
         return removed
 
-    def _drop_keys(self, room: str, pairs: VectorTable, row: Row) -> None:
-        """Removes the keys that a pair had and no pair has now."""
-        for index, names in _KEY_FIELDS.items():
-            keys = {row.fields[name] for name in names if name in row.fields}
-            self._made(room, index).remove([key for key in keys if not pairs.having(names, key, 1)])
-
     def list(self, database: str | None = None, source: str | None = None) -> Iterator[Found]:
-        """All examples, or those of databases with one short name, or of one source."""
+        """Yield all examples, or those of databases with one short name, or of one source."""
         for room in self._backend.rooms():
             for hit in self._scan(room):
                 if database in (None, hit.example.database) and source in (None, hit.example.source):
                     yield hit
 
     def visible(self, database: str = "") -> Iterator[Found]:
-        """All examples that a database's question may see; `database` is its `database_identity`."""
+        """Yield all examples that a database's question may see; `database` is its `database_identity`."""
         for room in dict.fromkeys((*self._shared_rooms(), database)):
             yield from self._scan(room)
 
     def holds_own(self, database: str) -> bool:
         """Whether a database (its `database_identity`) has examples that only its own questions may see."""
-        pairs = self._backend.table(database, PAIRS) if database else None
+        pairs = self._backend.find(database, PAIRS) if database else None
         return pairs is not None and pairs.count() > 0
 
     def count(self) -> int:
-        """How many examples there are."""
+        """Count the examples."""
         return self._total("question")
 
     def stats(self) -> Stats:
-        """The store in numbers; reads all of it."""
-        databases: Counter[str] = Counter()
-        sources: Counter[str] = Counter()
-        shared = 0
-        for hit in self.list():
-            databases[hit.example.database] += 1
-            sources[hit.example.source] += 1
-            shared += hit.example.shared
-        return Stats(databases.total(), shared, dict(databases), dict(sources), self._total("sql"), self.embedding.name)
+        """Return the store in numbers; reads all of it."""
+        examples = [hit.example for hit in self.list()]
+        databases = Counter(example.database for example in examples)
+        sources = Counter(example.source for example in examples)
+        shared = sum(example.shared for example in examples)
+        return Stats(len(examples), shared, dict(databases), dict(sources), self._total("sql"), self.embedding.name)
 
     def reindex(self) -> int:
-        """Rebuilds every index from the examples themselves; gives their number.
+        """Rebuild every index from the examples themselves; return their number.
 
         Repairs a damaged index. Others may search meanwhile; what they add or remove while it ends may be lost. If it
         is interrupted, nothing has changed: run it again. (Another embedding needs another store: import the examples
@@ -263,16 +242,16 @@ class ExampleStore:
         Raises:
             ExampleStoreError: The store cannot be read or written.
         """
-        total = sum(rebuild(self._backend, room, self.embedding) for room in self._backend.rooms())
+        total = sum(map(self._rebuild, self._backend.rooms()))
         self._changed()
         return total
 
     def cached(self, key: Hashable, make: Callable[[], _T], database: str = "") -> _T:
-        """What `make` gives, kept until the examples change that a database's questions may see.
+        """Return what `make` gives, kept until the examples change that a database's questions may see.
 
         Of what other processes change, the number of those examples tells.
         """
-        tables = [self._backend.table(room, PAIRS) for room in dict.fromkeys((SHARED, database))]
+        tables = [self._backend.find(room, PAIRS) for room in dict.fromkeys((SHARED, database))]
         if self._reader is not None:
             key = (key, self._reader.rights, self._reader.schema().version)
         state = (*self._changes, *(table.count() if table else 0 for table in tables))
@@ -283,19 +262,72 @@ class ExampleStore:
             return known[1]
 
     def close(self) -> None:
-        """Gives back files and connections."""
+        """Give back files and connections."""
         self._backend.close()
 
     def __enter__(self) -> ExampleStore:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _shared_rooms(self) -> tuple[str, ...]:
+        """Return where shared examples are: the fallback too while the store has too few of its own."""
+        if not self._make_fallback:
+            return (SHARED,)
+        pairs = self._backend.find(SHARED, PAIRS)
+        return (SHARED,) if pairs and pairs.count() >= ENOUGH_SHARED else (SHARED, _FALLBACK)
+
+    def _find(self, room: str, index: Index) -> _Table | None:
+        """Return a table to look things up in."""
+        if room == _FALLBACK:
+            return self._make_fallback().find(SHARED, _TABLES[index]) if self._make_fallback else None
+        return self._backend.find(room, _TABLES[index])
+
+    def _may_read(self, room: str, row: Row) -> bool:
+        return self._reader is None or room in (SHARED, _FALLBACK) or is_readable(_example(row), self._reader)
+
+    def _nearest(self, room: str, index: Index, vector: Vectors, k: int) -> Iterator[Near]:
+        """Yield the pairs of the k nearest keys; nothing else tells that there are pairs that may not be read."""
+        keys, pairs, wanted = self._find(room, index), self._find(room, "question"), k
+        while keys and pairs and k > 0:
+            rows = keys.nearest(vector, wanted)
+            found = [(key, pair) for key, pair in self._standing_for(room, index, rows, pairs) if pair is not None]
+            if len(found) >= k or len(rows) < wanted:
+                for key, pair in found[:k]:
+                    yield Near(pair, key.fields.get("sql", key.id), key.similarity)
+                return
+            wanted *= 4
+
+    def _standing_for(
+        self, room: str, index: Index, keys: Sequence[Row], pairs: _Table
+    ) -> Iterator[tuple[Row, Row | None]]:
+        """Yield each key with its pair, or another of its pairs if that one is gone or may not be read."""
+        if index == "question":
+            yield from ((key, key if self._may_read(room, key) else None) for key in keys)
+            return
+        first = pairs.get(list(dict.fromkeys(key.fields["pair"] for key in keys)))
+        for key in keys:
+            pair = first.get(key.fields["pair"])
+            if pair is None or not self._may_read(room, pair):
+                others = pairs.having(_KEY_FIELDS[index], key.id, max(pairs.count(), 1) if self._reader else 1)
+                pair = next((other for other in others if self._may_read(room, other)), None)
+            yield key, pair
+
+    def _scan(self, room: str) -> Iterator[Found]:
+        pairs = self._find(room, "question")
+        return (Found(row.id, _example(row)) for row in (pairs.scan() if pairs else ()) if self._may_read(room, row))
+
+    def _total(self, index: Index) -> int:
+        tables = [self._backend.find(room, _TABLES[index]) for room in self._backend.rooms()]
+        return sum(table.count() for table in tables if table)
+
+    def _changed(self) -> None:
+        with self._lock:
+            self._changes[0] += 1
+
     def _compared(self, examples: Sequence[Example]) -> tuple[Sequence[Example], Sequence[Entry]]:
-        """Those that are not there, and those that are with another simplified form; both without repeats.
+        """Return those that are not there, and those that are with another form; both without repeats.
 
         What is there has its keys, and is not run again.
         """
@@ -305,91 +337,89 @@ class ExampleStore:
             first = held.setdefault(id_ := example_id(example), example)
             held[id_] = replace(first, **{name: getattr(example, name) or getattr(first, name) for name in _FORMS})
         unknown: list[Example] = []
-        simplified: list[Entry] = []
+        changed: list[Entry] = []
         for room, held in by_room.items():
-            pairs = self._backend.table(room, PAIRS)
+            pairs = self._backend.find(room, PAIRS)
             there = pairs.get(list(held)) if pairs else {}
             unknown += [example for id_, example in held.items() if id_ not in there]
             for id_, row in there.items():
-                kept = from_json(row.fields["example"])
+                kept = _example(row)
                 if example_id(kept) != id_:  # of before rights counted, and approved under others
                     kept = replace(held[id_], added=kept.added)
-                forms = {name: form for name in _FORMS if (form := getattr(held[id_], name))}
-                if (changed := replace(kept, **forms)) != from_json(row.fields["example"]):
-                    simplified.append(replace(make_entry(changed), id=id_))
-        return unknown, simplified
+                new = replace(kept, **{name: form for name in _FORMS if (form := getattr(held[id_], name))})
+                if new != _example(row):
+                    changed.append(replace(make_entry(new), id=id_))
+        return unknown, changed
+
+    def _write(self, room: str, entries: Sequence[Entry], suffix: str = "") -> int:
+        """Write what of the entries is not there; return how many pairs were new.
+
+        Nothing is made or written before all vectors are there: an embedding that fails leaves no table that is bound
+        to it. Keys are written before pairs, so that a pair that is there has its keys.
+        """
+        skeletons = {
+            id_: (text, {"pair": entry.id, "sql": entry.sql_id})
+            for entry in reversed(entries)
+            for id_, text in entry.skeletons.items()
+        }
+        sqls = {entry.sql_id: (entry.sql, {"pair": entry.id}) for entry in reversed(entries)}
+        pairs = {entry.id: (entry.example.question, entry.fields) for entry in entries}
+        missing: dict[str, dict[str, tuple[str, dict[str, str]]]] = {}
+        for table, rows in (("skeletons", skeletons), ("sqls", sqls), (PAIRS, pairs)):
+            found = self._backend.find(room, table + suffix)
+            there = found.get(list(rows)) if found else {}
+            missing[table] = {id_: row for id_, row in rows.items() if id_ not in there}
+        vectors = {table: self.embedding([text for text, _ in new.values()]) for table, new in missing.items() if new}
+        for table, of_table in vectors.items():
+            new = missing[table]
+            self._backend.make(room, table + suffix).add(list(new), of_table, [fields for _, fields in new.values()])
+        if missing[PAIRS]:
+            self._changed()
+        return len(missing[PAIRS])
 
     def _rewrite(self, entry: Entry) -> None:
-        """Gives a pair that is there another example and other keys; keys first, as when it was written."""
-        pairs = self._made(entry.room, "question")
+        """Give a pair that is there another example and other keys; keys first, as when it was written."""
+        room = room_of(entry.example)
+        pairs = self._backend.make(room, PAIRS)
         before = pairs.get([entry.id])
-        self._write(entry.room, [entry])
+        self._write(room, [entry])
         pairs.update([entry.id], [entry.fields])
         self._standings.clear()
         for row in before.values():
-            self._drop_keys(entry.room, pairs, row)
+            self._drop_keys(room, pairs, row)
         self._changed()
 
-    def _write_rooms(self, entries: Sequence[Entry]) -> int:
-        rooms = dict.fromkeys(entry.room for entry in entries)
-        return sum(self._write(room, [entry for entry in entries if entry.room == room]) for room in rooms)
+    def _drop_keys(self, room: str, pairs: _Table, row: Row) -> None:
+        """Remove the keys that a pair had and no pair has now."""
+        for index, names in _KEY_FIELDS.items():
+            keys = {row.fields[name] for name in names if name in row.fields}
+            unused = [key for key in keys if not pairs.having(names, key, 1)]
+            self._backend.make(room, _TABLES[index]).remove(unused)
 
-    def _write(self, room: str, entries: Sequence[Entry]) -> int:
-        new = write(Room(self._backend, room), self.embedding, entries)
-        if new:
-            self._changed()
-        return new
+    def _rebuild(self, room: str) -> int:
+        """Rebuild all tables of a room from its pairs, then replace the old ones; return how many pairs there are.
 
-    def _made(self, room: str, index: Index) -> VectorTable:
-        return Room(self._backend, room).made(index)
-
-    def _shared_rooms(self) -> tuple[str, ...]:
-        """Where shared examples are: the fallback too while the store has fewer than `ENOUGH_SHARED` of its own."""
-        if not self._make_fallback:
-            return (SHARED,)
-        pairs = self._backend.table(SHARED, PAIRS)
-        return (SHARED,) if pairs and pairs.count() >= ENOUGH_SHARED else (SHARED, _FALLBACK)
-
-    def _visible_table(self, room: str, name: str) -> VectorTable | None:
-        """A table to look things up in."""
-        if room == _FALLBACK:
-            return self._make_fallback().table(SHARED, name) if self._make_fallback else None
-        table, reader = self._backend.table(room, name), self._reader
-        if table is None or reader is None or room == SHARED:
-            return table
-        if name == PAIRS:
-            return seen_pairs(table, partial(is_readable, database=reader))
-        pairs = self._visible_table(room, PAIRS)
-        names = next(names for index, names in _KEY_FIELDS.items() if TABLES[index] == name)
-        return seen_keys(table, pairs, names) if pairs else None
-
-    def _scan(self, room: str) -> Iterator[Found]:
-        pairs = self._visible_table(room, PAIRS)
-        return (_found(row) for row in (pairs.scan() if pairs else ()))
-
-    def _total(self, index: Index) -> int:
-        tables = [self._backend.table(room, TABLES[index]) for room in self._backend.rooms()]
-        return sum(table.count() for table in tables if table)
-
-    def _changed(self) -> None:
-        with self._lock:
-            self._changes[0] += 1
+        Until then everybody finds the old ones, and an interruption changes nothing.
+        """
+        self._backend.clear(room, [table + REBUILT_SUFFIX for table in _TABLES.values()])
+        pairs = self._backend.find(room, PAIRS)
+        if pairs is None:
+            return 0
+        for _ in range(2):
+            stream = pairs.scan()
+            while part := list(islice(stream, _BATCH)):
+                self._write(room, [make_entry(_example(row)) for row in part], REBUILT_SUFFIX)
+            if pairs.count() == self._backend.make(room, PAIRS + REBUILT_SUFFIX).count():
+                break  # otherwise somebody wrote meanwhile
+        for table in reversed(_TABLES.values()):  # pairs last: they have their keys
+            self._backend.replace(room, table, table + REBUILT_SUFFIX)
+        return self._backend.make(room, PAIRS).count()
 
 
-def _passing(
-    examples: Sequence[Example], check: Callable[[Example], _T], strict: bool
-) -> tuple[list[_T], list[Refusal]]:
-    passed: list[_T] = []
-    refused: list[Refusal] = []
-    for example in examples:
-        try:
-            passed.append(check(example))
-        except ExampleRefused as error:
-            if strict:
-                raise
-            refused.append(Refusal(example, str(error)))
-    return passed, refused
+def backend_at(location: str | Path | None, embedding: Embedding) -> Backend:
+    """Open a store's tables: None for memory, a folder, or a Chroma server's URL."""
+    return MemoryBackend() if location is None else ChromaBackend(location, embedding.name)
 
 
-def _found(row: Row, similarity: float = 1.0) -> Found:
-    return Found(row.id, from_json(row.fields["example"]), similarity)
+def _example(row: Row) -> Example:
+    return from_json(row.fields["example"])

@@ -13,6 +13,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ..database.schema import Schema
 from ..errors import SQLParseError
+from ..sql.keywords import quote_text
 from ..sql.literals import searched_literals
 from ..sql.parse import parse
 from ..values.text_words import Word, words
@@ -38,13 +39,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 @dataclass(frozen=True)
 class Verified:
-    """The query of a verified question, for another one that differs from it in values at most.
-
-    Attributes:
-        example: The verified question.
-        sql: Its query with the values of the new one.
-        changed: What stands now in the place of what, `(before, now)`.
-    """
+    """A verified question, and its query with the values of another one: `changed` has each `(before, now)`."""
 
     example: Example
     sql: str
@@ -53,13 +48,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class _Slot:
-    """A constant of the query that the question names.
-
-    Attributes:
-        words: Its words as `_forms` has them.
-        tokens: Where it stands in the query.
-        places: The columns that it is compared with; none of a number.
-    """
+    """A constant of the query that the question names, compared with the columns in `places`; none for a number."""
 
     text: str
     words: tuple[str, ...]
@@ -68,7 +57,7 @@ class _Slot:
 
 
 def answered_by(question: str, candidates: Iterable[Example], schema: Schema, spelt: Spelt) -> Verified | None:
-    """The first verified question that asks the same, or the same of other values; None where none does.
+    """Return the first verified question that asks the same, or the same of other values; None if none does.
 
     Values count as others only where the query compares a column with the one, and that column holds the other. What
     the query does not name stays as it is, so it must be the same in both questions.
@@ -92,8 +81,7 @@ def answered_by(question: str, candidates: Iterable[Example], schema: Schema, sp
         found = next((one for one in same if " ".join(one.question.split()).casefold() == literal), same[0])
         return Verified(found, found.sql)
     for example in candidates:
-        found = _with_values(asked, question, example, schema, spelt)
-        if found is not None:
+        if found := _with_values(asked, question, example, schema, spelt):
             return found
     return None
 
@@ -128,7 +116,7 @@ def _forms(said: Sequence[Word]) -> tuple[str, ...]:
 
 
 def _form(word: Word) -> str:
-    """A word without its plural: stems are too coarse where nobody looks again (orders, ordered)."""
+    """Return a word without its plural: stems are too coarse where nobody looks again (orders, ordered)."""
     plural = len(word.folded) > 3 and word.folded.endswith("s") and not word.folded.endswith("ss")
     return word.folded[:-1] if plural else word.folded
 
@@ -148,16 +136,12 @@ def _with_values(
         return None
     pattern: list[str | _Slot] = []
     forms, place = _forms(told), 0
-    starts = {start: slot for slot in slots if (start := _find(forms, slot.words)) is not None}
     while place < len(forms):
-        slot = starts.get(place)
+        slot = next((slot for slot in reversed(slots) if forms[place : place + len(slot.words)] == slot.words), None)
         pattern.append(slot or forms[place])
         place += len(slot.words) if slot else 1
-    filled = _match(pattern, asked)
-    if filled is None:
-        return None
     changes: list[tuple[_Slot, str]] = []
-    for slot, span in filled:
+    for slot, span in _match(pattern, asked) or ():
         if _forms(span) == slot.words:
             continue
         now = _value(question[span[0].start : span[-1].end], slot, spelt)
@@ -170,7 +154,7 @@ def _with_values(
 
 
 def _slots(example: Example, told: Sequence[Word], schema: Schema) -> list[_Slot]:
-    """The constants of a query that its question names just once."""
+    """Return the constants of a query that its question names just once."""
     try:
         parsed = parse(example.sql, schema.dialect)
     except SQLParseError:
@@ -210,13 +194,8 @@ class _Anything:
         return ()
 
 
-def _find(forms: Sequence[str], part: Sequence[str]) -> int | None:
-    starts = (i for i in range(len(forms)) if tuple(forms[i : i + len(part)]) == tuple(part))
-    return next(starts, None)
-
-
 def _match(pattern: Sequence[str | _Slot], asked: Sequence[Word]) -> list[tuple[_Slot, tuple[Word, ...]]] | None:
-    """The words of a question that stand for each slot, where all others are those of the pattern."""
+    """Return the words of a question that stand for each slot, if all others are those of the pattern."""
     if not pattern:
         return [] if not asked else None
     first, rest = pattern[0], pattern[1:]
@@ -230,7 +209,7 @@ def _match(pattern: Sequence[str | _Slot], asked: Sequence[Word]) -> list[tuple[
 
 
 def _value(text: str, slot: _Slot, spelt: Spelt) -> str | None:
-    """The new value as the query must have it."""
+    """Return the new value as the query must have it; None if it may not stand there."""
     if not slot.places:
         return text if _NUMBER.fullmatch(text) else None
     spellings = {spelt(table, column, text) for table, column in slot.places}
@@ -238,8 +217,6 @@ def _value(text: str, slot: _Slot, spelt: Spelt) -> str | None:
 
 
 def _spliced(sql: str, changes: Sequence[tuple[_Slot, str]], dialect: str) -> str:
-    from ..sql.keywords import quote_text
-
     sql = sql.strip().strip(";").strip()
     edits = [(token, now, bool(slot.places)) for slot, now in changes for token in slot.tokens]
     for token, now, is_text in sorted(edits, key=lambda edit: -edit[0].start):

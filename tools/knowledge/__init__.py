@@ -7,29 +7,21 @@
 ...     print([entry.name for entry in knowledge.find("How many active customers are there?").entries])
 """
 
-from .check import Problem
-from .compile import compiled, names_definition
-from .entry import Entry, EntryKind, Selection
-from .file import KnowledgeFile, knowledge_schema
-from .knowledge import Knowledge
-from .place import knowledge_path
-from .read import read_knowledge
-from .unknown import unknown_words
-from .used import used_entries
+from .entry import Entry, Selection
+from .file import knowledge_schema
+from .fragment import compiled, used_entries
+from .knowledge import Knowledge, unknown_words
+from .read import knowledge_path, read_knowledge
 from .write import KnowledgeWriter
 
 __all__ = [
     "Entry",
-    "EntryKind",
     "Knowledge",
-    "KnowledgeFile",
     "KnowledgeWriter",
-    "Problem",
     "Selection",
     "compiled",
     "knowledge_path",
     "knowledge_schema",
-    "names_definition",
     "read_knowledge",
     "unknown_words",
     "used_entries",

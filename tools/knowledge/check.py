@@ -13,7 +13,16 @@ from sqlglot import exp
 from ..database.schema import ForeignKey, Schema
 from ..errors import KnowledgeError, TableturnError
 from .entry import Entry, Item
-from .fragment import counted_where, find_column, find_table, fragment_kind, parse_fragment, read_fragment
+from .fragment import (
+    Fragment,
+    and_parts,
+    counted_where,
+    find_column,
+    find_table,
+    fragment_kind,
+    parse_fragment,
+    read_fragment,
+)
 
 if TYPE_CHECKING:
     from ..database import Database
@@ -34,27 +43,13 @@ class Problem:
         return f"{source}{self.entry.key}: {self.why}"
 
 
-@dataclass(frozen=True)
-class Checked:
-    """Entries that hold, and why the others do not.
+def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tuple[list[Entry], list[Problem]]:
+    """Return the entries of all layers that hold on a database, and why the others do not.
 
-    Attributes:
-        keys: The joins as keys of the schema.
-    """
-
-    entries: tuple[Entry, ...]
-    problems: tuple[Problem, ...]
-    keys: tuple[ForeignKey, ...]
-
-
-def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> Checked:
-    """The entries of all layers that hold on a database, as whoever it was opened for may see it.
-
-    Of two layers that define the same the later one counts. Where permissions are in force, what names something that
-    is not visible is left out without a word: why would tell that it is there.
+    Of two layers that define the same the later one counts. Where whoever opened the database may not see all of it,
+    what names something that is not visible is left out without a word: why would tell that it is there.
     """
     schema = database.schema()
-    restricted = bool(database.rights.key)
     problems: list[Problem] = []
     fitting: list[Entry] = []
     unseen: set[str] = set()
@@ -64,24 +59,24 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> Chec
         except TableturnError as error:
             problems.append(Problem(entry, str(error)))
             unseen |= {part.lower() for item in entry.about for part in item if part}
-    if restricted:
+    if own := database.rights.key:
         problems.clear()
-        unseen -= {name.lower() for table in schema.tables for name in (table.name, *(c.name for c in table.columns))}
-        own = database.rights.key  # what is written under these rights tells nothing that is hidden from them
-        fitting = [entry for entry in fitting if entry.rights == own or not _names_unseen(entry, schema, unseen)]
+        shown = {item.name.lower() for table in schema.tables for item in (table, *table.columns)}
+        unseen -= shown
+        shown |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
+        # What is written under these rights tells nothing that is hidden from them.
+        fitting = [entry for entry in fitting if entry.rights == own or not _names_unseen(entry, shown, unseen)]
         # In which file an entry stands, and where, tells whether there is a hidden one of its name.
         fitting.sort(key=lambda entry: (entry.added, entry.key))
     fitting = [entry for entry in fitting if _may_leave(entry, database)]
-    kept = _without_conflicts(fitting, problems)
-    keys = tuple(key for entry in kept if entry.kind == "join" for key in [_key(entry, schema)])
-    return Checked(tuple(kept), tuple(problems), keys)
+    return _without_conflicts(fitting, problems), problems
 
 
 _CONTRADICTS = "it contradicts"
 
 
 def _upper(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[Entry]:
-    """Each thing as the topmost layer that has it says it."""
+    """Return each thing as the topmost layer that has it says it."""
     found: dict[str, Entry] = {}
     for layer in layers:
         own: dict[str, Entry] = {}
@@ -95,7 +90,7 @@ def _upper(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[E
 
 
 def _fitted(entry: Entry, schema: Schema, database: Database) -> Entry:
-    """The entry with names as the schema has them.
+    """Return the entry with names as the schema has them.
 
     Raises:
         KnowledgeError: It does not fit.
@@ -104,86 +99,78 @@ def _fitted(entry: Entry, schema: Schema, database: Database) -> Entry:
         raise KnowledgeError(entry.fault)
     about = tuple(_item(item, schema) for item in entry.about)
     if entry.kind == "join":
-        key = _key(entry, schema)
-        places = [(key.table, column) for column in key.columns]
-        places += [(key.ref_table, column) for column in key.ref_columns]
-        return replace(entry, about=tuple(places))
+        key = join_key(entry, schema)
+        ends = (key.table, key.columns), (key.ref_table, key.ref_columns)
+        return replace(entry, about=tuple((table, column) for table, columns in ends for column in columns))
     if entry.kind not in ("term", "metric") or not entry.sql:
         return replace(entry, about=about)
     expression, _, condition = entry.sql.partition("\n")
     sql = counted_where(expression, condition, schema.dialect) if condition else expression
     fragment = read_fragment(sql, schema, [table for table, _ in about])
-    _compile(entry, fragment.sql, fragment.tables, schema, database)
+    _compile(entry, fragment, schema, database)
     return replace(entry, sql=fragment.sql, about=tuple(dict.fromkeys((*fragment.columns, *about))))
 
 
 def _item(item: Item, schema: Schema) -> Item:
-    """A table or column as the schema names it; a table's own name may hold a point."""
+    """Return a table or column as the schema names it; a table's own name may hold a point."""
     table, column = item
-    whole = f"{table}.{column}" if column else table
-    if schema.table(whole) is not None:
-        return find_table(schema, whole), ""
-    plain = _unquoted(table)
-    if not column:
-        return find_table(schema, plain), ""
-    named = find_table(schema, plain)
-    return named, find_column(schema, named, _unquoted(column))
+    whole = schema.table(f"{table}.{column}" if column else table)
+    if whole is not None:
+        return whole.name, ""
+    named = find_table(schema, _unquoted(table))
+    return named, find_column(schema, named, _unquoted(column)) if column else ""
 
 
 def _unquoted(name: str) -> str:
     return name[1:-1] if len(name) > 1 and name[0] + name[-1] in ('""', "``", "[]") else name
 
 
-def _compile(entry: Entry, sql: str, tables: Sequence[str], schema: Schema, database: Database) -> None:
-    tree = parse_fragment(sql, schema.dialect)
+def _compile(entry: Entry, fragment: Fragment, schema: Schema, database: Database) -> None:
+    """Have the database compile a query with the SQL of an entry.
+
+    Raises:
+        KnowledgeError: It is of another kind, or does not compile.
+    """
+    tree = parse_fragment(fragment.sql, schema.dialect)
     if fragment_kind(tree) != entry.kind:
         wrong = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
         raise KnowledgeError(
             wrong if entry.kind == "metric" else "a term's SQL is a condition on a row, no aggregate or value"
         )
-    sources = exp.select("1").from_(exp.to_table(tables[0]))
-    sources.set("from_" if "from_" in sources.args else "from", exp.From(this=_table(tables[0])))
-    for table in tables[1:]:
-        sources = sources.join(_table(table), join_type="CROSS")
+    first, *others = (exp.Table(this=exp.to_identifier(name, quoted=True)) for name in fragment.tables)
+    sources = exp.select("1").from_(first)
+    for table in others:
+        sources = sources.join(table, join_type="CROSS")
     query = sources.select(tree, append=False) if entry.kind == "metric" else sources.where(tree)
-    named = {find_table(schema, node.name) for node in tree.find_all(exp.Table)} | set(tables)
+    named = {find_table(schema, node.name) for node in tree.find_all(exp.Table)} | set(fragment.tables)
     statement = query.sql(dialect=schema.dialect)
     failed = database.compile_check(statement, [table for table in schema.tables if table.name in named])
     if failed is not None:
         raise KnowledgeError(f"its SQL does not compile: {failed}")
 
 
-def _table(name: str) -> exp.Table:
-    return exp.Table(this=exp.to_identifier(name, quoted=True))
-
-
-def _key(entry: Entry, schema: Schema) -> ForeignKey:
-    """The join as a key.
+def join_key(entry: Entry, schema: Schema) -> ForeignKey:
+    """Return the join as a key.
 
     Raises:
         KnowledgeError: It is none, or names what is not there.
     """
-    tree = parse_fragment(entry.sql, schema.dialect)
-    pairs = list(tree.flatten()) if isinstance(tree, exp.And) else [tree]
-    ends: list[tuple[Item, Item]] = []
-    for pair in pairs:
-        if not isinstance(pair, exp.EQ) or not all(
-            isinstance(side, exp.Column) for side in (pair.this, pair.expression)
-        ):
+    ends: list[list[Item]] = []
+    for pair in and_parts(parse_fragment(entry.sql, schema.dialect)):
+        sides = [side for side in (pair.this, pair.args.get("expression")) if isinstance(side, exp.Column)]
+        if not isinstance(pair, exp.EQ) or len(sides) != 2:
             raise KnowledgeError("a join is written as visits.customer_ref = customers.id, further pairs after AND")
-        left, right = pair.this, pair.expression
-        if not (left.table and right.table):
+        if not all(side.table for side in sides):
             raise KnowledgeError(f"{pair.sql()!r} lacks a table: write visits.customer_ref = customers.id")
-        tables = find_table(schema, left.table), find_table(schema, right.table)
-        columns = find_column(schema, tables[0], left.name), find_column(schema, tables[1], right.name)
-        ends.append(((tables[0], columns[0]), (tables[1], columns[1])))
+        tables = [find_table(schema, side.table) for side in sides]
+        ends.append([(table, find_column(schema, table, side.name)) for table, side in zip(tables, sides, strict=True)])
     if len({(left[0], right[0]) for left, right in ends}) != 1:
         raise KnowledgeError("a join is of two tables: write each pair in the same order")
     (left, _), (right, _) = ends[0]
     return ForeignKey(left, tuple(pair[0][1] for pair in ends), right, tuple(pair[1][1] for pair in ends))
 
 
-def _names_unseen(entry: Entry, schema: Schema, unseen: set[str]) -> bool:
+def _names_unseen(entry: Entry, shown: set[str], unseen: set[str]) -> bool:
     """Whether an entry's words may tell of what is hidden.
 
     They do where they hold the name of something that entries of the same files describe and that is not visible, or
@@ -193,8 +180,6 @@ def _names_unseen(entry: Entry, schema: Schema, unseen: set[str]) -> bool:
     words = set(re.findall(r"\w+", text.lower()))
     if words & unseen or any(" " in name and name in text.lower() for name in unseen):
         return True
-    shown = {name.lower() for table in schema.tables for name in (table.name, *(c.name for c in table.columns))}
-    shown |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
     return any((quoted or plain).lower() not in shown for quoted, plain in _NAMES.findall(text))
 
 
@@ -220,8 +205,7 @@ def _without_conflicts(entries: Sequence[Entry], problems: list[Problem]) -> lis
     against: dict[str, Entry] = {}
     for sharing in named.values():
         for entry in sharing:
-            other = next((each for each in sharing if each.key != entry.key), None)
-            if other is not None:
+            if other := next((each for each in sharing if each.key != entry.key), None):
                 against.setdefault(entry.key, other)
     for entry in entries:
         if entry.key in against:

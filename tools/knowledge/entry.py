@@ -49,7 +49,7 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """What tells it from others: its kind and name."""
+        """Its kind and name, which tell it from others."""
         return f"{self.kind} {self.name}"
 
     @property

@@ -31,9 +31,9 @@ holds.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 
 Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
 
@@ -41,13 +41,23 @@ Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    text_field: ClassVar[str] = ""
+    """The field that a text alone stands for; empty if none may."""
+
     @model_validator(mode="before")
     @classmethod
-    def _without_empty(cls, given: Any) -> Any:
-        """A field with nothing after it is not given: `terms:` alone is how a file is begun."""
+    def _spelled_out(cls, given: Any) -> Any:
+        """Let a text alone stand for a field; a field with nothing after it is not given, as where a file is begun."""
+        if isinstance(given, str) and cls.text_field:
+            return {cls.text_field: given}
         if not isinstance(given, dict):
             return given
         return {name: value for name, value in given.items() if value != ""}  # pyright: ignore[reportUnknownVariableType]
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema = handler(core_schema)
+        return {"anyOf": [schema, {"type": "string"}]} if cls.text_field else schema
 
 
 class _Written(_Part):
@@ -56,12 +66,10 @@ class _Written(_Part):
     rights: str = Field("", description="Key of the rights under which it was added; written by tableturn.")
 
 
-def _shorthand(field: str) -> BeforeValidator:
-    return BeforeValidator(lambda value: {field: value} if isinstance(value, str) else value)
-
-
 class Term(_Written):
     """A word of the business."""
+
+    text_field: ClassVar[str] = "means"
 
     means: Words = Field(description="Its meaning, as a colleague would be told.")
     sql: str = Field("", description="A condition that says the same, columns qualified by their tables.")
@@ -83,6 +91,8 @@ class Metric(_Written):
 class ColumnNote(_Written):
     """What a column holds."""
 
+    text_field: ClassVar[str] = "means"
+
     means: str = Field("", description="What it holds.")
     also: list[Words] = Field([], description="Other words for it.")
     values: dict[str, str] = Field({}, description="Coded values and what they stand for.")
@@ -91,13 +101,17 @@ class ColumnNote(_Written):
 class TableNote(_Written):
     """What a table holds."""
 
+    text_field: ClassVar[str] = "means"
+
     means: str = Field("", description="What a row is.")
     also: list[Words] = Field([], description="Other words for it.")
-    columns: dict[str, Annotated[ColumnNote, _shorthand("means")]] = Field({}, description="Its columns.")
+    columns: dict[str, ColumnNote] = Field({}, description="Its columns.")
 
 
 class Join(_Written):
     """How two tables belong together, where the schema does not say so."""
+
+    text_field: ClassVar[str] = "on"
 
     on: Words = Field(description="visits.customer_ref = customers.id; further pairs after AND.")
     means: str = Field("", description="What it joins.")
@@ -106,12 +120,16 @@ class Join(_Written):
 class Convention(_Written):
     """A rule of the house."""
 
+    text_field: ClassVar[str] = "says"
+
     says: Words = Field(description="The rule, in a sentence.")
     about: list[Words] = Field([], description="Tables and columns that it concerns; none: every question.")
 
 
 class Never(_Written):
     """What must not be used."""
+
+    text_field: ClassVar[str] = "use"
 
     use: Words = Field(description="A table, or table.column.")
     instead: str = Field("", description="What to use in its place.")
@@ -123,34 +141,18 @@ class KnowledgeFile(_Part):
 
     author: str = Field("", description="Who wrote the entries that name nobody.")
     extends: list[Words] = Field([], description="Files under this one, relative to it; `database` for its comments.")
-    terms: dict[Words, Annotated[Term, _shorthand("means")]] = Field({}, description="Words of the business.")
+    terms: dict[Words, Term] = Field({}, description="Words of the business.")
     metrics: dict[Words, Metric] = Field({}, description="What is computed, and how.")
-    tables: dict[Words, Annotated[TableNote, _shorthand("means")]] = Field({}, description="What tables hold.")
-    joins: list[Annotated[Join, _shorthand("on")]] = Field([], description="Joins that the schema lacks.")
-    conventions: list[Annotated[Convention, _shorthand("says")]] = Field([], description="Rules of the house.")
-    never: list[Annotated[Never, _shorthand("use")]] = Field([], description="What must not be used.")
-
-
-_SHORT = ("Term", "ColumnNote", "TableNote", "Join", "Convention", "Never")
-"""What a text alone may stand for."""
+    tables: dict[Words, TableNote] = Field({}, description="What tables hold.")
+    joins: list[Join] = Field([], description="Joins that the schema lacks.")
+    conventions: list[Convention] = Field([], description="Rules of the house.")
+    never: list[Never] = Field([], description="What must not be used.")
 
 
 def knowledge_schema() -> dict[str, Any]:
-    """The JSON schema of a knowledge file, for editors and for programs that write one."""
-    whole = KnowledgeFile.model_json_schema()
-    short = {f"#/$defs/{name}" for name in _SHORT}
-
-    def opened(node: Any) -> Any:
-        if isinstance(node, list):
-            return [opened(part) for part in node]  # pyright: ignore[reportUnknownVariableType]
-        if not isinstance(node, dict):
-            return node
-        if node.get("$ref") in short:  # pyright: ignore[reportUnknownMemberType]
-            return {"anyOf": [node, {"type": "string"}]}
-        return {key: opened(value) for key, value in node.items()}  # pyright: ignore[reportUnknownVariableType]
-
+    """Return the JSON schema of a knowledge file, for editors and for programs that write one."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **opened(whole),
+        **KnowledgeFile.model_json_schema(),
         "title": "Knowledge of a database, for tableturn",
     }

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..database.schema import Schema
-from .check import Problem, check_entries
+from ..values.match import ValueMatch
+from ..values.schema_words import name_words
+from ..values.text_words import fold, stem
+from .check import Problem, check_entries, join_key
 from .entry import Entry, Selection
 from .read import DATABASE
 from .search import KnowledgeIndex
@@ -18,6 +22,19 @@ if TYPE_CHECKING:
 
 BUDGET = 1_800
 """Characters of definitions that a question is shown at most, about six hundred tokens."""
+
+
+_JARGON = re.compile(r"(?<![\w.'’-])(?:([A-Z][A-Z0-9&/]*[A-Z0-9])s?|[\"“]([^\"”]{2,40})[\"”])(?![\w'’-])")
+"""What is certainly meant as a word of its own: an abbreviation, or a word in quotes."""
+
+_COMMON = frozenset(
+    """
+    AD AM AND ASC ASAP AVG BC CEO CFO CM COUNT CSV CTO DB DESC DVD EN EST ETC EU FAQ FR GB GMT HTML HTTP ID IDS IN IP IT
+    JSON KG KM KPI LA LIMIT MAX MB MIN NASA NO NOT NULL NY OK OR PC PDF PIN PM PNG SQL SUM TV UK UN URL US USA USD UTC
+    VIP XML YES ZIP EUR GBP JPY YTD MTD QTD TOP ALL ANY BY ON OF TO IS ARE WHO HOW WHAT WHEN I
+""".split()  # noqa: SIM905 - read as a sentence
+)
+"""Abbreviations that need no explanation, and words that people write in capitals."""
 
 
 class Knowledge:
@@ -37,7 +54,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, layers: Layers, database: Database) -> Knowledge:
-        """The entries of all layers, checked against a database.
+        """Return the entries of all layers, checked against a database.
 
         Args:
             layers: What `read_knowledge` gives.
@@ -47,15 +64,16 @@ class Knowledge:
             DatabaseUnavailable: The database is gone or damaged.
         """
         bare = database.schema()
-        checked = check_entries([_commented(layer, bare) for layer in layers], database)
+        entries, problems = check_entries([_commented(layer, bare) for layer in layers], database)
         linked = {frozenset((key.table, key.ref_table)) for key in bare.foreign_keys}
-        more = tuple(key for key in checked.keys if frozenset((key.table, key.ref_table)) not in linked)
-        return cls(checked.entries, checked.problems, replace(bare, foreign_keys=(*bare.foreign_keys, *more)))
+        keys = [join_key(entry, bare) for entry in entries if entry.kind == "join"]
+        more = [key for key in keys if frozenset((key.table, key.ref_table)) not in linked]
+        return cls(entries, problems, replace(bare, foreign_keys=(*bare.foreign_keys, *more)))
 
     def find(
         self, question: str, linked: Iterable[tuple[str, str | None, float]] = (), characters: int = BUDGET
     ) -> Selection:
-        """What a question needs, the most specific first; see `KnowledgeIndex.find`."""
+        """Return what a question needs, the most specific first; see `KnowledgeIndex.find`."""
         return self._index.find(question, linked, characters)
 
     def knows(self, word: str) -> bool:
@@ -64,18 +82,40 @@ class Knowledge:
 
 
 def _commented(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
-    """A layer, or what the database's own comments say where it stands for them."""
+    """Return a layer, or what the database's own comments say if it stands for them."""
     if [entry.source for entry in layer] != [DATABASE]:
         return layer
-    tables = [
-        Entry("table", table.name, table.comment, about=((table.name, ""),), source=DATABASE)
-        for table in schema.tables
-        if table.comment
+    items = [(table, item) for table in schema.tables for item in (None, *table.columns)]
+    entries = [
+        Entry("column", f"{table.name}.{item.name}", item.comment, about=((table.name, item.name),), source=DATABASE)
+        if item
+        else Entry("table", table.name, table.comment, about=((table.name, ""),), source=DATABASE)
+        for table, item in items
+        if (item or table).comment
     ]
-    columns = [
-        Entry("column", f"{table.name}.{held.name}", held.comment, about=((table.name, held.name),), source=DATABASE)
-        for table in schema.tables
-        for held in table.columns
-        if held.comment
-    ]
-    return [*tables, *columns]
+    return sorted(entries, key=lambda entry: entry.kind == "column")
+
+
+def unknown_words(question: str, schema: Schema, values: Iterable[ValueMatch], knowledge: Knowledge) -> tuple[str, ...]:
+    """Return abbreviations and quoted words of a question that stand in no name, value or definition, in order.
+
+    Ordinary words are left to whoever writes the query: that one knows the language.
+    """
+    if question.isupper():
+        return ()
+    items = [item.name for table in schema.tables for item in (table, *table.columns)]
+    names = {stem(word) for item in items for word in name_words(item)}
+    whole = set(map(fold, items))
+    mentioned = [(match.start, match.end) for match in values]
+    found: list[str] = []
+    for hit in _JARGON.finditer(question):
+        word = hit[1] or hit[2]
+        if hit[1] and (word in _COMMON or re.fullmatch(r"[QH][1-4]|[A-Z]?\d+[A-Z]?", word)):
+            continue
+        parts = re.findall(r"\w+", word)
+        explained = all(stem(fold(part)) in names or knowledge.knows(part) for part in parts) or fold(word) in whole
+        in_value = any(start < hit.end() and hit.start() < end for start, end in mentioned)
+        sample = any(word.lower() in str(cell).lower() for t in schema.tables for c in t.columns for cell in c.samples)
+        if not (explained or in_value or sample):
+            found.append(word)
+    return tuple(dict.fromkeys(found))

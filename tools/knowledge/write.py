@@ -1,11 +1,13 @@
-"""Adding to a knowledge file what a person accepted, and taking out of it; what people wrote there stays as it is."""
+"""Adding to a knowledge file what a person accepted, and taking out of it; and all knowledge as one file to review.
+
+What people wrote in a file stays as it is.
+"""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,10 +16,8 @@ from typing import Any
 from ..errors import KnowledgeError
 from ..whole_files import only_writer, write_whole
 from .entry import Entry
-from .file_text import text_of
-from .imports import import_file
-from .read import parse_file
-from .yaml_text import load_yaml
+from .file import KnowledgeFile
+from .read import parse_file, text_of
 
 
 class KnowledgeWriter:
@@ -35,20 +35,17 @@ class KnowledgeWriter:
         self._author = author
 
     def add(self, entry: Entry) -> Entry:
-        """Adds an entry, or puts it in the place of one of the same name, with author and time.
+        """Add an entry, or put it in the place of one of the same name, with author and time.
 
         A rule or a join that stands there already is left as it is.
 
         Raises:
             KnowledgeError: The file is wrong, or cannot be written.
         """
-        stamped = {"added": datetime.now(UTC).isoformat(timespec="seconds")}
-        if self._author:
-            stamped["author"] = self._author
-        if entry.rights:
-            stamped["rights"] = entry.rights
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        stamped = _given(added=now, author=self._author, rights=entry.rights)
         self._changed(lambda content: _put(content, entry, stamped))
-        return replace(entry, author=self._author, added=stamped["added"], source=self.path.name)
+        return replace(entry, author=self._author, added=now, source=self.path.name)
 
     def remove(self, name: str, rights: str | None = None) -> bool:
         """Take out the term or metric of that name, or the convention of that text; whether it was there.
@@ -71,103 +68,82 @@ class KnowledgeWriter:
         yaml: Any = YAML()
         yaml.preserve_quotes = True
         yaml.width = 120
-        with _writing(self.path):
-            before = text_of(self.path) if self.path.exists() else ""
-            _check_ours(self.path, before)
-            try:
-                content = yaml.load(before)
-            except YAMLError as error:
-                raise KnowledgeError(f"{self.path} is not YAML: {' '.join(str(error).split())}") from None
-            content = {} if content is None else content
-            if not change(content):
-                return False
-            stream = io.StringIO()
-            if self.path.suffix.lower() == ".json":
-                json.dump(content, stream, ensure_ascii=False, indent=2)
-            else:
-                yaml.dump(content, stream)
-            parse_file(load_yaml(stream.getvalue(), str(self.path)), str(self.path))
-            write_whole(self.path, stream.getvalue())
+        try:
+            with only_writer(self.path):
+                before = text_of(self.path) if self.path.exists() else ""
+                if not isinstance(parse_file(before, self.path), KnowledgeFile):
+                    raise KnowledgeError(
+                        f"{self.path} is not written to, it is of another kind: make a knowledge file with "
+                        f"`extends: [{self.path.name}]` and name that one"
+                    )
+                try:
+                    content = yaml.load(before)
+                except YAMLError as error:
+                    raise KnowledgeError(f"{self.path} is not YAML: {' '.join(str(error).split())}") from None
+                content = {} if content is None else content
+                if not change(content):
+                    return False
+                stream = io.StringIO()
+                if self.path.suffix.lower() == ".json":
+                    json.dump(content, stream, ensure_ascii=False, indent=2)
+                else:
+                    yaml.dump(content, stream)
+                parse_file(stream.getvalue(), self.path)
+                write_whole(self.path, stream.getvalue())
+        except OSError as error:
+            raise KnowledgeError(
+                f"cannot write {self.path}: {error.strerror}; name another file with --knowledge"
+            ) from None
         return True
-
-
-@contextmanager
-def _writing(path: Path) -> Generator[None]:
-    """Hold back others who write, and tell what cannot be written.
-
-    Raises:
-        KnowledgeError: The file cannot be written.
-    """
-    try:
-        with only_writer(path):
-            yield
-    except OSError as error:
-        raise KnowledgeError(f"cannot write {path}: {error.strerror}; name another file with --knowledge") from None
-
-
-def _check_ours(path: Path, text: str) -> None:
-    """Refuses what is wrong already, and files of another kind.
-
-    Raises:
-        KnowledgeError: It may not be written to.
-    """
-    markdown = path.suffix.lower() in (".md", ".markdown")
-    content = None if markdown else load_yaml(text, str(path))
-    if markdown or import_file(path, content) is not None:
-        raise KnowledgeError(
-            f"{path} is not written to, it is of another kind: make a knowledge file with `extends: [{path.name}]` "
-            "and name that one"
-        )
-    parse_file(content, str(path))
 
 
 _TEXTS = (("conventions", "says"), ("joins", "on"), ("never", "use"))
 """Lists, each with the field that a text alone stands for."""
 
 
-def _put(content: Any, entry: Entry, stamped: dict[str, str]) -> bool:
-    also = {"also": list(entry.also)} if entry.also else {}
+def _put(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
+    """Put an entry into a file's content; return whether that changes it."""
+    also = list(entry.also)
     match entry.kind:
         case "term":
-            sql = {"sql": entry.sql} if entry.sql else {}
-            _define(content, "terms", entry.name, {"means": entry.text or entry.name} | sql | also | stamped)
+            _define(
+                content, "terms", entry.name, _given(means=entry.text or entry.name, sql=entry.sql, also=also) | stamped
+            )
         case "metric":
-            means = {"means": entry.text} if entry.text else {}
-            _define(content, "metrics", entry.name, {"expression": entry.sql} | means | also | stamped)
+            _define(content, "metrics", entry.name, _given(expression=entry.sql, means=entry.text, also=also) | stamped)
         case "column" | "table":
             _describe(_part(content, "tables", {}), entry, stamped)
         case "join":
-            return _listed(content, "joins", {"on": entry.sql or entry.name} | stamped)
+            return _append(content, "joins", {"on": entry.sql or entry.name} | stamped)
         case "convention":
-            return _listed(content, "conventions", {"says": entry.text} | stamped)
+            return _append(content, "conventions", {"says": entry.text} | stamped)
         case "never":
-            return _listed(content, "never", {"use": entry.name, "why": entry.text} | stamped)
+            return _append(content, "never", {"use": entry.name, "why": entry.text} | stamped)
     return True
 
 
+def _given(**fields: Any) -> dict[str, Any]:
+    """Return the fields that hold something."""
+    return {name: value for name, value in fields.items() if value}
+
+
 def _part(content: Any, name: str, empty: Any) -> Any:
-    """A part of a file, also where nothing stands after its name, or the name is not there yet."""
+    """Return a part of a file, also if nothing stands after its name, or the name is not there yet."""
     if content.get(name) is None:
         content[name] = empty
     return content[name]
 
 
 def _define(content: Any, kind: str, name: str, fields: dict[str, Any]) -> None:
-    """Writes a term or metric; of one that is there comments and other words stay, what it said goes."""
-    parts = _part(content, kind, {})
-    there = next((known for known in parts if _words(known) == _words(name)), name)
-    held = parts.get(there)
-    if not isinstance(held, dict):
-        parts[there] = fields
-        return
-    known: Any = held
+    """Write a term or metric; of one that is there comments and other words stay, what it said goes."""
+    known = _opened(_part(content, kind, {}), name)
     for field in [field for field in known if field not in fields and field not in ("also", "about")]:
         del known[field]
     known.update(fields)
 
 
-def _listed(content: Any, kind: str, fields: dict[str, Any]) -> bool:
-    """Adds to a list what is not there."""
+def _append(content: Any, kind: str, fields: dict[str, Any]) -> bool:
+    """Add to a list what is not there; return whether it was not."""
     parts = _part(content, kind, [])
     field = dict(_TEXTS)[kind]
     if any(_words(_text(part, field)) == _words(fields[field]) for part in parts):
@@ -201,7 +177,7 @@ def _describe(tables: Any, entry: Entry, stamped: dict[str, str]) -> None:
 
 
 def _opened(parts: Any, name: str) -> Any:
-    """A description as a mapping, also where it is a text alone, or not there yet."""
+    """Return a definition as a mapping, also if it is a text alone, or not there yet."""
     there = next((known for known in parts if _words(known) == _words(name)), name)
     known: Any = parts.get(there)
     if not isinstance(known, dict):
@@ -210,6 +186,7 @@ def _opened(parts: Any, name: str) -> Any:
 
 
 def _take_out(content: Any, name: str, rights: str | None) -> bool:
+    """Take an entry out of a file's content; return whether it was there."""
     wanted = _words(name)
 
     def may_go(part: Any) -> bool:
@@ -226,3 +203,34 @@ def _take_out(content: Any, name: str, rights: str | None) -> bool:
                 del content[kind][number]
                 return True
     return False
+
+
+def to_file(entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return a knowledge file's content as plain values, in a stable order: two exports differ where knowledge does."""
+    terms = {entry.name: _plain(entry, means=entry.text, sql=entry.sql) for entry in _of("term", entries)}
+    metrics = {entry.name: _plain(entry, expression=entry.sql, means=entry.text) for entry in _of("metric", entries)}
+    tables: dict[str, dict[str, Any]] = {}
+    for entry in _of("table", entries):
+        tables.setdefault(entry.about[0][0], {}).update(_plain(entry, means=entry.text))
+    for entry in _of("column", entries):
+        table, column = entry.about[0]
+        note = _plain(entry, means=entry.text, values=dict(entry.values))
+        tables.setdefault(table, {}).setdefault("columns", {})[column] = note
+    lists = {
+        "joins": [_plain(entry, on=entry.sql, means=entry.text) for entry in _of("join", entries)],
+        "conventions": [
+            _plain(entry, says=entry.text, about=[".".join(filter(None, item)) for item in entry.about])
+            for entry in _of("convention", entries)
+        ],
+        "never": [_plain(entry, use=entry.name, why=entry.text) for entry in _of("never", entries)],
+    }
+    return _given(terms=terms, metrics=metrics, tables=dict(sorted(tables.items())), **lists)
+
+
+def _of(kind: str, entries: Sequence[Entry]) -> list[Entry]:
+    return sorted((entry for entry in entries if entry.kind == kind), key=lambda entry: entry.name.lower())
+
+
+def _plain(entry: Entry, **fields: Any) -> dict[str, Any]:
+    also = () if entry.kind in ("join", "convention", "never") else entry.also
+    return _given(**fields, also=list(also), author=entry.author, added=entry.added)

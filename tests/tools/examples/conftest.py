@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.examples import Example, ExampleStore
-from tableturn.tools.examples.exact_backend import ExactBackend
 
 SCHEMA = (
     "boat(boat_id* number, name text, length number)\nsailor(sailor_id* number, name text, boat_id -> boat.boat_id)"
@@ -70,12 +69,10 @@ def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
     pytest.fail("chroma run did not listen within 20 s")
 
 
-@pytest.fixture(params=["exact", "memory", "folder", "server"])
+@pytest.fixture(params=["memory", "folder", "server"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ExampleStore]:
     """An empty store on each back end."""
-    if request.param == "exact":
-        opened = ExampleStore(ExactBackend())
-    elif request.param == "server":
+    if request.param == "server":
         opened = ExampleStore.open(request.getfixturevalue("chroma_url"))
     else:
         opened = ExampleStore.open(None if request.param == "memory" else tmp_path / "store")

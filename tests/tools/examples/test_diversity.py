@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
-from tableturn.tools.examples.diversity import Method, distinct, diverse, spectral_labels, voted
+from tableturn.tools.examples.diversity import Method, distinct, spectral_labels, voted
 
 METHODS: tuple[Method, ...] = ("kmeans", "agglomerative", "spectral")
 
@@ -38,18 +38,18 @@ def test_votes_are_the_same_for_the_same_seed(method: Method) -> None:
 
 
 def test_votes_are_over_the_samples_of_one_seed_after_the_other() -> None:
-    counts = Counter(row for seed in (20, 21, 22) for row in diverse(blobs(), 6, seed))
+    counts = Counter(row for seed in (20, 21, 22) for row in voted(blobs(), 6, 1, seed))
     assert voted(blobs(), 6, 3, 20) == sorted(counts, key=lambda row: (-counts[row], row))[:6]
 
 
 def test_the_row_nearest_to_a_centroid_stands_for_a_cluster() -> None:
     vectors = np.asarray([[0.0], [1.0], [2.0], [100.0]])
-    assert sorted(diverse(vectors, 2, 0)) == [1, 3]
+    assert sorted(voted(vectors, 2, 1)) == [1, 3]
 
 
 def test_weights_count_repeated_rows() -> None:
     vectors = np.asarray([[0.0]] * 97 + [[10.0], [11.0], [30.0]])
-    one = diverse(vectors, 1, 0)
+    one = voted(vectors, 1, 1)
     assert vectors[one[0], 0] == 0
 
 
@@ -62,7 +62,7 @@ def test_few_distinct_rows_are_all_chosen_once() -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=30), st.integers(0, 8))
 def test_choices_are_distinct_rows_and_as_many_as_there_are(rows: list[tuple[int, int]], n: int) -> None:
     vectors = np.asarray(rows, dtype=np.float64).reshape(-1, 2)
-    chosen = diverse(vectors, n, 1)
+    chosen = voted(vectors, n, 1, 1)
     assert len({tuple(vectors[row]) for row in chosen}) == len(chosen) == min(n, len(set(rows)))
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +18,9 @@ import numpy as np
 import pytest
 from tableturn.tools.errors import ExampleStoreError
 from tableturn.tools.examples import ExampleStore, HashedEmbedding, embed, mask
-from tableturn.tools.examples.backend import REBUILT_SUFFIX
-from tableturn.tools.examples.chroma_backend import FORMAT, ChromaBackend
-from tableturn.tools.examples.chroma_index import damaged_index
+from tableturn.tools.examples.chroma import FORMAT, ChromaBackend, damaged_index
 from tableturn.tools.examples.embedding import Vectors
+from tableturn.tools.examples.tables import REBUILT_SUFFIX
 from tableturn.tools.sql import sql_skeleton
 
 from .conftest import BOATS, SCHEMA, chroma_server
@@ -75,9 +75,9 @@ def test_another_embedding_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch, ChromaBackend(tmp_path, "letters") as backend:
-        patch.setattr("tableturn.tools.examples.chroma_backend.FORMAT", "0")
-        backend.table("", "pairs", create=True)
+    with monkeypatch.context() as patch, closing(ChromaBackend(tmp_path, "letters")) as backend:
+        patch.setattr("tableturn.tools.examples.chroma.FORMAT", "0")
+        backend.make("", "pairs")
     with pytest.raises(ExampleStoreError, match="has format 0, this version reads 2"):
         ExampleStore.open(tmp_path, Letters())
 
@@ -153,12 +153,11 @@ def test_links_that_lead_nowhere_end_no_process(tmp_path: Path, name: str, start
 def test_a_re_indexing_that_was_broken_off_is_ended_by_the_next_opening(tmp_path: Path) -> None:
     with ExampleStore.open(tmp_path) as store:
         store.add(BOATS)
-    with ChromaBackend(tmp_path, HashedEmbedding.name) as backend:
-        table = backend.table("", "pairs")
+    with closing(ChromaBackend(tmp_path, HashedEmbedding.name)) as backend:
+        table = backend.find("", "pairs")
         assert table is not None
         rows = list(table.scan())
-        built = backend.table("", f"pairs{REBUILT_SUFFIX}", create=True)
-        assert built is not None
+        built = backend.make("", f"pairs{REBUILT_SUFFIX}")
         built.add([row.id for row in rows], embed([str(n) for n in range(4)]), [row.fields for row in rows])
         backend.clear("", ["pairs"])
     with ExampleStore.open(tmp_path) as store:

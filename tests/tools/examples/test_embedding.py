@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.errors import ExampleStoreError, SettingsError
-from tableturn.tools.examples import Example, ExampleStore, HashedEmbedding, OpenAIEmbedding, embed, make_embedding
-from tableturn.tools.examples.exact_backend import ExactBackend
+from tableturn.tools.examples import Example, ExampleStore, HashedEmbedding, embed, make_embedding
+from tableturn.tools.examples.embedding import ModelEmbedding
 
 
 @given(st.lists(st.text(max_size=60), max_size=5))
@@ -88,15 +89,23 @@ def server() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         thread.join()
 
 
-def test_a_server_of_openais_kind(server: tuple[str, list[dict[str, Any]]]) -> None:
-    url, seen = server
-    with OpenAIEmbedding("tiny", base_url=url, api_key="none") as embedding:
-        vectors = embedding(["ab", ""])
-        assert embedding.name == "openai-tiny"
-        assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
-        assert seen[0]["input"] == ["ab", " "]
-        with pytest.raises(ExampleStoreError, match="'tiny' failed"):
-            embedding(["bad"])
+@pytest.fixture
+def tiny(server: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelEmbedding]:
+    monkeypatch.setenv("OPENAI_BASE_URL", server[0])
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    embedding = make_embedding("openai:tiny")
+    assert isinstance(embedding, ModelEmbedding)
+    with closing(embedding):
+        yield embedding
+
+
+def test_a_server_of_openais_kind(server: tuple[str, list[dict[str, Any]]], tiny: ModelEmbedding) -> None:
+    vectors = tiny(["ab", ""])
+    assert tiny.name == "openai-tiny"
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
+    assert server[1][0]["input"] == ["ab", " "]
+    with pytest.raises(ExampleStoreError, match="'tiny' failed"):
+        tiny(["bad"])
 
 
 NO_VECTORS = (
@@ -116,24 +125,20 @@ NO_VECTORS = (
 )
 
 
-def test_an_answer_without_vectors_is_one_line_and_binds_no_store(server: tuple[str, list[dict[str, Any]]]) -> None:
-    with OpenAIEmbedding("tiny", base_url=server[0], api_key="none") as embedding:
-        for answer in NO_VECTORS:
-            with pytest.raises(ExampleStoreError, match="'tiny' failed: ") as raised:
-                embedding([f"say {answer}", "b"])
-            assert str(raised.value).isprintable()
-        with ExampleStore(ExactBackend(), embedding) as store:
-            with pytest.raises(ExampleStoreError, match="'tiny' failed"):
-                store.add([Example("bad", "SELECT 1", "d", simplified="b")])
-            assert store.stats().sql_skeletons == 0
+def test_an_answer_without_vectors_is_one_line_and_binds_no_store(tiny: ModelEmbedding) -> None:
+    for answer in NO_VECTORS:
+        with pytest.raises(ExampleStoreError, match="'tiny' failed: ") as raised:
+            tiny([f"say {answer}", "b"])
+        assert str(raised.value).isprintable()
+    with ExampleStore.open(None, tiny) as store:
+        with pytest.raises(ExampleStoreError, match="'tiny' failed"):
+            store.add([Example("bad", "SELECT 1", "d", simplified="b")])
+        assert store.stats().sql_skeletons == 0
 
 
-def test_a_servers_words_cannot_steer_a_terminal(server: tuple[str, list[dict[str, Any]]]) -> None:
-    with (
-        OpenAIEmbedding("tiny", base_url=server[0], api_key="none") as embedding,
-        pytest.raises(ExampleStoreError) as raised,
-    ):
-        embedding(['say {"data": "\x1b]0;owned\x07' + "x" * 9_000 + '"}'])
+def test_a_servers_words_cannot_steer_a_terminal(tiny: ModelEmbedding) -> None:
+    with pytest.raises(ExampleStoreError) as raised:
+        tiny(['say {"data": "\x1b]0;owned\x07' + "x" * 9_000 + '"}'])
     assert str(raised.value).isprintable()
     assert len(str(raised.value)) < 400
 

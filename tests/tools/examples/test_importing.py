@@ -24,7 +24,6 @@ from tableturn.tools.examples import (
     runs_on,
     to_json,
 )
-from tableturn.tools.examples.exact_backend import ExactBackend
 
 from .conftest import BOATS
 
@@ -121,7 +120,7 @@ def test_a_name_that_no_file_can_have_is_passed_over_and_few_databases_stay_open
     made = list(databases.with_schemas(bare))
     assert made[:2] == bare[:2]
     assert all("boat(" in example.schema for example in made[2:])
-    with ExampleStore(ExactBackend()) as store:
+    with ExampleStore.open() as store:
         done = store.add(bare[:1] + made[2:], runs_on(databases), strict=False)
         assert (done.added, len(done.refused)) == (40, 1)
         assert len(done.refused[0].reason) < 500

@@ -23,7 +23,6 @@ from tableturn.tools.examples import (
     mask,
     runs_on,
 )
-from tableturn.tools.examples.exact_backend import ExactBackend
 from tableturn.tools.examples.example import Index
 
 from tests.support.steps import grows_in_proportion
@@ -203,14 +202,14 @@ def test_texts_that_are_none_are_refused(store: ExampleStore, wrong: Example) ->
 
 def test_fields_that_are_no_texts_are_refused() -> None:
     wrong: Any = [replace(BOATS[0], question=None), replace(BOATS[0], sql=7), replace(BOATS[0], schema=["t"])]  # pyright: ignore[reportArgumentType]
-    with ExampleStore(ExactBackend()) as store:
+    with ExampleStore.open() as store:
         done = store.add([*wrong, BOATS[1]], strict=False)
         assert (done.added, len(done.refused)) == (1, 3)
         assert "its question is a text, not None" in done.refused[0].reason
 
 
 def test_a_pool_is_never_smaller_than_what_is_asked_for() -> None:
-    with ExampleStore(ExactBackend()) as store:
+    with ExampleStore.open() as store:
         store.add(example(f"How many {n} boats?", f"SELECT {', '.join(['name'] * n)} FROM boat") for n in range(1, 12))
         chosen = make_selector("skeleton", store, k1=10, k2=0, pool=4).select(ExampleQuery("How many boats?"))
         assert len(chosen) == 10
@@ -287,7 +286,7 @@ def test_a_text_of_a_million_characters_is_refused(tmp_path: Path) -> None:
 def test_what_is_opened_and_never_closed_costs_no_quadratic_work(text: str) -> None:
     def add(length: int) -> None:
         long = text * (length // len(text))
-        with ExampleStore(ExactBackend()) as store:
+        with ExampleStore.open() as store:
             store.add([Example(long, long, "d", long), Example(long, "SELECT 1", "d", long)], strict=False)
 
     assert grows_in_proportion(add, 1_500)

@@ -9,7 +9,7 @@ import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import KnowledgeError
 from tableturn.tools.knowledge import Knowledge, knowledge_schema, read_knowledge
-from tableturn.tools.knowledge.yaml_text import load_yaml
+from tableturn.tools.knowledge.read import load_yaml
 
 from .conftest import Known
 

@@ -9,7 +9,7 @@ import yaml
 from tableturn.tools.database import Database
 from tableturn.tools.errors import KnowledgeError
 from tableturn.tools.knowledge import Knowledge, read_knowledge
-from tableturn.tools.knowledge.export import to_file
+from tableturn.tools.knowledge.write import to_file
 
 from .test_check import WHOLE
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.knowledge.said import Wording, abbreviates
+from tableturn.tools.knowledge.search import Wording, abbreviates
 
 from .conftest import Known
 from .test_search import names

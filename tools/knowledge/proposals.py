@@ -1,0 +1,234 @@
+"""What queries teach: the join, the value or the meaning that a correction shows, and what comes again in a log."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from ..database.schema import Schema
+from ..errors import SQLParseError
+from ..sql import Query
+from ..sql.dialects import rules_of
+from ..sql.parse import MAX_LENGTH
+from ..values.schema_words import name_words
+from ..values.text_words import Word, fold, stem, words
+from .entry import Entry, Item
+from .imports import quoted
+
+MOST = 200_000
+"""Statements that are read; a log goes on for ever."""
+
+_SHOWN = 5
+
+_ORDINARY = frozenset(
+    """a an and are as at be by did do does every for from give has have how in is it list many me much of on or our per
+    show that the their there to was we were what when where which who whose with each all any number total average most
+    least top name names last first year month day between than more less""".split()  # noqa: SIM905 - read as a sentence
+)
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """An entry that a log speaks for.
+
+    Attributes:
+        entry: What could be remembered; terms and metrics still need a name that people use.
+        count: Queries that it comes from.
+        queries: The first of them.
+    """
+
+    entry: Entry
+    count: int
+    queries: tuple[str, ...]
+
+
+def proposals(before: str, after: str, question: str, schema: Schema) -> tuple[Entry, ...]:
+    """Return what could be remembered from a correction; a person decides.
+
+    Args:
+        before: The query as it was written; may be empty.
+        after: As a person put it right.
+        question: As asked.
+        schema: Of the database.
+    """
+    try:
+        old, new = (_QueryParts(sql, schema) for sql in (before or "SELECT 1", after))
+    except SQLParseError:
+        return ()
+    found: dict[str, Entry] = {}
+    for text in new.joins(schema):
+        if text not in old.conditions:
+            found[f"join {text}"] = Entry("join", text, sql=text)
+    for entry in (*_values(old, new, question), *_meanings(old, new, question, schema)):
+        found.setdefault(entry.key, entry)
+    return tuple(found.values())
+
+
+def suggest(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[Suggestion, ...]:
+    """Return what comes again in queries, most often first.
+
+    Args:
+        queries: One statement each; what cannot be read is passed over.
+        schema: Of the database; what it says itself is not suggested.
+        least: Queries that must have a thing.
+    """
+    found: dict[str, Entry] = {}
+    sources: dict[str, dict[str, None]] = defaultdict(dict)
+    for number, query in enumerate(dict.fromkeys(queries)):
+        if number == MOST:
+            break
+        for entry in _entries(query, schema) if len(query) <= MAX_LENGTH else ():
+            found.setdefault(entry.key, entry)
+            sources[entry.key][query] = None
+    again = sorted((key for key in found if len(sources[key]) >= least), key=lambda key: -len(sources[key]))
+    return tuple(Suggestion(found[key], len(sources[key]), tuple(sources[key])[:_SHOWN]) for key in again)
+
+
+def statements(text: str, dialect: str) -> Iterator[str]:
+    """Yield the statements of a text, divided at semicolons that stand in no literal or comment."""
+    try:
+        tokens = rules_of(dialect).grammar.tokenize(text)
+    except SqlglotError:
+        yield from (line for line in text.splitlines() if line.strip())
+        return
+    start = 0
+    for token in tokens:
+        if token.token_type.name == "SEMICOLON":
+            yield text[start : token.start].strip()
+            start = token.end + 1
+    if text[start:].strip():
+        yield text[start:].strip()
+
+
+class _QueryParts:
+    """A query's conditions and aggregates, with columns named by their tables."""
+
+    def __init__(self, sql: str, schema: Schema) -> None:
+        query = Query.of(sql, schema.dialect, schema)
+        tree = query.tree
+        self._places: dict[int, Item] = {id(column.node): column.item for column in query.columns}
+        self._dialect = schema.dialect
+        self.conditions: dict[str, exp.Expr] = {}
+        for holder in tree.find_all(exp.Where, exp.Having, exp.Join):
+            condition = holder.args.get("on") if isinstance(holder, exp.Join) else holder.this
+            for part in condition.flatten() if isinstance(condition, exp.And) else filter(None, [condition]):
+                self.conditions[self._text(part)] = part
+        self.aggregates = {self._text(node): node for node in tree.find_all(exp.AggFunc)}
+
+    def place(self, node: exp.Expr | None) -> Item | None:
+        """Return the column that a node stands for."""
+        return self._places.get(id(node))
+
+    def ends(self, node: exp.Expr) -> tuple[Item, Item] | None:
+        """Return the two columns that a condition compares; None if it compares none."""
+        left, right = (self.place(node.this), self.place(node.expression)) if isinstance(node, exp.EQ) else (None, None)
+        return (left, right) if left and right else None
+
+    def reads(self, node: exp.Expr) -> bool:
+        """Whether a part of the query reads a column."""
+        return any(self.place(column) for column in node.find_all(exp.Column))
+
+    def joins(self, schema: Schema) -> dict[str, tuple[Item, Item]]:
+        """Return the conditions that join two tables otherwise than the schema says."""
+        keys = {
+            frozenset(((key.table, a), (key.ref_table, b)))
+            for key in schema.foreign_keys
+            for a, b in zip(key.columns, key.ref_columns, strict=True)
+        }
+        found = {text: ends for text, node in self.conditions.items() if (ends := self.ends(node))}
+        return {text: ends for text, ends in found.items() if ends[0][0] != ends[1][0] and frozenset(ends) not in keys}
+
+    def _text(self, node: exp.Expr) -> str:
+        """Write a part of the query with its columns qualified by their tables' own names."""
+        copy = node.copy()
+        pairs = zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True)
+        for own, column in pairs:
+            if place := self.place(own):
+                column.set("table", exp.to_identifier(place[0], quoted=not place[0].isidentifier()))
+                column.set("this", exp.to_identifier(place[1], quoted=not place[1].isidentifier()))
+        return copy.sql(dialect=self._dialect)
+
+
+def _values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:
+    """Yield another spelling of a value on the same column, if the question has the first one."""
+
+    def compared(parts: _QueryParts) -> Iterator[tuple[Item, str]]:
+        for node in parts.conditions.values():
+            place = parts.place(node.this) if isinstance(node, exp.EQ | exp.Like) else None
+            if place and isinstance(node.expression, exp.Literal) and node.expression.is_string:
+                yield place, str(node.expression.this)
+
+    before = dict(compared(old))
+    for place, text in compared(new):
+        said = before.get(place, "")
+        if said and said != text and said.casefold().strip("%") in question.casefold():
+            yield Entry("column", ".".join(place), about=(place,), values=((text, said.strip("%")),))
+
+
+def _meanings(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
+    """Yield a word that the schema does not have, for a condition or an aggregate that the first query lacked."""
+    name = _unexplained(question, schema)
+    if not name:
+        return
+    own = [
+        text
+        for text, node in new.conditions.items()
+        if text not in old.conditions
+        and new.reads(node)
+        and not new.ends(node)
+        and node.find(exp.AggFunc) is None
+        and not any(str(literal.this).casefold() in question.casefold() for literal in node.find_all(exp.Literal))
+    ]
+    if own:
+        yield Entry("term", name, " and ".join(own), " AND ".join(own))
+        return
+    computed = [text for text in new.aggregates if text not in old.aggregates]
+    if len(computed) == 1 and new.reads(new.aggregates[computed[0]]):
+        yield Entry("metric", name, sql=computed[0])
+
+
+def _unexplained(question: str, schema: Schema) -> str:
+    """Return the words of a question that no name explains, the first run of them, with the table's name after it."""
+    names = {stem(word) for table in schema.tables for word in name_words(table.name)}
+    columns = {stem(word) for table in schema.tables for column in table.columns for word in name_words(column.name)}
+    run: list[Word] = []
+    for word in words(question):
+        ordinary = fold(word.text) in _ORDINARY or word.text.isdigit() or word.stem in columns
+        if run and word.stem in names:
+            return " ".join(part.text for part in (*run, word)).lower()
+        if not ordinary and word.stem not in names:
+            run.append(word)
+        elif run:
+            break
+    return " ".join(part.text if part.text.isupper() else part.text.lower() for part in run)
+
+
+def _entries(query: str, schema: Schema) -> Iterator[Entry]:
+    """Yield the joins, conditions and computations of a query."""
+    try:
+        parts = _QueryParts(query, schema)
+    except SQLParseError:
+        return
+    joins = parts.joins(schema)
+    for text, node in parts.conditions.items():
+        if text in joins:
+            on = " = ".join(f"{quoted(table)}.{quoted(column)}" for table, column in sorted(joins[text]))
+            yield Entry("join", on, sql=on)
+        elif not parts.ends(node) and _is_filter(node) and parts.reads(node):
+            yield Entry("term", text, text, text)
+    for text, node in parts.aggregates.items():
+        if isinstance(node.this, exp.Binary | exp.Case) and parts.reads(node):
+            yield Entry("metric", text, sql=text)
+
+
+def _is_filter(node: exp.Expr) -> bool:
+    """Whether a condition says something of the business, and not which row is wanted."""
+    if node.find(exp.Subquery, exp.Select, exp.AggFunc, exp.Placeholder, exp.Parameter) is not None:
+        return False
+    return isinstance(node, exp.Is | exp.Not | exp.In | exp.Between | exp.Or) or (
+        isinstance(node, exp.Binary) and node.find(exp.Literal) is not None
+    )
