@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from ..tools.errors import SettingsError
 from ..tools.folders import data_folder
@@ -89,7 +89,11 @@ def only_here(thread: str | None, path: Path | None, location: str) -> Generator
         return
     kept = _file(path)
     place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
-    with _lock_file(kept) as file:
+    try:
+        opened = os.open(f"{kept}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _cannot(kept, error) from None
+    with os.fdopen(opened, "r+b", buffering=0) as file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
         except (BlockingIOError, PermissionError):
@@ -99,14 +103,6 @@ def only_here(thread: str | None, path: Path | None, location: str) -> Generator
         except OSError as error:
             raise _cannot(kept, error) from None
         yield name
-
-
-def _lock_file(kept: Path) -> BinaryIO:
-    try:
-        opened = os.open(f"{kept}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        return os.fdopen(opened, "r+b", buffering=0)
-    except OSError as error:
-        raise _cannot(kept, error) from None
 
 
 def own_file(path: Path, db: str, more_tables: frozenset[str] = frozenset()) -> Path:

@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-DbOption = Annotated[
-    str, typer.Option("--db", help="The database: a path or URL (shop.db, postgresql://...), or files (sales.csv).")
-]
-SchemasOption = Annotated[
-    str | None,
-    typer.Option("--schema", help="On a server: the schemas to read, separated by commas. Default: the search path."),
-]
 ModelOption = Annotated[
     str | None,
     typer.Option(
@@ -52,9 +45,6 @@ PresetOption = Annotated[str | None, typer.Option("--preset", help="full, credit
 SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="A TOML or JSON file of settings; they override the preset.")
 ]
-EffortOption = Annotated[
-    str | None, typer.Option("--effort", help="low, auto or high: how much a turn may spend beyond one request.")
-]
 ExamplesOption = Annotated[
     str | None,
     typer.Option(
@@ -70,31 +60,6 @@ EmbeddingOption = Annotated[
         envvar="TABLETURN_EMBEDDING",
         help="The embedding of the example store: hashed, chroma, openai:MODEL or sentence:MODEL.",
     ),
-]
-AllowOption = Annotated[
-    list[str] | None,
-    typer.Option("--allow", help="A table or table.column that may be read, * for any characters; repeatable."),
-]
-DenyOption = Annotated[
-    list[str] | None, typer.Option("--deny", help="A table or table.column that may not be read; repeatable.")
-]
-PermissionsOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--permissions",
-        envvar="TABLETURN_PERMISSIONS",
-        help="A TOML file that says who may read what: [default] and [users.NAME], each with allow and deny.",
-    ),
-]
-UserOption = Annotated[
-    str | None,
-    typer.Option(
-        "--user", help="The name of the person asking: chooses [users.NAME] in the permissions, else [default]."
-    ),
-]
-AuditOption = Annotated[
-    Path | None,
-    typer.Option("--audit", help="Add a line of JSON to this file for every turn, before its answer is given."),
 ]
 KnowledgeOption = Annotated[
     str | None,
@@ -124,11 +89,33 @@ class AccessOptions:
         named: Whether somebody else names everybody who asks, so that [default] is for those who are named alone.
     """
 
-    allow: AllowOption = None
-    deny: DenyOption = None
-    permissions: PermissionsOption = None
-    user: UserOption = None
-    schemas: SchemasOption = None
+    allow: Annotated[
+        list[str] | None,
+        typer.Option("--allow", help="A table or table.column that may be read, * for any characters; repeatable."),
+    ] = None
+    deny: Annotated[
+        list[str] | None, typer.Option("--deny", help="A table or table.column that may not be read; repeatable.")
+    ] = None
+    permissions: Annotated[
+        Path | None,
+        typer.Option(
+            "--permissions",
+            envvar="TABLETURN_PERMISSIONS",
+            help="A TOML file that says who may read what: [default] and [users.NAME], each with allow and deny.",
+        ),
+    ] = None
+    user: Annotated[
+        str | None,
+        typer.Option(
+            "--user", help="The name of the person asking: chooses [users.NAME] in the permissions, else [default]."
+        ),
+    ] = None
+    schemas: Annotated[
+        str | None,
+        typer.Option(
+            "--schema", help="On a server: the schemas to read, separated by commas. Default: the search path."
+        ),
+    ] = None
     named: bool = False
 
     def rules(self) -> dict[str, Any]:
@@ -171,7 +158,9 @@ class AccessOptions:
 class DatabaseOptions(AccessOptions):
     """A database as somebody may read it."""
 
-    db: DbOption
+    db: Annotated[
+        str, typer.Option("--db", help="The database: a path or URL (shop.db, postgresql://...), or files (sales.csv).")
+    ]
 
     def open(self) -> Database:
         """Open it; see `open_database`."""
@@ -187,10 +176,15 @@ class AgentOptions(DatabaseOptions):
     annotator: AnnotatorOption = None
     preset: PresetOption = None
     settings: SettingsOption = None
-    effort: EffortOption = None
+    effort: Annotated[
+        str | None, typer.Option("--effort", help="low, auto or high: how much a turn may spend beyond one request.")
+    ] = None
     examples: ExamplesOption = None
     embedding: EmbeddingOption = "hashed"
-    audit: AuditOption = None
+    audit: Annotated[
+        Path | None,
+        typer.Option("--audit", help="Add a line of JSON to this file for every turn, before its answer is given."),
+    ] = None
     knowledge: KnowledgeOption = None
 
     @contextmanager

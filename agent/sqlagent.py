@@ -163,10 +163,8 @@ class SQLAgent:
             notes: What the person adds to the question, such as a definition. The model reads it; it is not searched
                 for values of the database.
         """
-        return (self if user is None else self.for_user(user))._ask_alone(question, settings, notes)
-
-    def _ask_alone(self, question: str, settings: RunSettings, notes: str) -> Answer:
-        return self.deliver(self._take_alone(question, settings, notes), settings=settings)
+        agent = self if user is None else self.for_user(user)
+        return agent.deliver(agent._take_alone(question, settings, notes), settings=settings)
 
     def _take_alone(self, question: str, settings: RunSettings = None, notes: str = "") -> Answer:
         """The answer as far as it may leave."""

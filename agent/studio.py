@@ -17,14 +17,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..tools.database import Access, Identity
 from ..tools.errors import SettingsError
 from ..tools.examples import ExampleStore, make_embedding, open_with_seeds
 from ..tools.folders import cache_folder
 from ..tools.sample import build_sample
 from .graph import AgentGraph, build_graph
-from .resources.opening import open_resources
 from .settings import make_settings
+from .sqlagent import SQLAgent
 
 if TYPE_CHECKING:
     from langgraph_sdk.runtime import ServerRuntime
@@ -55,18 +54,15 @@ def _examples() -> ExampleStore | None:
 def _build() -> AgentGraph:
     database = os.environ.get(DATABASE_VARIABLE) or _sample()
     settings = make_settings(preset=os.environ.get(PRESET_VARIABLE) or None)
-    access = Access.of(permissions=os.environ.get(PERMISSIONS_VARIABLE) or None)
-    opened = open_resources(
+    agent = SQLAgent(
         database,
-        model=None,
         settings=settings,
         examples=_examples(),
-        base_url=None,
-        access=access,
-        identity=Identity(os.environ.get(USER_VARIABLE, "")),
+        permissions=os.environ.get(PERMISSIONS_VARIABLE) or None,
+        user=os.environ.get(USER_VARIABLE, ""),
         knowledge=os.environ.get(KNOWLEDGE_VARIABLE) or None,
     )
-    return build_graph(opened.resources, show_state=True, commands=os.environ.get(COMMANDS_VARIABLE) == "on")
+    return build_graph(agent.resources, show_state=True, commands=os.environ.get(COMMANDS_VARIABLE) == "on")
 
 
 _GRAPH = _build()

@@ -27,7 +27,6 @@ from ..agent.answers.tool import answer_text
 from ..tools.database.table import plain_cell
 from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import table_text
-from .outgoing import for_model, masked
 from .running import Asked
 from .server import Asker, House
 
@@ -201,7 +200,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
             if turn.answer is None:
                 assert turn.error is not None
                 raise turn.error
-            return _asked(turn.id, for_model(turn.answer), asker)
+            return _asked(turn.id, Answer(turn.answer.kept, thread), asker)
 
     @server.tool(annotations=_READS)
     async def run_sql(sql: _SQL) -> QueryResult:
@@ -212,7 +211,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
             table = await asker.work(lambda cancellation: run_query(Query(sql), resources, limits, cancellation))
         rows = [[plain_cell(cell) for cell in row] for row in table.rows[:_ROWS]]
         found = {"columns": list(table.columns), "rows": rows, "text": table_text(table)}
-        return QueryResult(**masked(found, asker.agent), row_count=len(table.rows), truncated=table.truncated)
+        return QueryResult(**asker.masked(found), row_count=len(table.rows), truncated=table.truncated)
 
     @server.tool(annotations=_READS)
     async def schema(
@@ -237,7 +236,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         told = [
             {"mention": each.mention, "value": each.value, "table": each.table, "column": each.column} for each in found
         ]
-        return ValuesResult(values=[ValueFound(**each) for each in masked(told, asker.agent)])
+        return ValuesResult(values=[ValueFound(**each) for each in asker.masked(told)])
 
     @server.tool(annotations=_READS)
     async def explain(sql: _SQL) -> ExplainResult:
@@ -282,7 +281,7 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """One's own conversations, the last used first."""
         asker = asker_of()
         found = await asker.server.store.run(asker.server.store.threads, asker.owner)
-        return json.dumps(masked([{"id": thread.id, "title": thread.title} for thread in found], asker.agent))
+        return json.dumps(asker.masked([{"id": thread.id, "title": thread.title} for thread in found]))
 
     @server.resource("tableturn://threads/{id}", mime_type="text/plain")
     async def thread(id: str) -> str:  # noqa: A002 - the address's own word
@@ -298,7 +297,7 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
             for turn in turns
             if turn.answer is not None and asker.may_see(turn)
         ]
-        return masked("\n\n".join(told), asker.agent)
+        return asker.masked("\n\n".join(told))
 
 
 def _add_prompts(server: MCPServer[Any]) -> None:
@@ -334,8 +333,8 @@ def _asked(turn: str, answer: Answer, asker: Asker) -> AskResult:
     told = answer.to_dict()
     told["rows"] = told["rows"][:_ROWS]
     fields = {name: told[name] for name in AskResult.model_fields if name in told}
-    more = {"turn": turn, "thread": answer.thread, "choices": masked(list(answer.choices), asker.agent)}
-    return AskResult.model_validate(masked(fields, asker.agent) | more)
+    more = {"turn": turn, "thread": answer.thread, "choices": asker.masked(list(answer.choices))}
+    return AskResult.model_validate(asker.masked(fields) | more)
 
 
 def _schema(asker: Asker, names: list[str] | None) -> SchemaResult:

@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from ..agent import Answer, SQLAgent
 from ..agent.answers.paging import Results
 from ..tools.database import Cancellation, Identity
+from ..tools.masking import mask
 from .config import ServeSettings
 from .metrics import Metrics
 from .people import People, Unauthorized
@@ -169,6 +170,17 @@ class Asker:
             return None
         answer = Answer(turn.answer, turn.thread)
         return await self.work(lambda _: self.agent.deliver(answer)) if answer.withheld else answer
+
+    def masked(self, value: Any) -> Any:
+        """Return JSON values for a model, with their texts masked as the policy says."""
+        masks = self.agent.resources.database.session.policy.egress.mask
+        if not masks:
+            return value
+        if isinstance(value, str):
+            return mask(value, masks)
+        if isinstance(value, dict):
+            return {name: self.masked(each) for name, each in value.items()}
+        return [self.masked(each) for each in value] if isinstance(value, list | tuple) else value
 
     async def begin(self, asked: Asked) -> RunningTurn:
         """Start a turn of theirs; see `Turns.begin`."""

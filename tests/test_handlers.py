@@ -17,7 +17,7 @@ LISTED = {
     "agent/advice.py:advise": "advice beside an answer, whose faults are logged and counted",
     "agent/cli/chat/commands.py:_edited": "a person's editor: its command's quotes, and the encoding of what it wrote",
     "agent/cli/doctor.py:_model": f"a chat model: {FOREIGN}",
-    "agent/cli/link.py:_read_history": FILE,
+    "agent/cli/schema.py:_read_history": FILE,
     "agent/cli/root.py:Root._add_plugins": f"a plug-in: {FOREIGN}",
     "agent/cli/root.py:Root.invoke": "the outermost place of a command, which says that it is a fault of ours",
     "agent/effects.py:_drive": HAND_OVER,

@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 
 from ...tools.terminal import say
 from ..options import AgentOptions, JsonOption, NotesOption, with_options
-from . import annotate, doctor, examples, link, schema
+from . import doctor, examples, schema
 from . import knowledge as knowledge_commands
 from .root import Root
 
@@ -135,9 +135,9 @@ def sample(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> 
     write_sample(path)
 
 
-app.command(rich_help_panel=LOOK)(link.link)
+app.command(rich_help_panel=LOOK)(schema.link)
 app.command(rich_help_panel=LOOK)(schema.schema)
 app.command(rich_help_panel=LOOK)(doctor.doctor)
-app.command(rich_help_panel=KNOW)(annotate.annotate)
+app.command(rich_help_panel=KNOW)(schema.annotate)
 app.add_typer(examples.app, name="examples", rich_help_panel=KNOW)
 app.add_typer(knowledge_commands.app, name="knowledge", rich_help_panel=KNOW)

@@ -79,7 +79,12 @@ def doctor(
         ("folders", _folders),
         ("extras", _extras),
     ]
-    findings = [_checked(what, check) for what, check in checks]
+    findings: list[Finding] = []
+    for what, check in checks:
+        try:
+            findings.append(check())
+        except TableturnError as error:  # which says itself what to do
+            findings.append(Finding(what, "fault", str(error)))
     if as_json:
         say_json([asdict(finding) for finding in findings])
     else:
@@ -88,14 +93,6 @@ def doctor(
             if finding.do:
                 say(f"{'':15} -> {finding.do}")
     raise typer.Exit(any(finding.state == "fault" for finding in findings))
-
-
-def _checked(what: str, check: Callable[[], Finding]) -> Finding:
-    """What a check finds; an error of ours says itself what to do."""
-    try:
-        return check()
-    except TableturnError as error:
-        return Finding(what, "fault", str(error))
 
 
 def _model(spec: str | None, base_url: str | None) -> Finding:

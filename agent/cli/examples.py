@@ -28,31 +28,67 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", no_args_is_help=True)
 
-StoreOption = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        envvar="TABLETURN_EXAMPLES",
-        help="A folder, or a Chroma server's URL. Default: a folder in your data folder.",
-    ),
-]
+
+@dataclass(frozen=True, kw_only=True)
+class StoreOptions:
+    """An example store."""
+
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            envvar="TABLETURN_EXAMPLES",
+            help="A folder, or a Chroma server's URL. Default: a folder in your data folder.",
+        ),
+    ] = None
+    embedding: EmbeddingOption = "hashed"
+
+    @contextmanager
+    def open(self, *, make: bool = True, seeds: bool = False) -> Generator[ExampleStore]:
+        """Open it.
+
+        Args:
+            make: Whether one that is not there is made. What only reads must not: a mistyped place would look empty.
+            seeds: Whether the built-in examples are looked through too, as an agent's are.
+        """
+        from ...tools.errors import ExampleStoreError
+        from ...tools.examples import ExampleStore, default_location, is_made, make_embedding, open_with_seeds
+
+        place, chosen = self.store or default_location(), make_embedding(self.embedding)
+        if not make and not is_made(place):
+            raise ExampleStoreError(
+                f"there is no example store at {place}: `tableturn examples add` or `import` creates one"
+            )
+        with (open_with_seeds if seeds else ExampleStore.open)(place, chosen) as opened:
+            yield opened
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionOptions(StoreOptions):
+    """How what a store's questions lack is asked for."""
+
+    store: Annotated[str | None, typer.Argument(help="The store: a folder, or a Chroma server's URL.")] = None
+    model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None
+    base_url: BaseUrlOption = None
+    calls: Annotated[int, typer.Option("--calls", min=1, help="The most requests to make; retries count.")] = 100_000
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Dialogues or questions to process at once.")] = 4
+    as_json: JsonOption = False
 
 
 @app.command()
 @with_options()
 def add(
+    stored: StoreOptions,
     question: Annotated[str, typer.Argument(help="A self-contained question.")],
     sql: Annotated[str, typer.Argument(help="The SQL that answers it.")],
     options: DatabaseOptions,
     simplified: Annotated[str, typer.Option(help="The question in plain common words.")] = "",
     shared: Annotated[bool, typer.Option("--shared", help="Use it for questions to other databases too.")] = False,
-    store: StoreOption = None,
-    embedding: EmbeddingOption = "hashed",
 ) -> None:
     """Add one example. Its SQL must run on the database."""
     from ...tools.examples import approval_of, example_of, runs_on
 
-    with _opened(store, embedding) as examples, options.open() as database:
+    with stored.open() as examples, options.open() as database:
         example = example_of(database, question, sql, simplified=simplified, shared=shared)
         example = replace(example, rights=approval_of(database, sql))
         _report([examples.add([example], runs_on(database))])
@@ -61,6 +97,7 @@ def add(
 @app.command("import")
 @with_options()
 def import_(
+    stored: StoreOptions,
     options: AccessOptions,
     files: Annotated[
         list[Path],
@@ -88,8 +125,6 @@ def import_(
         str, typer.Option("--author", help="With --db: the author of the examples. Default: --user.")
     ] = "",
     seeds: Annotated[bool, typer.Option("--seeds", help="Import the built-in examples too.")] = False,
-    store: StoreOption = None,
-    embedding: EmbeddingOption = "hashed",
 ) -> None:
     """Add the examples in files. Those already stored are skipped, so you can repeat an interrupted import.
 
@@ -100,7 +135,7 @@ def import_(
     doubtful one is reported and not imported, unless --trust is given.
     """
     if db is not None:
-        with _opened(store, embedding) as examples, options.open_database(db) as database:
+        with stored.open() as examples, options.open_database(db) as database:
             code = _import_verified(files, database, examples, trust, author or options.user or "")
         raise typer.Exit(code)
     from itertools import chain
@@ -108,7 +143,7 @@ def import_(
     from ...tools.examples import DatabaseFolder, runs_on, seed_examples
 
     problems = _Problems()
-    with _opened(store, embedding) as examples:
+    with stored.open() as examples:
         done = [examples.add(seed_examples())] if seeds else []
         read = chain.from_iterable(_read(file, problems) for file in files)
         if databases is None:
@@ -183,59 +218,31 @@ def _without_databases(read: Iterable[Example], refuse: Callable[[str], object])
             refuse(f"refused {example.question[:80]!r}: it is not shared, so its database is needed: --databases")
 
 
-PlaceArgument = Annotated[str | None, typer.Argument(help="The store: a folder, or a Chroma server's URL.")]
-CallsOption = Annotated[int, typer.Option("--calls", min=1, help="The most requests to make; retries count.")]
-
-
 @app.command()
-def rephrase(
-    store: PlaceArgument = None,
-    model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
-    base_url: BaseUrlOption = None,
-    calls: CallsOption = 100_000,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Dialogues to process at once.")] = 4,
-    embedding: EmbeddingOption = "hashed",
-    as_json: JsonOption = False,
-) -> None:
+@with_options()
+def rephrase(options: CompletionOptions) -> None:
     """Have a model rewrite imported questions in the form "Give me ...", turn by turn (CREDIT-SQL 3.1).
 
     Each result is saved: after an interruption, or after --calls is reached, the same command continues.
     """
     from ..context.repository import rephrase_all
 
-    _complete(store, embedding, model, base_url, calls, jobs, as_json, "rephrased", rephrase_all)
+    _complete(options, "rephrased", rephrase_all)
 
 
 @app.command()
-def simplify(
-    store: PlaceArgument = None,
-    model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
-    base_url: BaseUrlOption = None,
-    calls: CallsOption = 100_000,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Questions to process at once.")] = 4,
-    embedding: EmbeddingOption = "hashed",
-    as_json: JsonOption = False,
-) -> None:
+@with_options()
+def simplify(options: CompletionOptions) -> None:
     """Have a model rewrite imported questions in plain words, which doubles the keys of the store (revision 3.1.2).
 
     Each result is saved: after an interruption, or after --calls is reached, the same command continues.
     """
     from ..context.repository import simplify_all
 
-    _complete(store, embedding, model, base_url, calls, jobs, as_json, "simplified", simplify_all)
+    _complete(options, "simplified", simplify_all)
 
 
-def _complete(
-    store: str | None,
-    embedding: str,
-    model: str | None,
-    base_url: str | None,
-    calls: int,
-    jobs: int,
-    as_json: bool,
-    form: Literal["rephrased", "simplified"],
-    forms: Forms,
-) -> None:
+def _complete(options: CompletionOptions, form: Literal["rephrased", "simplified"], forms: Forms) -> None:
     """Asks for what a store's pairs lack, with progress on standard error."""
     from dataclasses import asdict
 
@@ -250,23 +257,23 @@ def _complete(
 
     defaults = Settings()
     chat = resolve_model(
-        model, base_url=base_url, timeout=defaults.request_seconds, max_retries=defaults.request_retries
+        options.model, base_url=options.base_url, timeout=defaults.request_seconds, max_retries=defaults.request_retries
     )  # fmt: skip
     if chat is None:
         raise ModelError("rephrasing and simplifying need a chat model: pass --model")
-    options = TranslatorOptions(simplify_temperature=PRESETS["revision"]["simplify_temperature"])
-    with _opened(store, embedding, make=False) as examples, Progress(console=Console(stderr=True)) as shown:
+    how = TranslatorOptions(simplify_temperature=PRESETS["revision"]["simplify_temperature"])
+    with options.open(make=False) as examples, Progress(console=Console(stderr=True)) as shown:
         bar = shown.add_task(form, total=None)
         found = complete(
             examples,
             forms,
             lambda example: getattr(example, form),
-            PromptedTranslator(chat, options),
-            calls=calls,
-            jobs=jobs,
+            PromptedTranslator(chat, how),
+            calls=options.calls,
+            jobs=options.jobs,
             tell=lambda now: shown.update(bar, completed=now.done, total=now.pairs),
         )
-    if as_json:
+    if options.as_json:
         say(json.dumps(asdict(found)))
         return
     left = found.pairs - found.done
@@ -277,26 +284,27 @@ def _complete(
 
 
 @app.command("list")
+@with_options()
 def list_(
+    stored: StoreOptions,
     database: Annotated[str | None, typer.Option("--database", help="Only examples of this database.")] = None,
     source: Annotated[
         str | None, typer.Option("--source", help="Only examples from this source, such as approved.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="The most examples to list.")] = 100,
     as_json: JsonOption = False,
-    store: StoreOption = None,
-    embedding: EmbeddingOption = "hashed",
 ) -> None:
     """List examples with their identifiers."""
     from itertools import islice
 
-    with _opened(store, embedding, make=False) as examples:
+    with stored.open(make=False) as examples:
         _print(islice(examples.list(database, source), limit), as_json)
 
 
 @app.command()
 @with_options(without=("schemas",))
 def search(
+    stored: StoreOptions,
     options: AccessOptions,
     question: Annotated[str, typer.Argument(help="A self-contained question.")],
     db: Annotated[str | None, typer.Option("--db", help="The database that the question is for.")] = None,
@@ -304,8 +312,6 @@ def search(
     draft: Annotated[str, typer.Option("--draft", help="A first SQL for the question, for --by draft.")] = "",
     simplified: Annotated[str, typer.Option("--simplified", help="The question in plain common words.")] = "",
     as_json: JsonOption = False,
-    store: StoreOption = None,
-    embedding: EmbeddingOption = "hashed",
 ) -> None:
     """Show the examples that the default settings choose for a question.
 
@@ -323,7 +329,7 @@ def search(
     settings = Settings()
     numbers = selector_numbers(settings.model_copy(update={"examples": by}))
     with (
-        _opened(store, embedding, make=False, seeds=True) as examples,
+        stored.open(make=False, seeds=True) as examples,
         options.open_database(db) if db else nullcontext() as asked,
     ):
         query = _query(question, simplified, draft, asked, settings.values)
@@ -346,24 +352,25 @@ def _query(question: str, simplified: str, draft: str, database: Database | None
 
 
 @app.command()
+@with_options()
 def remove(
+    stored: StoreOptions,
     ids: Annotated[list[str], typer.Argument(help="Identifiers, as `list` shows them.")],
-    store: StoreOption = None,
-    embedding: EmbeddingOption = "hashed",
 ) -> None:
     """Remove examples. Exits with 1 if one does not exist."""
-    with _opened(store, embedding, make=False) as examples:
+    with stored.open(make=False) as examples:
         removed = examples.remove(ids)
     say(f"removed {removed}")
     raise typer.Exit(0 if removed == len(set(ids)) else 1)
 
 
 @app.command()
-def stats(as_json: JsonOption = False, store: StoreOption = None, embedding: EmbeddingOption = "hashed") -> None:
+@with_options()
+def stats(stored: StoreOptions, as_json: JsonOption = False) -> None:
     """Count the examples."""
     from dataclasses import asdict
 
-    with _opened(store, embedding, make=False) as examples:
+    with stored.open(make=False) as examples:
         found = examples.stats()
     if as_json:
         say(json.dumps(asdict(found)))
@@ -375,32 +382,11 @@ def stats(as_json: JsonOption = False, store: StoreOption = None, embedding: Emb
 
 
 @app.command()
-def reindex(store: StoreOption = None, embedding: EmbeddingOption = "hashed") -> None:
+@with_options()
+def reindex(stored: StoreOptions) -> None:
     """Rebuild the indexes of the store from its examples."""
-    with _opened(store, embedding, make=False) as examples:
+    with stored.open(make=False) as examples:
         say(f"indexed {examples.reindex()} examples")
-
-
-@contextmanager
-def _opened(store: str | None, embedding: str, *, make: bool = True, seeds: bool = False) -> Generator[ExampleStore]:
-    """The example store.
-
-    Args:
-        store: Its place; None for the default.
-        embedding: As `make_embedding` names it.
-        make: Whether one that is not there is made. What only reads must not: a mistyped place would look empty.
-        seeds: Whether the built-in examples are looked through too, as an agent's are.
-    """
-    from ...tools.errors import ExampleStoreError
-    from ...tools.examples import ExampleStore, default_location, is_made, make_embedding, open_with_seeds
-
-    place, chosen = store or default_location(), make_embedding(embedding)
-    if not make and not is_made(place):
-        raise ExampleStoreError(
-            f"there is no example store at {place}: `tableturn examples add` or `import` creates one"
-        )
-    with (open_with_seeds if seeds else ExampleStore.open)(place, chosen) as opened:
-        yield opened
 
 
 def _report(done: Sequence[Added], refused: int = 0, remark: str = "") -> None:

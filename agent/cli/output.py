@@ -16,11 +16,11 @@ from ...tools.errors import DatabaseUnavailable, SettingsError
 from ...tools.export import BINARY, FORMATS, Format, check_installed, check_target, format_of
 from ...tools.terminal import safe, say, say_json, warn
 from .. import verbs
+from ..answers.answer import Answer
 from ..options import AgentOptions
-from .watch import show_progress
+from .display import show_answer, show_progress
 
 if TYPE_CHECKING:
-    from ..answers.answer import Answer
     from ..conversation import Conversation
     from ..sqlagent import SQLAgent
 
@@ -95,10 +95,13 @@ def parse_form(text: str | None) -> Shown | None:
 
 def put_out(answer: Answer, agent: SQLAgent, output: Output) -> bool:
     """Prints and writes an answer; whether all that was asked for could be done."""
-    from .display import show_answer
-
     if output.as_json:
-        say_json(_limited(answer, output.limit).to_dict())
+        cut = len(answer.rows) if output.limit is None else output.limit
+        if len(answer.rows) > cut:
+            record = replace(answer.record, rows=answer.rows[:cut], row_count=cut, truncated=True)
+            say_json(Answer(record, answer.thread).to_dict())
+        else:
+            say_json(answer.to_dict())
     elif output.form in (None, "table") or output.file or not answer.answered:
         show_answer(answer, rows=output.limit, explain=output.explain)
     else:
@@ -121,26 +124,17 @@ def put_out(answer: Answer, agent: SQLAgent, output: Output) -> bool:
 
 def show_query(answer: Answer, agent: SQLAgent, output: Output) -> bool:
     """Shows a query that was not run, and what it would read; whether there is one."""
-    from .display import show_answer
-
     if answer.sql is None or answer.status != "needs_clarification":
         put_out(answer, agent, replace(output, limit=None))
         return False
     reads = _reads(answer.sql, agent)
-    shown = replace_words(answer, f"Not run: {_DRY}")
+    shown = Answer(replace(answer.record, text=f"Not run: {_DRY}", choices=()))
     if output.as_json:
         say_json(shown.to_dict() | {"status": "dry_run", "stop_kind": None, "reads": reads})
         return True
     show_answer(shown, explain=True, facts=False)
     say("would read " + ("; ".join(_named(table) for table in reads) or "no table"))
     return True
-
-
-def replace_words(answer: Answer, text: str) -> Answer:
-    """The answer with other words, and nothing to choose from."""
-    from ..answers.answer import Answer
-
-    return Answer(replace(answer.record, text=text, choices=()))
 
 
 def _reads(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
@@ -171,15 +165,6 @@ def _reads(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
 def _named(table: dict[str, Any]) -> str:
     rows = "" if table["rows"] is None else f", {table['rows']:,} rows"
     return f"{table['table']} ({', '.join(table['columns']) or 'no column by name'}{rows})"
-
-
-def _limited(answer: Answer, limit: int | None) -> Answer:
-    """The answer with so many rows at most."""
-    from ..answers.answer import Answer
-
-    if limit is None or len(answer.rows) <= limit:
-        return answer
-    return Answer(replace(answer.record, rows=answer.rows[:limit], row_count=limit, truncated=True), answer.thread)
 
 
 def write_chart(answer: Answer, file: Path) -> tuple[bool, str]:

@@ -1,17 +1,230 @@
-"""The command that shows the schema as a model sees it, and what of the columns' contents may leave."""
+"""The commands about a schema: having it described, linking a question to it, and seeing what leaves of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from ...tools.terminal import say, say_json
-from ..options import DatabaseOptions, JsonOption, with_options
+from ..options import BaseUrlOption, DatabaseOptions, JsonOption, with_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database
+    from ...tools.linking import PastTurn, SchemaLinker
+
+
+@with_options()
+def annotate(
+    options: DatabaseOptions,
+    model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
+    base_url: BaseUrlOption = None,
+    calls: Annotated[
+        int,
+        typer.Option(
+            "--calls", min=0, max=1_000, help="The most tasks to give the model; each is tried up to three times."
+        ),
+    ] = 100,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Describe everything again; new descriptions replace the old ones at the end."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Have a model describe columns, then tables, for linking and prompts. Valid until names, types or keys change.
+
+    An interrupted run continues where it stopped. Agents use the descriptions if the setting `annotate` is on.
+    """
+    from ...tools.errors import ModelError
+    from ..context.annotate import describe
+    from ..effects import Tally, run
+    from ..model.budget import left_of
+    from ..resources import Run
+    from ..settings import Settings
+    from ..sqlagent import SQLAgent
+
+    settings = Settings(turn_calls=max(1, 3 * calls), turn_tokens=1_000_000_000, turn_seconds=86_400)
+    rules, user = options.rules(), options.user
+    with SQLAgent(
+        options.located(options.db), model=model, settings=settings, base_url=base_url, user=user, **rules
+    ) as agent:
+        resources = agent.resources
+        schema, store = resources.database.schema(), resources.schemas.annotations()
+        described = store.afresh() if again else store
+        tally = Tally(left_of(settings, {}))
+        body = describe(schema, described, calls=calls, prompt_tokens=settings.prompt_tokens)
+        try:
+            done = run(body, Run(resources, settings, lambda _: None).translator(), tally)
+        except ModelError as error:
+            raise ModelError(f"{error}; descriptions so far are saved; run the same command to continue") from error
+    if again and not done.left:
+        store.take_over(described)
+        described = store
+    known = described.read()
+    found = {
+        "tables": sum(map(bool, known.tables.values())),
+        "columns": sum(map(bool, known.columns.values())),
+        "left": done.left,
+        "cut": done.cut,
+        "unusable": done.unusable,
+        "calls": tally.usage.llm_calls,
+        "prompt_tokens": tally.usage.prompt_tokens,
+        "completion_tokens": tally.usage.completion_tokens,
+    }
+    if as_json:
+        say(json.dumps(found))
+        return
+    say(f"{found['tables']} tables and {found['columns']} columns described, {found['calls']} calls")
+    if done.cut:
+        say(f"{done.cut} replies were cut at the output limit; what they lacked was asked for again")
+    if done.unusable:
+        say(f"{done.unusable} replies described nothing: use --again, or another model")
+    if done.left:
+        say(f"{done.left} remain: run the command again to continue")
+
+
+_WINDOWS = 4
+"""Windows of a long history that are gone through: what lies further back has no more say in the last one."""
+
+
+@with_options()
+def link(
+    question: Annotated[str, typer.Argument(help="This turn's question.")],
+    options: DatabaseOptions,
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            "--history",
+            help='Earlier turns, oldest first, as {"question": ..., "sql": ...}: a JSON list, or one per line.',
+        ),
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option("--threshold", min=0, max=1, help="The least probability of items to keep; 0 keeps all.")
+    ] = 0.1,
+    annotations: Annotated[
+        bool, typer.Option("--annotations", help="Link with the descriptions that a model wrote last.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how probably a question is about each table and column, and which earlier query it builds on."""
+    from functools import partial
+    from time import perf_counter
+
+    from ...tools.annotations import newest_annotations
+    from ...tools.errors import SettingsError
+    from ...tools.linking import SchemaLinker, base_turn, still_runs
+    from ...tools.values import ValueIndex
+
+    if not question.strip():
+        raise SettingsError("the question is empty: put it in quotes after the options")
+    turns = _read_history(history) if history else []
+    with options.open() as database:
+        schema = database.schema()
+        if annotations:
+            known = newest_annotations(database)
+            if not (known.tables or known.columns):
+                raise SettingsError(
+                    f"nothing describes this schema yet: run tableturn annotate --db {database.location} --model ..."
+                )
+            schema = known.on(schema)
+        linker = SchemaLinker(schema, ValueIndex.open(database))
+        past = _with_items(turns, linker)
+        # Reading the model and indexing the values happen once and are no part of linking a question.
+        linker.link("warm up")
+        start = perf_counter()
+        linked = linker.link(question, past, threshold=threshold)
+        milliseconds = 1000 * (perf_counter() - start)
+        base = base_turn(question, linked.items, past, runs=partial(still_runs, database), dialect=database.dialect)
+    found: dict[str, Any] = {
+        "tables": [{"name": item.table, "p": round(item.p, 4)} for item in linked.items if item.column is None],
+        "columns": [
+            {"table": item.table, "name": item.column, "p": round(item.p, 4)}
+            for item in linked.items
+            if item.column is not None
+        ],
+        "kept": [
+            {"table": table.name, "columns": [column.name for column in table.columns]} for table in linked.kept.tables
+        ],
+        "base_sql": base.sql if base else None,
+        "milliseconds": round(milliseconds, 2),
+    }
+    if as_json:
+        say_json(found)
+    else:
+        say(_linked_text(found))
+
+
+def _with_items(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTurn]:
+    """The window's turns with the probabilities that the linker gave each in its time."""
+    from dataclasses import replace
+
+    from ..settings import Settings
+
+    window = Settings().history_window
+    seen: list[PastTurn] = []
+    for turn in turns[-_WINDOWS * window :]:
+        items = linker.link(turn.question, seen[-window:]).items
+        seen.append(replace(turn, items=tuple((item.table, item.column, item.p) for item in items)))
+    return seen[-window:]
+
+
+def _linked_text(found: dict[str, Any]) -> str:
+    likely = {(item["table"], item["name"]): item["p"] for item in found["columns"]}
+    tables = {item["name"]: item["p"] for item in found["tables"]}
+    lines: list[str] = []
+    for part in found["kept"]:
+        lines.append(f"{tables[part['table']]:.2f}  {part['table']}")
+        lines += [f"  {likely[part['table'], name]:.2f}  {name}" for name in part["columns"]]
+    if found["base_sql"]:
+        lines.append(f"builds on: {found['base_sql']}")
+    lines.append(f"{len(found['kept'])} of {len(tables)} tables, {found['milliseconds']} ms")
+    return "\n".join(lines)
+
+
+def _read_history(path: Path) -> list[PastTurn]:
+    """The turns of a history file: a JSON list of objects, or JSON lines.
+
+    Raises:
+        SettingsError: It cannot be read, or is no such list.
+    """
+    from ...tools.errors import SettingsError
+    from ...tools.linking import PastTurn
+
+    try:
+        entries = _entries(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise SettingsError(f"cannot read the history {path}: {error}") from None
+    turns: list[PastTurn] = []
+    for entry in entries:
+        fields = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+        question, sql = fields.get("question"), fields.get("sql")
+        if not isinstance(question, str) or not isinstance(sql, str | None):
+            raise SettingsError(
+                f'the history {path} is not a JSON list of {{"question": "...", "sql": "..."}}: '
+                f"turn {len(turns) + 1} is {json.dumps(entry)[:80]}"
+            )
+        turns.append(PastTurn(question, sql=sql or ""))
+    return turns
+
+
+def _entries(text: str) -> list[Any]:
+    """What a list, or the lines, of a text hold.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if text.lstrip().startswith("["):
+        return cast("list[Any]", json.loads(text))
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines:
+        raise ValueError("it is empty; write [] for no turns")
+    try:
+        return [json.loads(line) for line in lines]
+    except ValueError:
+        return [json.loads(text)]
 
 
 @with_options()
@@ -30,7 +243,7 @@ def schema(
     with options.open() as database:
         if what_leaves:
             found = _what_leaves(database, Outgoing(database).text)
-            say_json(found) if as_json else say(_text(found))
+            say_json(found) if as_json else say(_levels_text(found))
             return
         text = read_schema(database).text
     say_json({"database": database.name, "schema": text}) if as_json else say(text)
@@ -53,7 +266,7 @@ def _what_leaves(database: Database, masked: Callable[[str], str]) -> dict[str, 
     return {"database": database.name, "mask": list(leaving.egress.mask), "columns": columns}
 
 
-def _text(found: dict[str, Any]) -> str:
+def _levels_text(found: dict[str, Any]) -> str:
     lines: list[str] = []
     for column in found["columns"]:
         lines.append(f"{column['table']}.{column['name']}: {_SAYS[column['level']]}")

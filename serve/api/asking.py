@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -16,10 +17,13 @@ from ..running import Asked, RunningTurn
 from ..server import Asker
 from ..store import Busy, StoredTurn
 from .bodies import AgainBody, AskBody, Decision, TurnBody, TurnReply
-from .streams import STREAM, event_stream
 from .who import AskerHere
 
 router = APIRouter(tags=["asking"])
+
+STREAM = "text/event-stream"
+
+_KEEP_ALIVE_SECONDS = 15.0
 
 TURN_HEADER = "tableturn-turn"
 """Names the turn of a question that was asked on its own."""
@@ -142,3 +146,27 @@ async def _ending(asker: Asker, id_: str) -> AsyncIterator[bytes]:
 
 def _line(number: int, event: dict[str, Any]) -> bytes:
     return format_sse_event(data_str=json.dumps(event, ensure_ascii=False), event=event["event"], id=str(number))
+
+
+def event_stream(lines: AsyncIterator[bytes], headers: dict[str, str] | None = None) -> Response:
+    """A reply of these events."""
+    more = {"x-accel-buffering": "no", "cache-control": "no-store"}
+    return StreamingResponse(_kept_alive(lines), media_type=STREAM, headers=more | (headers or {}))
+
+
+async def _kept_alive(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines, with a comment wherever there is none for a while: proxies close what is silent."""
+    line: asyncio.Task[bytes] | None = None
+    try:
+        while True:
+            line = line or asyncio.ensure_future(anext(lines))
+            if (await asyncio.wait((line,), timeout=_KEEP_ALIVE_SECONDS))[0]:
+                yield line.result()
+                line = None
+            else:
+                yield b": still here\n\n"
+    except StopAsyncIteration:
+        return
+    finally:
+        if line is not None:
+            line.cancel()

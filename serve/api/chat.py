@@ -23,11 +23,10 @@ from ...tools.errors import TableturnError
 from ...tools.export import export_rows
 from ...tools.export.text import escaped_markdown
 from ..errors import status_of
-from ..outgoing import for_model, masked
 from ..running import Asked, RunningTurn
 from ..server import Asker
+from .asking import event_stream
 from .bodies import storable
-from .streams import event_stream
 from .who import AskerHere
 
 router = APIRouter(prefix="/v1", tags=["openai"])
@@ -132,7 +131,7 @@ async def _thread(before: list[Message], asker: Asker) -> tuple[str, str]:
 
 async def _reply(answer: Answer, messages: list[Message], thread: str, asker: Asker) -> str:
     """The words of the reply; with them the front end will go on with this conversation."""
-    text = _text(for_model(answer), asker)
+    text = _text(Answer(answer.kept, answer.thread), asker)
     said = [(message.role, message.words) for message in messages if message.role in ("user", "assistant")]
     digest = _digest([*said, ("assistant", text)])
     await asker.server.store.run(asker.server.store.note_chat, asker.owner, thread, digest)
@@ -155,7 +154,7 @@ def _text(answer: Answer, asker: Asker) -> str:
         parts.append(_table(answer))
     if answer.explanation:
         parts.append(f"*{escaped_markdown(answer.explanation)}*")
-    return masked("\n\n".join(parts), asker.agent)
+    return asker.masked("\n\n".join(parts))
 
 
 def _table(answer: Answer) -> str:

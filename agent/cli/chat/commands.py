@@ -8,8 +8,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -54,23 +53,17 @@ def _show_sql(chat: Chat, rest: str) -> RenderableType:
     answer = chat.choose("", "run")[0].answer
     if rest == "edit":
         rest = chat.draft = _edited(chat.draft or _sql(answer, "edit"))
-    with _drafted(chat), interrupted() as cancellation:
-        found = chat.take(verbs.rerun(answer, "" if rest == "run" else rest, chat.resources, cancellation))
-    words = Text(safe(found.text), style="bold")
-    shown = [shown_sql(found.sql)] if found.sql and found.sql != answer.sql else []
-    kept = [Text("/approve keeps it as the answer to the question", style="dim")] if shown else []
-    return Group(*shown, *([_show_page(chat.pages)] if chat.pages and found.rows else []), words, *kept)
-
-
-@contextmanager
-def _drafted(chat: Chat) -> Generator[None]:
-    """Says that what a person wrote in an editor is kept where it does not run."""
     try:
-        yield
+        with interrupted() as cancellation:
+            found = chat.take(verbs.rerun(answer, "" if rest == "run" else rest, chat.resources, cancellation))
     except (TableturnError, KeyboardInterrupt):
         if chat.draft:
             warn("your query is kept: /sql edit opens it again")
         raise
+    words = Text(safe(found.text), style="bold")
+    shown = [shown_sql(found.sql)] if found.sql and found.sql != answer.sql else []
+    kept = [Text("/approve keeps it as the answer to the question", style="dim")] if shown else []
+    return Group(*shown, *([_show_page(chat.pages)] if chat.pages and found.rows else []), words, *kept)
 
 
 def _sql(answer: Answer, what: str) -> str:
