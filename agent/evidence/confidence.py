@@ -32,8 +32,8 @@ SURE, FAIRLY_SURE = 0.9, 0.7
 DOUBTED = 0.75
 """Below this what a model says against its own query is told.
 
-It says something below 0.8. Of 60 questions with two readings 54 were then asked back or told of; of 388 right answers 7 %
-carried a doubt or another reading.
+It says something below 0.8. Of 60 questions with two readings 54 were then asked back or told of; of 388 right answers
+7 % carried a doubt or another reading.
 """
 
 STRENGTH = 20
