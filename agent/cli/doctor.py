@@ -45,7 +45,7 @@ class Finding:
     """What was found of one thing.
 
     Attributes:
-        what: The thing: `model`, `database`, `examples`, `sandbox`, `folders`, `extras`.
+        what: The thing: `model`, `database`, `examples`, `sandbox`, `folders`, `extras`, `trust`.
         state: How it stands.
         says: What was found.
         do: What to do about it; empty where there is nothing to do.
@@ -78,6 +78,7 @@ def doctor(
         ("sandbox", _sandbox),
         ("folders", _folders),
         ("extras", _extras),
+        ("trust", lambda: _trust(db, model, base_url, options)),
     ]
     findings: list[Finding] = []
     for what, check in checks:
@@ -171,3 +172,23 @@ def _extras() -> Finding:
         return Finding("extras", "ok", "all are installed")
     lacking = ", ".join(f"{extra} ({use})" for extra, use in missing.items())
     return Finding("extras", "note", f"not installed: {lacking}", f"pip install 'tableturn[{','.join(missing)}]'")
+
+
+def _trust(db: str | None, spec: str | None, base_url: str | None, options: AccessOptions) -> Finding:
+    from ...tools.examples import database_identity
+    from ..evidence.trust import fault, fingerprints, promise
+    from ..model.trust import find_bound, read_bounds, trust_file
+    from ..sqlagent import SQLAgent
+
+    path = trust_file()
+    bounds = read_bounds(path) if path else ()
+    if db is None or not bounds:
+        return Finding("trust", "ok", "no bound is set: no answer is marked trusted")
+    with options.open_database(db) as database, SQLAgent(database, model=spec, base_url=base_url) as agent:
+        resources = agent.resources
+        bound = find_bound(bounds, database_identity(database), resources.translator(agent.settings).model)
+        if bound is None:
+            return Finding("trust", "ok", "no bound is set for this database and model: no answer is marked trusted")
+        if why := fault(bound, fingerprints(resources, agent.settings)):
+            return Finding("trust", "note", why)
+    return Finding("trust", "ok", f"of trusted answers {promise(bound)}")

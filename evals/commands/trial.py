@@ -170,6 +170,7 @@ def fit(
     Exits with 1 if the labels are too few or too often wrong for a bound, and says how many are missing.
     """
     from ...tools.examples import default_location, is_made
+    from ..metrics.statistics import bounded
     from ..runner.progress import RunProgress
     from ..trial import TrialOptions
     from ..trial.trusting import fit_bound
@@ -179,6 +180,8 @@ def fit(
     store = examples or (str(default_location()) if is_made(default_location()) else None)
     options = TrialOptions(db, Path(), model, base_url, preset, fields, store, jobs=jobs)
     path = _trust_file(trust, fields)
+    least = bounded([], alpha, certainty).missing
+    warn(f"takes at least {least} labelled answers, if all of them are right")
     with stopping(), RunProgress(None, None, "right") as progress:
         bound = fit_bound(options, labels, alpha, certainty, out, path, progress)
     say(json.dumps(asdict(bound)) if as_json else _tell(bound))

@@ -125,7 +125,7 @@ def test_the_doctor_says_what_is_wrong_and_what_to_do(shop: Path) -> None:
     ran = tableturn("doctor", "--db", str(shop), "--model", "offline", "--json")
     found = {finding["what"]: finding for finding in json.loads(ran.stdout)}
     assert ran.returncode == 0, ran.stdout
-    assert list(found) == ["model", "database", "examples", "sandbox", "folders", "extras"]
+    assert list(found) == ["model", "database", "examples", "sandbox", "folders", "extras", "trust"]
     assert found["database"]["state"] == "ok"
     assert "--model" in found["model"]["do"]
     ran = tableturn(

@@ -46,6 +46,7 @@ def test_labels_set_a_bound_and_answers_are_marked_by_it(league_file: Path, tmp_
     labels = written(tmp_path, records)
     few = fitted(league_file, labels, tmp_path)
     assert few.returncode == 1
+    assert few.stderr.startswith("takes at least 59 labelled answers, if all of them are right")
     assert "nothing is marked trusted: 3 labelled answers, 0 of them wrong; at least 56 more" in few.stdout
     done = fitted(league_file, labels, tmp_path, "--alpha", "0.5", "--certainty", "0.8", "--json")
     assert done.returncode == 0, done.stderr
@@ -60,6 +61,10 @@ def test_labels_set_a_bound_and_answers_are_marked_by_it(league_file: Path, tmp_
     assert json.loads(tableturn(*now, "--json").stdout)[0]["withdrawn"] == ""
     (tmp_path / "league.knowledge.yaml").write_text("conventions:\n  - Round to whole numbers.\n")
     assert "knowledge changed" in tableturn(*now).stdout
+    doctor = ("doctor", "--db", str(league_file), "--model", "offline", "--json")
+    told = json.loads(tableturn(*doctor, TABLETURN_HOME=str(tmp_path)).stdout)[-1]
+    assert (told["what"], told["state"]) == ("trust", "note")
+    assert "knowledge changed" in told["says"]
 
 
 def test_without_labels_it_says_what_to_give(league_file: Path, tmp_path: Path) -> None:
