@@ -29,11 +29,11 @@ BY_CODE = 0.3
 SURE, FAIRLY_SURE = 0.9, 0.7
 """Confidence from which an answer is called sure, and fairly sure."""
 
-DOUBTED = 0.75
-"""Below this what a model says against its own query is told.
+DOUBTED = 0.8
+"""Below this, where prompts ask a model why it is not surer, what it says against its query is told.
 
-It says something below 0.8. Of 60 questions with two readings 54 were then asked back or told of; of 388 right answers
-7 % carried a doubt or another reading.
+Of 120 questions with two readings 116 were then asked back or told of; of 382 right answers 9 % carried a doubt or
+another reading.
 """
 
 STRENGTH = 20
