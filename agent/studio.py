@@ -28,15 +28,6 @@ from .sqlagent import SQLAgent
 if TYPE_CHECKING:
     from langgraph_sdk.runtime import ServerRuntime
 
-DATABASE_VARIABLE = "TABLETURN_DB"
-PRESET_VARIABLE = "TABLETURN_PRESET"
-EXAMPLES_VARIABLE = "TABLETURN_EXAMPLES"
-EMBEDDING_VARIABLE = "TABLETURN_EMBEDDING"
-PERMISSIONS_VARIABLE = "TABLETURN_PERMISSIONS"
-USER_VARIABLE = "TABLETURN_USER"
-KNOWLEDGE_VARIABLE = "TABLETURN_KNOWLEDGE"
-COMMANDS_VARIABLE = "TABLETURN_COMMANDS"
-
 
 def _sample() -> Path:
     path = cache_folder() / "kestrel.sqlite"
@@ -45,24 +36,23 @@ def _sample() -> Path:
 
 def _examples() -> ExampleStore | None:
     """The store, opened here: one that cannot be used is seen at the server's start."""
-    location = os.environ.get(EXAMPLES_VARIABLE)
+    location = os.environ.get("TABLETURN_EXAMPLES")
     if not location:
         return None
-    return open_with_seeds(location, make_embedding(os.environ.get(EMBEDDING_VARIABLE) or "hashed"))
+    return open_with_seeds(location, make_embedding(os.environ.get("TABLETURN_EMBEDDING") or "hashed"))
 
 
 def _build() -> AgentGraph:
-    database = os.environ.get(DATABASE_VARIABLE) or _sample()
-    settings = make_settings(preset=os.environ.get(PRESET_VARIABLE) or None)
+    database = os.environ.get("TABLETURN_DB") or _sample()
     agent = SQLAgent(
         database,
-        settings=settings,
+        preset=os.environ.get("TABLETURN_PRESET") or None,
         examples=_examples(),
-        permissions=os.environ.get(PERMISSIONS_VARIABLE) or None,
-        user=os.environ.get(USER_VARIABLE, ""),
-        knowledge=os.environ.get(KNOWLEDGE_VARIABLE) or None,
+        permissions=os.environ.get("TABLETURN_PERMISSIONS") or None,
+        user=os.environ.get("TABLETURN_USER", ""),
+        knowledge=os.environ.get("TABLETURN_KNOWLEDGE") or None,
     )
-    return build_graph(agent.resources, show_state=True, commands=os.environ.get(COMMANDS_VARIABLE) == "on")
+    return build_graph(agent.resources, show_state=True, commands=os.environ.get("TABLETURN_COMMANDS") == "on")
 
 
 _GRAPH = _build()

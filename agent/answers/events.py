@@ -10,7 +10,6 @@ from langchain_core.messages import AIMessageChunk
 from langgraph.types import Overwrite, StreamMode
 
 from ...prompts.sql_reply import sql_so_far
-from ...tools.errors import TableturnError
 from ..advice import advise
 from ..effects import TASK
 
@@ -140,11 +139,6 @@ class EventReader:
         if len(found) > len(self._written) and found.startswith(self._written):
             text, self._written = found[len(self._written) :], found
             yield Event("sql_delta", node, {"text": text, "draft": self._draft})
-
-
-def error_event(error: TableturnError) -> Event:
-    """How a turn's failure is told in a stream that cannot raise."""
-    return Event("error", "respond", {"kind": type(error).__name__, "message": str(error)})
 
 
 def _node(metadata: Mapping[str, Any]) -> str:

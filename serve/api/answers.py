@@ -44,7 +44,7 @@ async def get_rows(
     search: Annotated[str, Query(max_length=200, description="Only rows with this text in some cell.")] = "",
 ) -> PageReply:
     """Rows of a turn's answer, as many as the query gives: it runs anew where the answer holds only the first."""
-    answer = await _answer(id_, asker)
+    answer = _answer_of(await asker.turn(id_))
     view = View(offset, limit, sort, descending, search)
     results, resources, rows = asker.server.results, asker.agent.resources, asker.server.settings.limits.result_rows
     page = await asker.work(
@@ -77,7 +77,7 @@ async def export(
     rows: Annotated[int | None, Query(ge=1, le=100_000_000)] = None,
 ) -> Response:
     """All rows of a turn's answer as a file, by running its query anew."""
-    answer = await _answer(id_, asker)
+    answer = _answer_of(await asker.turn(id_))
     file = await asker.work(lambda cancellation: _exported(asker, answer, form, rows, cancellation))
     name = f'attachment; filename="{id_[:8]}.{form}"'
     return StreamingResponse(_parts(file), media_type=MEDIA_TYPES[form], headers={"content-disposition": name})
@@ -87,7 +87,7 @@ async def export(
 async def run_query(id_: str, body: RunBody, asker: AskerHere) -> dict[str, Any]:
     """Runs another query in the place of a turn's; its answer is a turn of its own, and is kept as nothing else."""
     turn = await asker.turn(id_)
-    answer = await _answer(id_, asker)
+    answer = _answer_of(turn)
     new = await asker.work(lambda cancellation: verbs.rerun(answer, body.sql, asker.agent.resources, cancellation))
     new = await asker.server.store.run(asker.server.store.add_answer, asker.owner, turn, new.record)
     return await turn_reply(await asker.turn(new), asker)
@@ -109,9 +109,7 @@ def _learn(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]
         return {"entry": asdict(verbs.note(body.text, agent.resources))}
     if body.kind == "down":
         return {}
-    if turn.answer is None:
-        raise ExportError("this turn has no answer")
-    answer = Answer(turn.answer, turn.thread)
+    answer = _answer_of(turn)
     if body.kind == "approve":
         return {"saved": _saved(verbs.approve(answer, agent.resources, question=body.question))}
     correction = verbs.correct(answer, body.sql, agent.resources, question=body.question)
@@ -128,13 +126,12 @@ def _saved(saved: verbs.Saved) -> dict[str, Any]:
     return {"id": saved.id, "new": saved.new, "replaced": saved.replaced}
 
 
-async def _answer(id_: str, asker: Asker) -> Answer:
-    """A turn's answer, as far as it may be kept.
+def _answer_of(turn: StoredTurn) -> Answer:
+    """Return a turn's answer, as far as it may be kept.
 
     Raises:
         ExportError: There is none.
     """
-    turn = await asker.turn(id_)
     if turn.answer is None:
         raise ExportError("this turn has no answer")
     return Answer(turn.answer, turn.thread)

@@ -11,7 +11,6 @@ from fastapi import APIRouter, Header
 from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from ...tools.errors import TableturnError
 from ..errors import error_body, status_of
 from ..running import Asked, RunningTurn
 from ..server import Asker
@@ -38,12 +37,7 @@ async def ask(body: AskBody, asker: AskerHere) -> Response:
     """Answers one question on its own, with the JSON of `tableturn ask --json`."""
     turn = await asker.begin(Asked(asker.owner, "", body.question, body.notes))
     await turn.wait()
-    headers = {TURN_HEADER: turn.id}
-    if turn.answer is not None:
-        return JSONResponse(turn.answer.to_dict(), headers=headers)
-    assert turn.error is not None
-    kind = type(turn.error).__name__
-    return JSONResponse(error_body(kind, str(turn.error)), status_of(kind), headers)
+    return _refused(turn) if turn.answer is None else JSONResponse(turn.answer.to_dict(), 200, {TURN_HEADER: turn.id})
 
 
 @router.post("/threads/{thread}/turns", response_model=TurnReply, responses=_EVENTS)
@@ -119,11 +113,14 @@ async def _shown(turn: RunningTurn, asker: Asker) -> Response:
     if turn.asked.watched:
         return _stream(turn, 0)
     await turn.wait()
-    status = 200 if turn.error is None else status_of(type(turn.error).__name__)
-    headers = {TURN_HEADER: turn.id}
-    if isinstance(turn.error, TableturnError):
-        return JSONResponse(error_body(type(turn.error).__name__, str(turn.error)), status, headers)
-    return JSONResponse(await turn_reply(turn.stored, asker), status, headers)
+    if turn.error is not None:
+        return _refused(turn)
+    return JSONResponse(await turn_reply(turn.stored, asker), 200, {TURN_HEADER: turn.id})
+
+
+def _refused(turn: RunningTurn) -> Response:
+    kind = type(turn.error).__name__
+    return JSONResponse(error_body(kind, str(turn.error)), status_of(kind), {TURN_HEADER: turn.id})
 
 
 def _stream(turn: RunningTurn, after: int) -> Response:
