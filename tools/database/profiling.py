@@ -1,15 +1,16 @@
-"""Keys that nobody declared, but that names, types and values make likely."""
+"""What a schema says beyond what is declared: what values show, keys that are likely, and what codes mean."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..stemming import singular
-from .schema import Codes, ColumnSchema, ForeignKey, TableSchema
+from .column_kinds import column_kind, telling
+from .schema import Codes, ColumnSchema, ForeignKey, Schema, TableSchema
 from .table import Cell
 
 Rows: TypeAlias = Sequence[Mapping[str, Cell]]
@@ -37,13 +38,7 @@ def few_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
 def with_codes(
     tables: Sequence[TableSchema], keys: Iterable[ForeignKey], rows: Mapping[str, Rows]
 ) -> list[TableSchema]:
-    """The tables with the meaning of codes beside the columns that hold them.
-
-    Args:
-        tables: Every table.
-        keys: Declared and likely references.
-        rows: The rows of tables that have few, by the table's name.
-    """
+    """The tables with the meaning of codes beside the columns that hold them."""
     by_name = {table.name: table for table in tables}
     found: dict[tuple[str, str], Codes] = {}
     for key in keys:
@@ -110,6 +105,34 @@ Includes = Callable[[str, str, str, str], bool]
 """Whether the values of (table, column) all stand in (ref_table, ref_column)."""
 
 
+_SAMPLES = 8
+
+
+def observed(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
+    """Return a column with what its values show, which are all there are in a `complete` table."""
+    counts = Counter(values)
+    nulls = counts.pop(None, 0) > 0
+    samples = column.samples or telling([value for value, _ in counts.most_common()], _SAMPLES)
+    return replace(
+        column,
+        kind=column.kind if column.kind != "other" else column_kind(column.type, samples),
+        samples=samples,
+        distinct=len(counts) if complete else None,
+        nulls=nulls if seen else None,
+    )
+
+
+def completed(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
+    """Return a schema of declared keys with those that are likely, and with the meaning of codes.
+
+    `rows` are those of tables that have few.
+    """
+    declared = schema.foreign_keys
+    tables = with_likely_keys(schema.tables, declared, unique)
+    keys = (*declared, *infer_keys(tables, declared, includes))
+    return replace(schema, tables=tuple(with_codes(tables, keys, rows)), foreign_keys=keys)
+
+
 @dataclass(frozen=True)
 class _Target:
     """A table with a key of one column, declared or likely."""
@@ -121,13 +144,7 @@ class _Target:
 def with_likely_keys(
     tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique
 ) -> list[TableSchema]:
-    """The tables with a column marked that is likely the key, where none is declared: named like one, and unique.
-
-    Args:
-        tables: Every table, with counts as far as they are known.
-        declared: The declared references; their columns belong to another table.
-        unique: Asked only where a name fits and the counts do not say.
-    """
+    """The tables with a column marked that is likely the key, where none is declared: named like one, and unique."""
     referring = {(key.table, column) for key in declared for column in key.columns}
     names = {_joined(_words(table.name)) for table in tables}
     return [_with_likely_key(table, names, referring, unique) for table in tables]
@@ -173,13 +190,7 @@ def _named_like_keys(table: TableSchema, names: Collection[str]) -> list[ColumnS
 
 
 def infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
-    """References that are likely: the column is named after a table's key, has its kind, and holds only its values.
-
-    Args:
-        tables: Every table, with kinds set.
-        declared: The declared references; their columns are not looked at again.
-        includes: Asked only where names and kinds fit.
-    """
+    """References that are likely: the column is named after a table's key, has its kind, and holds only its values."""
     taken = {(key.table.lower(), column.lower()) for key in declared for column in key.columns}
     targets = _targets(tables)
     found: list[ForeignKey] = []
