@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from .infer_keys import LARGE, Includes
 from .schema import Codes, ColumnSchema, ForeignKey, TableSchema
 from .table import Cell
 
 Rows: TypeAlias = Sequence[Mapping[str, Cell]]
 """All rows of a table, by the names of its columns; none of a table that has many."""
+
+Includes = Callable[[str, str, str, str], bool]
+"""Whether the values of (table, column) all stand in (ref_table, ref_column)."""
+
+LARGE = 400
+"""Columns of a schema that is shown in part."""
 
 _MOST_ROWS = 20
 _MOST_COLUMNS = 6

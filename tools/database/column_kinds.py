@@ -32,6 +32,15 @@ _TIME_LIKE = re.compile(
 _YES_OR_NO = frozenset(["t", "f", "true", "false", "y", "n", "yes", "no", "0", "1", "on", "off"])
 
 
+_LABEL = re.compile(r"'((?:[^']|'')*)'")
+_LABELS = 20
+
+
+def enum_labels(declared: str) -> tuple[str, ...]:
+    """Return the first labels of an enumeration, as a declared type lists them."""
+    return tuple(label.replace("''", "'") for label in _LABEL.findall(declared)[:_LABELS])
+
+
 def is_time_like(text: str) -> bool:
     """Whether a text is a date, a time of day or both, in a form that people write."""
     return _TIME_LIKE.fullmatch(text) is not None
@@ -42,10 +51,6 @@ def column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
 
     The declared type decides unless the values all speak against it: SQLite lets any column hold anything, and has no
     type for dates, which stand in text columns.
-
-    Args:
-        declared: The declared type, possibly empty.
-        values: Some of its non-null values, possibly none.
     """
     seen = _kind_of_values(values)
     upper = declared.upper()
@@ -124,12 +129,7 @@ def filled_texts(values: Iterable[Cell]) -> list[str]:
 
 
 def telling(values: Iterable[Cell], most: int) -> tuple[Cell, ...]:
-    """The first values, of which the last give way to values of other forms: what is rare may be what bites.
-
-    Args:
-        values: Distinct values, most frequent first.
-        most: How many.
-    """
+    """The first values, of which the last give way to values of other forms: what is rare may be what bites."""
     held = list(values)
     first, others = held[:most], held[most:]
     texts = filled_texts(first)

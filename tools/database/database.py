@@ -107,12 +107,7 @@ class Database:
         return self.engine.warnings
 
     def for_user(self, identity: Identity, policy: Policy | None = None) -> Database:
-        """The same database for somebody else, to be closed on its own.
-
-        Args:
-            identity: Who asks.
-            policy: What that person may read; None for the policy of this database.
-        """
+        """The same database for somebody else, to be closed on its own."""
         session = Session(identity, policy or self.session.policy)
         return Database(self.engine.under(session), session)
 
@@ -225,21 +220,8 @@ class Database:
         """
         return self.engine.compile_check(sql, tables)
 
-    def gives_row(self, sql: str, seconds: float = 1.0) -> bool | None:
-        """Whether a query gives any row; None where it cannot be told in that time."""
-        try:
-            return bool(self.execute(sql, replace(_DEFAULT_LIMITS, seconds=seconds, rows=1)).rows)
-        except QueryError:
-            return None
-
     def distinct_values(self, table: str, column: str, limit: int, seconds: float = 5.0) -> tuple[Cell, ...]:
         """Distinct non-null values of one column, in no order that could be relied on.
-
-        Args:
-            table: Its name in any case.
-            column: Its name in any case.
-            limit: At most so many values.
-            seconds: Reading ends after so long, with what was read until then.
 
         Raises:
             QueryFailed: There is no such table or column, or it is hidden.
@@ -254,11 +236,7 @@ class Database:
 
 
 def check_length(sql: str, limits: Limits) -> None:
-    """Sees that a statement is no longer than it may be, which comes before everything else that is done with it.
-
-    Raises:
-        ResultTooLarge: It is.
-    """
+    """Sees that a statement is no longer than it may be, which comes before everything else that is done with it."""
     size = len(sql.encode("utf-8", "surrogatepass"))
     if size > limits.sql_bytes:
         raise ResultTooLarge(f"the statement has {size:,} bytes: it may have {limits.sql_bytes:,}")

@@ -82,11 +82,7 @@ class Egress:
 
     @classmethod
     def read(cls, path: Path) -> Egress:
-        """The rules in the table `[egress]` of a TOML file.
-
-        Raises:
-            SettingsError: It cannot be read, or holds no such rules.
-        """
+        """The rules in the table `[egress]` of a TOML file."""
         try:
             found = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("egress", {})
         except (OSError, ValueError) as error:

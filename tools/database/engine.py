@@ -22,37 +22,23 @@ class TooComplex(Exception):
 
 
 class Engine(Protocol):
-    """One open database under one session. May be used from any number of threads."""
+    """One open database under one session. May be used from any number of threads.
 
-    @property
-    def name(self) -> str:
-        """The engine's name, as prompts and messages give it: `SQLite`, `PostgreSQL`."""
-        ...
+    Attributes:
+        name: The engine's name, as prompts and messages give it: `SQLite`, `PostgreSQL`.
+        dialect: The SQL that it reads, by sqlglot's name: `sqlite`, `postgres`.
+        version: The engine's version; empty where it does not say.
+        database: The database's short name.
+        location: Where the database is, the same for everybody who opens it; never with a password.
+        warnings: What the login may do that it should not, what cannot be promised or was guessed here, and what to do.
+    """
 
-    @property
-    def dialect(self) -> str:
-        """The SQL that it reads, by sqlglot's name: `sqlite`, `postgres`."""
-        ...
-
-    @property
-    def version(self) -> str:
-        """The engine's version; empty where it does not say."""
-        ...
-
-    @property
-    def database(self) -> str:
-        """The database's short name."""
-        ...
-
-    @property
-    def location(self) -> str:
-        """Where the database is, the same for everybody who opens it; never with a password."""
-        ...
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What the login may do that it should not, what cannot be promised or was guessed here, and what to do."""
-        ...
+    name: str
+    dialect: str
+    version: str
+    database: str
+    location: str
+    warnings: tuple[str, ...]
 
     def state(self) -> str:
         """A key that changes whenever the contents may have changed; empty where that cannot be told."""
@@ -95,13 +81,6 @@ class Engine(Protocol):
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         """Whether the engine would accept a query, asked without running it.
-
-        Args:
-            sql: As it would be sent.
-            tables: All tables that it reads.
-
-        Returns:
-            Why it is refused; None where it is accepted.
 
         Raises:
             TooComplex: Telling would take too long.

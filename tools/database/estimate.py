@@ -30,11 +30,8 @@ _ADD = """
 def spend(location: str, rows: int, most: int, today: date | None = None) -> None:
     """Adds rows to a database's count of the day, which ends at midnight UTC.
 
-    Args:
-        location: As `Engine.location`.
-        rows: That the next query is expected to read.
-        most: The cap.
-        today: The day; None for today.
+    The count goes up before the query runs, in one transaction of a small SQLite file, so that processes side by side
+    cannot pass the cap together. A query that then fails has counted all the same: what it read is not known.
 
     Raises:
         QueryTooCostly: The count would pass the cap; it stays as it was.
@@ -92,12 +89,6 @@ def within_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estim
 
     Plans tell of a step as if it were run to its end. Of whatever filters, joins, sorts or groups, nobody knows how
     soon its first rows are found, and the estimate stays.
-
-    Args:
-        estimate: Of the whole.
-        sql: The query.
-        dialect: By sqlglot's name.
-        rows: Rows that are fetched at most.
     """
     try:
         tree = parse_statement(sql, dialect)

@@ -68,11 +68,7 @@ class PermissionsFile:
 
     @classmethod
     def read(cls, path: str | Path) -> PermissionsFile:
-        """Reads a file.
-
-        Raises:
-            SettingsError: It cannot be read, is not TOML, or has other fields.
-        """
+        """Reads a file."""
         path = Path(path)
         try:
             content = _CONTENT.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
@@ -93,11 +89,7 @@ class PermissionsFile:
         return replace(self, users={**self.users, "": Permissions()})
 
     def of(self, name: str) -> Permissions:
-        """What a person may read; the default where the name is empty or has no table.
-
-        Raises:
-            SettingsError: There is neither a table for the name nor a default. Nobody is given more than was written.
-        """
+        """What a person may read; the default where the name is empty or has no table."""
         found = self.users.get(name, self.default)
         if found is None:
             what = f"neither a user {name!r} nor a [default]" if name else "no [default], so name a user"
@@ -125,11 +117,7 @@ class Access:
         deny: Iterable[str] = (),
         permissions: PermissionsFile | str | Path | None = None,
     ) -> Access:
-        """The rules that two lists and a file make.
-
-        Raises:
-            SettingsError: The file is wrong.
-        """
+        """The rules that two lists and a file make."""
         file = PermissionsFile.read(permissions) if isinstance(permissions, str | Path) else permissions
         return cls(Permissions.of(allow, deny), file)
 
@@ -137,11 +125,7 @@ class Access:
         return bool(self.permissions) or self.file is not None
 
     def session(self, identity: Identity, base: Policy) -> Session:
-        """A person's session, within a policy that holds anyway.
-
-        Raises:
-            SettingsError: The file says nothing of this person.
-        """
+        """A person's session, within a policy that holds anyway."""
         session = Session(identity, base)
         if self.file is not None:
             session = session.narrowed(self.file.of(identity.name))
@@ -150,11 +134,7 @@ class Access:
         return session.narrowed(self.permissions)
 
     def _egress(self, base: Policy) -> Egress:
-        """The file's rules; never laid over others, as two sets of levels may each hide what the other shows.
-
-        Raises:
-            SettingsError: There are others.
-        """
+        """The file's rules; never laid over others, as two sets of levels may each hide what the other shows."""
         assert self.file is not None
         if base.egress not in (Egress(), self.file.egress):
             raise SettingsError(f"egress is given both here and in {self.file.path}: give it once")

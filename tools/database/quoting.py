@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import re
 import string
+import tomllib
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, Literal
 
 Case = Literal["ignored", "lower", "upper", "exact"]
 """What an unquoted name means: any spelling, its lower or upper case, or just what is written."""
 
-ENGINE_NAMES = {
-    "sqlite": "SQLite",
-    "duckdb": "DuckDB",
-    "postgres": "PostgreSQL",
-    "mysql": "MySQL",
-    "spark": "Spark",
-    "snowflake": "Snowflake",
-    "bigquery": "BigQuery",
-    "trino": "Trino",
-    "clickhouse": "ClickHouse",
-}
-"""What the engines of each dialect are called."""
-
-_CASE: dict[str, Case] = {"postgres": "lower", "snowflake": "upper", "clickhouse": "exact"}
-_TABLES_EXACT = frozenset({"mysql", "bigquery", "clickhouse"})
-_BACK_TICKS = frozenset({"mysql", "spark", "bigquery"})
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _PLAIN: dict[Case, re.Pattern[str]] = {
     "ignored": re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z"),
@@ -34,24 +20,6 @@ _PLAIN: dict[Case, re.Pattern[str]] = {
     "upper": re.compile(r"[A-Z_][A-Z0-9_]*\Z"),
     "exact": re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z"),
 }
-
-# What SQLite cannot do without quotes; the engine takes its other keywords as names.
-_SQLITE_RESERVED = frozenset(
-    """add all alter and as autoincrement between case check collate commit constraint create default deferrable delete
-    distinct drop else escape except exists foreign from group having if in index insert intersect into is isnull join
-    limit not notnull null on or order primary references select set table then to transaction union unique update
-    using values when where""".split()  # noqa: SIM905 - read as a sentence
-)
-# PostgreSQL's manual, appendix C: reserved, and reserved but for functions and types.
-_POSTGRES_RESERVED = frozenset(
-    """all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation
-    column concurrently constraint create cross current_catalog current_date current_role current_schema current_time
-    current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign freeze
-    from full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit
-    localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references
-    returning right select session_user similar some symmetric system_user table tablesample then to trailing true
-    union unique user using variadic verbose when where window with""".split()  # noqa: SIM905
-)
 
 
 @dataclass(frozen=True)
@@ -99,8 +67,9 @@ class Naming:
 @lru_cache(maxsize=64)
 def naming(dialect: str = "sqlite") -> Naming:
     """The rules of a dialect's names; for one that is not known, those of a dialect that ignores case."""
-    mark = "`" if dialect in _BACK_TICKS else '"'
-    return Naming(dialect, mark, _CASE.get(dialect, "ignored"), dialect in _TABLES_EXACT, _reserved(dialect))
+    told = _dialects().get(dialect, {})
+    exact = told.get("tables_exact", False)
+    return Naming(dialect, told.get("mark", '"'), told.get("case", "ignored"), exact, _reserved(dialect))
 
 
 def quoted(name: str, dialect: str = "sqlite") -> str:
@@ -115,15 +84,21 @@ def literal(text: str) -> str:
 
 def engine_name(dialect: str) -> str:
     """What people call the engines that read a dialect."""
-    return ENGINE_NAMES.get(dialect, dialect or "the database")
+    return _dialects().get(dialect, {}).get("engine") or dialect or "the database"
+
+
+@cache
+def _dialects() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files(__package__ or "").joinpath("data", "names.toml").read_text(encoding="utf-8"))
 
 
 def _reserved(dialect: str) -> frozenset[str]:
+    written = frozenset(_dialects()["sqlite"]["reserved"].split())
     if dialect == "sqlite":
-        return _SQLITE_RESERVED
+        return written
     # sqlglot takes a while to import, and whoever only reads SQLite has no need of it here.
     from sqlglot.dialects.dialect import Dialect
 
     known = Dialect.get(dialect)
     listed: set[str] = known.generator_class.RESERVED_KEYWORDS if known is not None else set()
-    return _SQLITE_RESERVED | _POSTGRES_RESERVED | {word.lower() for word in listed}
+    return written.union(_dialects()["postgres"]["reserved"].split(), map(str.lower, listed))

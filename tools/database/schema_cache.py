@@ -43,12 +43,7 @@ class SchemaCache:
         self._last: _Reading | None = None
 
     def get(self, catalogue: object, read: Callable[[bool], Schema]) -> Schema:
-        """Return the schema of a catalogue.
-
-        Args:
-            catalogue: With another one, the schema is read at once.
-            read: Reads the schema; is told whether it was read before for this catalogue.
-        """
+        """Return the schema of a catalogue."""
         known = self._of(catalogue)
         if known is not None and not self._is_due(known):
             return known.schema

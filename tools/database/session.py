@@ -7,7 +7,7 @@ whatever is kept of a database (samples, value indexes, examples, threads) is ke
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Container, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -59,6 +59,14 @@ class Permissions:
     def shows(self, table: str, column: str) -> bool:
         """Whether a column may be read."""
         return all(layer._shows(table, column) for layer in self.layers())
+
+    def check(self, names: Container[str]) -> None:
+        """Raise `SettingsError` for an entry without `*` that is none of these names of tables and columns."""
+        for entry in (entry for layer in self.layers() for entry in (*layer.allow, *layer.deny)):
+            if "*" not in entry and entry not in names:
+                raise SettingsError(
+                    f"the allow or deny list names {entry!r}, but the database has no such table or column"
+                )
 
     def covers(self, other: Permissions) -> bool:
         """Whether everything that others show is certainly shown by these, whatever the database holds.
@@ -150,7 +158,7 @@ class Rights:
     def key(self) -> str:
         """A key for what people with other rights keep apart; empty if everything may be read."""
         permissions = self.policy.permissions
-        return _digest(self.person, permissions) if self.person or permissions else ""
+        return digest(self.person, permissions) if self.person or permissions else ""
 
     def read_all_of(self, made: Rights) -> bool:
         """Whether whoever has these rights may read everything that others may; what may leave does not count."""
@@ -178,12 +186,12 @@ class Session:
         """A key for what is kept: equal for sessions that may read the same; empty where nothing is restricted."""
         if self == Session():
             return ""
-        return _digest(self.identity, self.policy)
+        return digest(self.identity, self.policy)
 
     @property
     def rights(self) -> Rights:
         """What is written beside everything that is kept."""
-        return Rights("" if self.identity == Identity() else _digest(self.identity), self.policy)
+        return Rights("" if self.identity == Identity() else digest(self.identity), self.policy)
 
     def covers(self, other: Session) -> bool:
         """Whether what was made in another session may be read in this one."""
@@ -194,7 +202,8 @@ class Session:
         return replace(self, policy=replace(self.policy, permissions=self.policy.permissions.narrowed(permissions)))
 
 
-def _digest(*parts: object) -> str:
+def digest(*parts: object) -> str:
+    """Return a short key that is the same for equal parts."""
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -213,7 +222,11 @@ def asked_in(thread: str) -> Generator[None]:
 
 
 def remark(identity: Identity) -> str:
-    """The comment for a statement that is sent now; a blank follows it."""
+    """The comment for a statement that is sent now, so that the server's own logs tell who asked; a blank follows it.
+
+    It has the form that sqlcommenter and OpenTelemetry read: keys in order, values in quotes and percent-encoded, so
+    that no value can end the comment. It stands first, for servers cut long statements short in what they list.
+    """
     told = {"application": "tableturn", "thread": _THREAD.get(), "user": identity.name}
     pairs = (f"{name}='{quote(value[:_LONGEST], safe='', errors='replace')}'" for name, value in told.items() if value)
     return f"/*{','.join(pairs)}*/ "

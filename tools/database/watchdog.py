@@ -17,6 +17,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from ..errors import QueryTimeout
+
+CANCELLED = "the query was cancelled"
+
 
 class Cancellation:
     """A handle on one caller's queries: pass it to `Database.execute`, then call `cancel` from any thread.
@@ -56,6 +60,12 @@ class Cancellation:
     def cancelled(self) -> bool:
         """Whether `cancel` was called."""
         return self._cancelled.is_set()
+
+
+def check_cancelled(cancellation: Cancellation | None) -> None:
+    """Raise `QueryTimeout` where a caller does not want the query any more."""
+    if cancellation is not None and cancellation.cancelled:
+        raise QueryTimeout(CANCELLED)
 
 
 _INTERVAL = 0.01
@@ -101,6 +111,12 @@ class RunningQuery:
             with self._lock:
                 if not self._done:
                     self.connection.interrupt()
+
+    def error(self, seconds: float) -> QueryTimeout:
+        """Return what to tell of a query that was stopped, which might take so long."""
+        if self.stopped == "cancelled":
+            return QueryTimeout(CANCELLED)
+        return QueryTimeout(f"the query ran longer than {seconds:g} s: join on keys, filter earlier, or ask for less")
 
     def end(self) -> None:
         """After this the connection is not touched any more and may run another query."""

@@ -81,11 +81,7 @@ def pack_error(error: TableturnError) -> bytes:
 
 
 def unpack_error(data: bytes) -> TableturnError:
-    """The error that a worker gave.
-
-    Raises:
-        ValueError: These bytes are none.
-    """
+    """The error that a worker gave."""
     match ormsgpack.unpackb(data):
         case [str(name), str(), str(message)] if name == DatabaseUnavailable.__name__:
             return DatabaseUnavailable(message)
@@ -191,3 +187,12 @@ def unpack_table(data: bytes) -> Table:
         return Table(tuple(map(str, names)), tuple(types), rows, bool(truncated), float(elapsed))
     except (TypeError, OverflowError) as error:
         raise ValueError(f"no result: {error}") from None
+
+
+def soft_limit(kind: int, value: int) -> None:
+    """Set a limit of this process, as far as it may have it."""
+    import resource  # which some systems lack, where there are no workers
+
+    hard = resource.getrlimit(kind)[1]
+    most = value if hard == resource.RLIM_INFINITY else hard if value == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (most, hard))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
-from tableturn.tools.database.sqlite.guard import classify
+from tableturn.tools.database.sqlite.functions import PROFILE
 from tableturn.tools.sql import Finding, check
 
 from .random_queries import queries
@@ -135,7 +135,7 @@ def test_mutants_fail_exactly_when_foreseen_and_for_the_same_reason(sql: str) ->
         connection.execute(f"EXPLAIN {sql}").fetchall()
         failure = None
     except (sqlite3.Error, sqlite3.Warning) as error:
-        failure = "rejected" if "one statement" in str(error) else classify(str(error))
+        failure = "rejected" if "one statement" in str(error) else PROFILE.kind_of(str(error)) or "other"
     finally:
         connection.close()
     foreseen = _errors(sql)

@@ -11,33 +11,16 @@ from typing import Any
 
 import duckdb
 
-from ...errors import QueryRejected, QueryTimeout, ResultTooLarge, TableturnError
+from ...errors import QueryRejected, QueryTimeout, TableturnError
 from ..estimate import Estimate
+from ..profile import ConnectionLost
 from ..server.catalogue import Catalogue
-from ..server.connection import ConnectionLost, ServerConnection
+from ..server.cells import cell
+from ..server.connection import BoundedRows, ServerConnection
 from ..table import Cell, Limits
 from ..watchdog import WATCHDOG, RunningQuery
-from .cells import cell
 from .grammar import failure
 from .instance import Instance
-
-
-class Rows:
-    """A cursor that gives cells, none of them longer than it may be."""
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection, limits: Limits) -> None:
-        self._connection = connection
-        self._longest = limits.cell_bytes
-        self.description = connection.description
-
-    def fetchmany(self, size: int, /) -> list[tuple[Cell, ...]]:
-        """See `Cursor`."""
-        rows = [tuple([cell(value) for value in row]) for row in self._connection.fetchmany(size)]
-        for row in rows:
-            for value in row:
-                if isinstance(value, str | bytes) and len(value) > self._longest:
-                    raise ResultTooLarge(f"a value has more than {self._longest:,} bytes: select less of it")
-        return rows
 
 
 class DuckDBConnection(ServerConnection):
@@ -75,12 +58,12 @@ class DuckDBConnection(ServerConnection):
         with contextlib.suppress(duckdb.Error):
             self._connection.rollback()
 
-    def query(self, sql: str, limits: Limits) -> Rows:
+    def query(self, sql: str, limits: Limits) -> BoundedRows:
         # DuckDB's own parser has to call it one SELECT, whatever the check before it did.
         statement = _single(sql)
         self._start_timer()
         self._connection.execute(statement)
-        return Rows(self._connection, limits)
+        return BoundedRows(self._connection, [entry[0] for entry in self._connection.description or ()], limits)
 
     def rows(self, sql: str) -> list[tuple[Cell, ...]]:
         self._start_timer()
@@ -145,12 +128,7 @@ _CARDINALITY = "Estimated Cardinality"
 
 
 def estimate(told: str, catalogue: Catalogue) -> Estimate | None:
-    """What a statement will cost; None where the plan does not say how many rows a step gives.
-
-    Args:
-        told: EXPLAIN's answer, as JSON.
-        catalogue: Knows how many rows a table has, where a filter at its scan hides that from the plan.
-    """
+    """What a statement will cost; None where the plan does not say how many rows a step gives."""
     sizes = {f"{each.schema}.{each.name}".lower(): each.estimate or 0 for each in catalogue.relations}
     try:
         return Estimate(round(sum(_cost(step, sizes)[0] for step in json.loads(told))))
@@ -159,11 +137,7 @@ def estimate(told: str, catalogue: Catalogue) -> Estimate | None:
 
 
 def _cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, float]:
-    """Rows that a step and those below it read and join, and rows that it gives.
-
-    Raises:
-        LookupError: It does not say.
-    """
+    """Rows that a step and those below it read and join, and rows that it gives."""
     below = [_cost(child, sizes) for child in step["children"]]
     read, told = sum(cost for cost, _ in below), step["extra_info"]
     if not below:

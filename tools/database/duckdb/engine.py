@@ -40,18 +40,6 @@ class DuckDBBackend(Backend):
     keeps_permissions = True
 
     def __init__(self, database: str, location: str, contents: Contents, session: Session) -> None:
-        """Opens the files.
-
-        Args:
-            database: The short name.
-            location: As `Engine.location`.
-            contents: What it holds.
-            session: Who asks under which policy.
-
-        Raises:
-            DatabaseUnavailable: They cannot be read, or nothing may be seen.
-            SettingsError: The session's permissions name what is not there.
-        """
         self.database = database
         self.location = location
         self._contents = contents
@@ -126,10 +114,6 @@ class DuckDBEngine(ServerEngine):
         """See `ServerEngine`."""
         super().__init__(backend, session)
         self._duckdb = backend
-
-    def under(self, session: Session) -> DuckDBEngine:
-        """See `Engine`."""
-        return DuckDBEngine(self._duckdb.under(session), session)
 
     def close(self) -> None:
         """See `Engine`."""

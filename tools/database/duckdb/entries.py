@@ -8,15 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ...errors import SettingsError
+from ..column_kinds import enum_labels
 from ..schema import ColumnKind, ColumnSchema, ForeignKey
 from ..session import Permissions
 
 if TYPE_CHECKING:
     import pandas
 
-_LABEL = re.compile(r"'((?:[^']|'')*)'")
-_LABELS = 20
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL|BIGNUM|VARINT")
 _KINDS: tuple[tuple[str, ColumnKind], ...] = (
     ("BOOLEAN", "boolean"),
@@ -86,8 +84,7 @@ class Entry:
 def column(name: str, declared: str, **more: object) -> ColumnSchema:
     """A column by its name and DuckDB's name of its type."""
     if declared.startswith("ENUM"):
-        labels = tuple(label.replace("''", "'") for label in _LABEL.findall(declared)[:_LABELS])
-        return replace(ColumnSchema(name, "ENUM", "text", samples=labels), **more)  # pyright: ignore[reportArgumentType]
+        return replace(ColumnSchema(name, "ENUM", "text", samples=enum_labels(declared)), **more)  # pyright: ignore[reportArgumentType]
     return replace(ColumnSchema(name, declared, _kind(declared)), **more)  # pyright: ignore[reportArgumentType]
 
 
@@ -114,7 +111,13 @@ def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, 
     """
     if not permissions:
         return tuple(entries)
-    _check(entries, permissions)
+    permissions.check(
+        {
+            name.lower()
+            for entry in entries
+            for name in (entry.shown, *(f"{entry.shown}.{held.name}" for _, held in entry.columns))
+        }
+    )
     kept = {entry.key: _reduced(entry, permissions) for entry in entries}
     whole = {entry.key: len(entry.columns) for entry in entries}
     partial = {key for key, entry in kept.items() if len(entry.columns) < whole[key]}
@@ -137,7 +140,7 @@ def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, 
 
 
 def _reduced(entry: Entry, permissions: Permissions) -> Entry:
-    hidden = {held.name.lower() for _, held in entry.columns if not _shows(entry, held.name, permissions)}
+    hidden = {held.name.lower() for _, held in entry.columns if not permissions.shows(entry.shown, held.name)}
     size = -1
     while size != len(hidden):
         size = len(hidden)
@@ -145,21 +148,6 @@ def _reduced(entry: Entry, permissions: Permissions) -> Entry:
     columns = tuple((own, held) for own, held in entry.columns if held.name.lower() not in hidden)
     comment = "" if hidden else entry.comment
     return replace(entry, columns=columns, comment=comment, query="")
-
-
-def _shows(entry: Entry, name: str, permissions: Permissions) -> bool:
-    return permissions.shows(entry.shown, name)
-
-
-def _check(entries: Iterable[Entry], permissions: Permissions) -> None:
-    names = {
-        name.lower()
-        for entry in entries
-        for name in (entry.shown, *(f"{entry.shown}.{held.name}" for _, held in entry.columns))
-    }
-    for given in (entry for layer in permissions.layers() for entry in (*layer.allow, *layer.deny)):
-        if "*" not in given and given not in names:
-            raise SettingsError(f"the allow or deny list names {given!r}, but the database has no such table or column")
 
 
 def keys_between(keys: Iterable[ForeignKey], entries: Sequence[Entry]) -> tuple[ForeignKey, ...]:

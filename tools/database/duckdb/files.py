@@ -40,7 +40,11 @@ class _Reading(io.FileIO):
 
 
 class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
-    """A file system of the files that were given an address."""
+    """A file system of the files that were given an address, for reading and nothing else.
+
+    What DuckDB's settings let a query reach, it may read and write. So they name no path of the file system at all, but
+    addresses that only this knows.
+    """
 
     protocol = _PROTOCOL
     cachable = False
@@ -123,12 +127,7 @@ _LONGEST = 300
 
 
 def settings(folder: Path, held: int = 0) -> dict[str, str | bool | int | float | list[str]]:
-    """Settings of an instance of DuckDB.
-
-    Args:
-        folder: Where its temporary files are.
-        held: Bytes of what is in its memory all the time.
-    """
+    """Settings of an instance of DuckDB."""
     return {
         "memory_limit": f"{_MEMORY_BYTES + 2 * held}B",
         "threads": min(_THREADS, os.cpu_count() or 1),
@@ -149,12 +148,7 @@ class FileReader:
     """Finds out what is in files."""
 
     def __init__(self, folder: Path, *, thorough: bool) -> None:
-        """Opens an instance of DuckDB to read with.
-
-        Args:
-            folder: Where copies are written that are read instead of files: sheets, and texts in other encodings.
-            thorough: Whether types are found by all rows.
-        """
+        """Opens an instance of DuckDB to read with."""
         self._folder = folder
         self._thorough = thorough
         # DuckDB would make it once it needs it; the kernel may refuse that by then.
@@ -168,17 +162,16 @@ class FileReader:
         self._connection.close()
 
     def entries(self, file: File) -> list[Entry]:
-        """Return the tables of a file.
-
-        Raises:
-            DatabaseUnavailable: It cannot be read; the message says why, and what to do.
-        """
+        """Return the tables of a file."""
         try:
             entries = list(self._of_file(file))
         except (duckdb.OutOfMemoryException, MemoryError):
             raise DatabaseUnavailable(f"{file.path} cannot be read: {_NEEDS_MEMORY}") from None
         except (duckdb.Error, OSError, EOFError, zlib.error) as error:
-            said = _cleaned(_ADDRESS.sub(lambda _: file.path.name, str(error)))
+            said = _ADDRESS.sub(lambda _: file.path.name, str(error))
+            for noise in (_CLASS, _LINE, _REST):
+                said = noise.sub("", said)
+            said = " ".join(said.split())[:_LONGEST].rstrip(". ")
             raise DatabaseUnavailable(f"{file.path} cannot be read: {said}: {_ADVICE[file.kind]}") from None
         for entry in entries:
             if len(entry.columns) > MOST_COLUMNS:
@@ -280,10 +273,6 @@ class FileReader:
         return self._connection.execute(sql).fetchall()
 
 
-def _cleaned(message: str) -> str:
-    return " ".join(_REST.sub("", _LINE.sub("", _CLASS.sub("", message))).split())[:_LONGEST].rstrip(". ")
-
-
 def _text_size(value: str, declared: DuckDBPyType, depth: int = 0) -> str:
     """Return an expression for the bytes of all texts in a value; empty if its type has none."""
     if declared.id == "blob":
@@ -324,12 +313,10 @@ NURSERY = ForkServer(f"{__package__}.reader", _ENVIRONMENT, _START_SECONDS, ("TM
 
 
 def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterator[Entry]:
-    """Find the tables of files.
+    """Find the tables of files, in a process of its own that the kernel holds to limits of memory and time.
 
-    Args:
-        files: Read one after another.
-        folder: Made for copies that are read instead of files.
-        thorough: Whether types are found by all rows.
+    What it says of a file, a name and a call of DuckDB for each table, is read as data from an untrusted side: an
+    instance closes the file system but for the files that were asked for before it declares any view.
 
     Raises:
         DatabaseUnavailable: A file cannot be read, or not within the limits.

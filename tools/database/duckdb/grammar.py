@@ -13,15 +13,16 @@ from sqlglot.generator import Generator
 
 from ...errors import (
     DatabaseUnavailable,
-    QueryErrorKind,
     QueryFailed,
     QueryRejected,
     QueryTimeout,
     ResultTooLarge,
     TableturnError,
 )
-from ..server.lists import read_lists
+from ..profile import read_profile
 from ..server.reading import Grammar
+
+PROFILE = read_profile(__package__ or "")
 
 TOO_LONG = "tableturn: value too long"
 """How the message begins with which a statement, as it was written here, refuses to make a very long text."""
@@ -32,48 +33,12 @@ _SHOWN = re.compile(r"^(?:[A-Z]\w*|INTERRUPT|TransactionContext)(?: \w+)* Error:
 _OFFERS = re.compile(
     r"\s*(?:Did you mean|Candidate bindings|Candidate functions|Candidate macros|LINE \d+:|Possible ).*", re.DOTALL
 )
-_KINDS: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...] = (
-    ("unknown_function", re.compile(r"Function with name .* does not exist")),
-    ("unknown_table", re.compile(r"Table with name .* does not exist|(Schema|Catalog) .* does not exist")),
-    ("ambiguous_column", re.compile(r"Ambiguous reference|ambiguous", re.IGNORECASE)),
-    (
-        "unknown_column",
-        re.compile(
-            r"Referenced (column|table) .* not found|does not have a column named|Column .* does not exist"
-            r"|column .* (not found|does not exist)|not found in FROM clause"
-        ),
-    ),
-    (
-        "aggregate_misuse",
-        re.compile(
-            r"must appear in the GROUP BY|cannot contain aggregates|aggregate function calls cannot|GROUP BY clause"
-            r"|aggregates? .*(not allowed|cannot)|cannot contain window functions|used in an aggregate"
-        ),
-    ),
-    ("syntax", re.compile(r"syntax error|unterminated|Set operations can only apply|ORDER term out of range")),
-    (
-        "type_mismatch",
-        re.compile(
-            r"No function matches the given name and argument types|Could not choose a best candidate function"
-            r"|Cannot (mix|compare) values of type|Cannot deduce template type|Could not parse string"
-            r"|Could not convert|Unimplemented type for cast|can't be cast|field value out of range|Malformed JSON"
-            r"|Cannot extract field|Type mismatch"
-        ),
-    ),
-)
-
-
 _ADDRESS = re.compile(r"(?:file )?\"tableturn://[^\"]*\"")
 """How an instance names a file to DuckDB."""
 
 
 def failure(error: Exception, private: str = "") -> TableturnError:
-    """The typed error for what the driver raised.
-
-    Args:
-        error: What was raised.
-        private: A name of our own that no message may show.
-    """
+    """The typed error for what the driver raised."""
     whole = str(error)
     # What follows repeats the statement, whose own texts tell nothing of the error.
     told = _OFFERS.sub("", _ADDRESS.sub("the file", whole.partition("Stack Trace:")[0]))
@@ -93,18 +58,13 @@ def failure(error: Exception, private: str = "") -> TableturnError:
         return DatabaseUnavailable(f"the database cannot be read: {message}")
     if isinstance(error, duckdb.ParserException):
         return QueryFailed(message, "syntax")
-    return QueryFailed(message, _kind(told))
-
-
-def _kind(message: str) -> QueryErrorKind | None:
-    return next((kind for kind, pattern in _KINDS if pattern.search(message)), None)
+    return QueryFailed(message, PROFILE.kind_of(told))
 
 
 # The texts and lists that a single step makes are in nobody's books: DuckDB's limit on memory doesn't count them. A
 # step works on 2,048 rows.
 _TEXT = 20_000
 _LIST = 100_000
-_LISTS = read_lists(__package__ or "")
 
 
 def _repeat(writer: Generator, node: exp.Repeat) -> str:
@@ -134,11 +94,9 @@ def _guarded(writer: Generator, value: exp.Expr, size: Callable[[str], str]) -> 
 def _series(writer: Generator, node: exp.GenerateSeries) -> str:
     if not (isinstance(node.parent, exp.Table) or _is_short(node)):
         raise ResultTooLarge("generate_series and range belong in FROM: SELECT x FROM range(100) AS series(x)")
-    return writer.function_fallback_sql(node) if not node.args.get("is_end_exclusive") else _range(writer, node)
-
-
-def _range(writer: Generator, node: exp.GenerateSeries) -> str:
-    return writer.func("RANGE", *(node.args.get(name) for name in ("start", "end", "step")))
+    if node.args.get("is_end_exclusive"):
+        return writer.func("RANGE", *(node.args.get(name) for name in ("start", "end", "step")))
+    return writer.function_fallback_sql(node)
 
 
 def _is_short(node: exp.GenerateSeries) -> bool:
@@ -159,9 +117,9 @@ def _number(node: Any) -> int | None:
 
 GRAMMAR = Grammar(
     DuckDB(),
-    _LISTS.functions,
+    PROFILE.functions,
     fold=str.lower,
     writes=((exp.Repeat, _repeat), (exp.Pad, _pad), (exp.GenerateSeries, _series)),
-    kinds=_LISTS.syntax,
+    kinds=PROFILE.syntax,
 )
 """DuckDB's names ignore case, with quotes too."""

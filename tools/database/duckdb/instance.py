@@ -27,11 +27,10 @@ from ..dialects import parse_statement
 from ..quoting import literal, quoted
 from ..schema import ForeignKey
 from ..server.catalogue import Catalogue, Relation
-from ..server.lists import read_lists
 from ..session import Permissions
 from .entries import Entry, column, keys_between, visible
 from .files import NamedFiles, read_files, settings
-from .grammar import failure
+from .grammar import PROFILE, failure
 from .sources import Sources, column_names, table_name, told_apart
 from .tables import hold
 
@@ -59,11 +58,7 @@ _MACROS = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE database_
 
 
 def attach(connection: duckdb.DuckDBPyConnection, path: Path, private: str) -> None:
-    """Opens a file for reading, under a name of our own.
-
-    Raises:
-        DatabaseUnavailable: It is no database, of another version, or written by another program.
-    """
+    """Opens a file for reading, under a name of our own."""
     try:
         connection.execute(f"ATTACH {literal(str(path))} AS {quoted(private)} (READ_ONLY)")
     except duckdb.Error as error:
@@ -143,7 +138,7 @@ def _reads(sql: str, schema: str, macros: set[str]) -> frozenset[str] | None:
     if not isinstance(tree, exp.Create) or not isinstance(body, exp.Query):
         return None
     called = {node.name.lower() for node in body.find_all(exp.Anonymous)}
-    if called - read_lists(__package__ or "").functions or any(
+    if called - PROFILE.functions or any(
         re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE) for name in macros
     ):
         return None
@@ -229,23 +224,13 @@ class Instance:
     """
 
     def __init__(self, contents: Contents, permissions: Permissions, *, thorough: bool = False) -> None:
-        """Sets it up.
-
-        Args:
-            contents: Where the tables are.
-            permissions: What of them may be seen.
-            thorough: Whether types in files are found by all rows.
-
-        Raises:
-            DatabaseUnavailable: Something cannot be read, or nothing may be seen.
-            SettingsError: The permissions name what is not there.
-        """
         self.state = contents.state()
         self.private = f"p{secrets.token_hex(16)}" if contents.sources and contents.sources.database else ""
         self._folder = Path(mkdtemp(prefix="tableturn-"))
         self._clear = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._thorough = thorough
-        self._root = duckdb.connect(":memory:", config=settings(self._folder, _held(contents.frames)))
+        held = sum(int(frame.memory_usage(deep=True).sum()) for frame in (contents.frames or {}).values())
+        self._root = duckdb.connect(":memory:", config=settings(self._folder, held))
         self._files = NamedFiles()
         self._files.serve(self._root)
         try:
@@ -327,10 +312,6 @@ class Instance:
         listed = ", ".join(literal(self._files.address(entry.path)) for entry in entries if entry.path is not None)
         self._root.execute(f"SET allowed_paths = [{listed}]")
         self._root.execute("SET enable_external_access = false")
-
-
-def _held(frames: Mapping[str, pandas.DataFrame] | None) -> int:
-    return sum(int(frame.memory_usage(deep=True).sum()) for frame in (frames or {}).values())
 
 
 def _of_frame(name: str, frame: pandas.DataFrame) -> Entry:

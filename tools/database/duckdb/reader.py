@@ -20,7 +20,8 @@ import ormsgpack
 from ...errors import TableturnError
 from ...nursery import serve_workers
 from ...sandbox.boundary import confine_reader
-from ..wire import ERROR_BYTES, FAILURE, PART, RESULT, pack_error, receive, send
+from ...sandbox.bounds import memory_held
+from ..wire import ERROR_BYTES, FAILURE, PART, RESULT, pack_error, receive, send, soft_limit
 from .entries import Entry
 from .files import DISK_BYTES, MESSAGE_BYTES, READING_BYTES, FileReader
 from .sources import File
@@ -48,7 +49,7 @@ def work(line: socket.socket) -> None:
     send(line, RESULT, b"")
     while message := receive(line, MESSAGE_BYTES):
         path, kind, table, seconds = ormsgpack.unpackb(message[1])
-        _soft(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
+        soft_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
         try:
             entries = reader.entries(File(Path(os.fsdecode(path)), kind, table))
             send(line, RESULT, ormsgpack.packb([_packed(entry) for entry in entries]))
@@ -60,18 +61,11 @@ def work(line: socket.socket) -> None:
 
 
 def _limit() -> None:
-    with open("/proc/self/statm", encoding="ascii") as file:
-        held = int(file.read().split()[0]) * resource.getpagesize()
-    _soft(resource.RLIMIT_AS, held + READING_BYTES)
-    _soft(resource.RLIMIT_FSIZE, DISK_BYTES)
-    _soft(resource.RLIMIT_CORE, 0)
+    soft_limit(resource.RLIMIT_AS, memory_held() + READING_BYTES)
+    soft_limit(resource.RLIMIT_FSIZE, DISK_BYTES)
+    soft_limit(resource.RLIMIT_CORE, 0)
     # DuckDB's threads run by now, and no more are needed.
     confine_reader()
-
-
-def _soft(kind: int, most: int) -> None:
-    hard = resource.getrlimit(kind)[1]
-    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def _packed(entry: Entry) -> tuple[Any, ...]:

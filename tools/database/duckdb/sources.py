@@ -108,11 +108,7 @@ class Sources:
     asked: str = ""
 
     def files(self) -> tuple[File, ...]:
-        """The files as of now, by name.
-
-        Raises:
-            DatabaseUnavailable: There are none, or too many.
-        """
+        """The files as of now, by name."""
         found = _found(self.asked)
         if not found:
             what = "the folder" if Path(self.asked).is_dir() else "the pattern"
@@ -147,11 +143,7 @@ def is_known(path: Path) -> bool:
 
 
 def sources(text: str) -> Sources:
-    """What a path or a URL names.
-
-    Raises:
-        DatabaseUnavailable: There is nothing, or nothing that can be read.
-    """
+    """What a path or a URL names."""
     path = Path(_path(text)).expanduser().absolute()
     if path.is_file() and _kind(path) is None:
         if _is_database(path):

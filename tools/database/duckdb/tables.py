@@ -44,11 +44,7 @@ class Sheet:
 
 
 def sheets(path: Path) -> Iterator[Sheet]:
-    """The sheets of a workbook that hold a table: a header and the rows below it.
-
-    Raises:
-        DatabaseUnavailable: openpyxl is missing, or it is no workbook.
-    """
+    """The sheets of a workbook that hold a table: a header and the rows below it."""
     import pandas
 
     try:
@@ -147,21 +143,17 @@ def fingerprint(frames: Mapping[str, pandas.DataFrame]) -> str:
 
 
 def hold(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataFrame) -> None:
-    """Copies a frame, whose columns have different names, into a table of its own.
-
-    Raises:
-        duckdb.Error: It is larger than the memory that may be used.
-    """
+    """Copies a frame, whose columns have different names, into a table of its own."""
     try:
         _copy(connection, table, frame)
     except (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.NotImplementedException):
         # Values of several types in one column: as text they can all be kept.
-        texts = {name: _as_text(column) for name, column in frame.items() if column.dtype == object}
+        texts = {
+            name: column.map(str, na_action="ignore").astype(object)
+            for name, column in frame.items()
+            if column.dtype == object
+        }
         _copy(connection, table, frame.assign(**cast("Any", texts)))
-
-
-def _as_text(column: pandas.Series[Any]) -> pandas.Series[Any]:
-    return column.map(str, na_action="ignore").astype(object)
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataFrame) -> None:

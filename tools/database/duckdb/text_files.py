@@ -74,13 +74,6 @@ def read_text_file(
 ) -> TextTable:
     """Looks at a file.
 
-    Args:
-        connection: Reads the files.
-        address: Gives a file one that DuckDB reads it by.
-        path: The file.
-        private: A folder for the copy of a file in an encoding that DuckDB doesn't read.
-        thorough: Whether types are found by all rows, however many there are.
-
     Raises:
         duckdb.Error: It cannot be read as a table.
         DatabaseUnavailable: A line is too long, or has too many columns.
@@ -95,7 +88,7 @@ def read_text_file(
     first, title = _laid_out(look, _head(path, encoding), f"encoding = '{encoding.name}'")
     best, dated = _dated(look, _numbered(look, first))
     names = [name for name, _ in best.columns]
-    columns = tuple(zip(names, _repaired(names), strict=True))
+    columns = tuple(zip(names, column_names([re.sub(r"^\ufeff", "", name) for name in names]), strict=True))
     return TextTable(best.scan(look.address), columns, path, title, remarks, dated)
 
 
@@ -270,10 +263,6 @@ def _separator(header: str) -> str:
     return likeliest if likeliest in header else ""
 
 
-def _repaired(names: Sequence[str]) -> list[str]:
-    return column_names([re.sub(r"^\ufeff", "", name) for name in names])
-
-
 _SHAPE = re.compile(
     r"\s*\d{1,2}(?P<sign>[/.-])\d{1,2}(?P=sign)(?P<year>\d{4}|\d{2})"
     r"(?P<time>[ T]\d{1,2}:\d{2}(?P<seconds>:\d{2})?(?P<half>\s?[AaPp][Mm])?)?\s*"
@@ -309,7 +298,7 @@ def shapes(texts: Iterable[str]) -> tuple[str, ...]:
 
 def options(formats: tuple[str, ...], order: str) -> str:
     """The options of `sniff_csv` for one order."""
-    days, times = (each.replace("{order}", order.format(_sign(each))) for each in formats)
+    days, times = (each.replace("{order}", order.format(each.removeprefix("{order}")[:1])) for each in formats)
     return (f", dateformat = '{days}'" if days else "") + (f", timestampformat = '{times}'" if times else "")
 
 
@@ -317,10 +306,6 @@ def is_open(text: str) -> bool:
     """Whether a text is a date that people write in either order; with points, the day comes first."""
     found = _SHAPE.fullmatch(text)
     return found is not None and found["sign"] != "."
-
-
-def _sign(format_: str) -> str:
-    return format_.removeprefix("{order}")[:1]
 
 
 _NUMBER = re.compile(r"[-+]?[\d.,\s]*\d%?")
@@ -337,9 +322,6 @@ def header_at(rows: Sequence[Sequence[object]]) -> int:
     """The place of the header; 0 where it is not surely a later row.
 
     A title fills the first column and at most half of all; below titles, a header is a row of words.
-
-    Args:
-        rows: The first ones, empty ones among them.
     """
     width = len({place for row in rows for place, cell in enumerate(row) if is_filled(cell)})
     start = min((place for row in rows for place, cell in enumerate(row) if is_filled(cell)), default=0)

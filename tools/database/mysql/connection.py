@@ -14,10 +14,11 @@ from pymysql.cursors import DictCursor, SSCursor
 
 from ...errors import TableturnError
 from ..estimate import Estimate
+from ..profile import ConnectionLost
 from ..server.catalogue import Catalogue
-from ..server.connection import ConnectionLost, Interrupter, ServerConnection
+from ..server.connection import BoundedRows, Interrupter, ServerConnection
 from ..table import Cell, Limits
-from .engine import EXPLAIN, TOO_LARGE, diagnostics, estimate, failure
+from .engine import PROFILE, TOO_LARGE, diagnostics, estimate, failure
 
 Row = tuple[Cell, ...]
 
@@ -39,48 +40,16 @@ class BoundedConnection(pymysql.connections.Connection):
         return inherited._read_bytes(num_bytes)
 
 
-class Rows:
-    """The rows that the server sends; a cursor for `fetch`."""
-
-    def __init__(self, cursor: SSCursor, limits: Limits) -> None:
-        self.description: Any = cursor.description or ()
-        self._cursor = cursor
-        self._limits = limits
-        self._left = limits.rows + 1
-        self.complete = False
-
-    @property
-    def warnings(self) -> int:
-        """How many the server counted, known once it has sent all rows."""
-        return self._cursor.warning_count
-
-    def fetchmany(self, size: int) -> list[Row]:
-        """The next rows."""
-        part = [tuple(row) for row in self._cursor.fetchmany(size) or ()]
-        longest = self._limits.cell_bytes
-        if any(isinstance(cell, str | bytes) and len(cell) > longest for row in part for cell in row):
-            raise pymysql.err.DataError(TOO_LARGE, "a value is too large")
-        self._left -= len(part)
-        self.complete = len(part) < size or (self._left <= 0 and self._cursor.fetchone() is None)
-        return part
-
-
 class MySQLConnection(ServerConnection):
     """A connection whose rows come one by one."""
 
     errors = (pymysql.err.Error, OSError)
 
     def __init__(self, connection: BoundedConnection, kill: Callable[[int], None], remark: Callable[[], str]) -> None:
-        """Wraps a connection and sets it up.
-
-        Args:
-            connection: To be used by this alone.
-            kill: Ends, on another connection, what runs on the one of that number.
-            remark: Gives the comment before a statement.
-        """
         self._connection = connection
         self._remark = remark
-        self._result: Rows | None = None
+        self._result: BoundedRows | None = None
+        self._sent: SSCursor | None = None
         self._limits = Limits()
         self._set: dict[str, int] = {}
         number = connection.thread_id()
@@ -88,6 +57,7 @@ class MySQLConnection(ServerConnection):
         self._interrupter = Interrupter(lambda: kill(number), self._hang_up)
         told = str(driver.server_version)
         self.is_mariadb = "mariadb" in told.lower()
+        self._kind = "mariadb" if self.is_mariadb else "mysql"
         self._version = told.removeprefix("5.5.5-").split("-")[0]
 
     def read_version(self) -> str:
@@ -100,12 +70,13 @@ class MySQLConnection(ServerConnection):
     def begin(self, seconds: float) -> None:
         # In seconds on MariaDB, which knows fractions, in milliseconds on MySQL.
         milliseconds = max(1, round(seconds * 1_000))
-        name = "max_statement_time" if self.is_mariadb else "max_execution_time"
-        if self._set.get(name) != milliseconds:
-            self._do(f"SET SESSION {name} = {milliseconds / 1_000 if self.is_mariadb else milliseconds}")
-            self._set[name] = milliseconds
+        if self._set.get("time") != milliseconds:
+            asked = PROFILE.statements[f"timeout_{self._kind}"]
+            self._do(asked.format(milliseconds=milliseconds, seconds=milliseconds / 1_000))
+            self._set["time"] = milliseconds
         self._limit_rows(None)
-        self._do("START TRANSACTION READ ONLY")
+        for statement in PROFILE.begin:
+            self._do(statement)
 
     def end(self) -> None:
         try:
@@ -118,19 +89,21 @@ class MySQLConnection(ServerConnection):
             self.close()
         self._result = None
 
-    def query(self, sql: str, limits: Limits) -> Rows:
+    def query(self, sql: str, limits: Limits) -> BoundedRows:
         self._limits = limits
         self._limit_rows(limits.rows + 1)
         self._connection.largest_row = limits.result_bytes
         cursor = self._connection.cursor(SSCursor)
         cursor.execute(self._remark() + sql)
-        self._result = Rows(cursor, limits)
+        self._result = BoundedRows(cursor, [entry[0] for entry in cursor.description or ()], limits)
+        self._sent = cursor
         return self._result
 
     def notes(self) -> tuple[str, ...]:
         # Its warnings, where it has sent all rows.
-        told = self._result
-        return diagnostics(told.warnings, self.rows) if told is not None and told.complete else ()
+        if self._result is None or self._sent is None or not self._result.complete:
+            return ()
+        return diagnostics(self._sent.warning_count, self.rows)
 
     def rows(self, sql: str) -> list[Row]:
         with self._connection.cursor() as cursor:
@@ -144,7 +117,7 @@ class MySQLConnection(ServerConnection):
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
         del catalogue
         with self._connection.cursor(DictCursor) as cursor:
-            cursor.execute(f"{self._remark()}{EXPLAIN[self.is_mariadb]} {sql}")
+            cursor.execute(f"{self._remark()}{PROFILE.statements[f'explain_{self._kind}']} {sql}")
             return estimate(cursor.fetchall())
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:

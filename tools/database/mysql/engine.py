@@ -8,63 +8,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 from sqlglot.dialects import MySQL
 from sqlglot.generator import Generator
 
-from ...errors import DatabaseUnavailable, ResultTooLarge, SettingsError, TableturnError
-from ..column_kinds import column_kind
+from ...errors import DatabaseUnavailable, ResultTooLarge, TableturnError
+from ..column_kinds import column_kind, enum_labels
 from ..estimate import Estimate
+from ..profile import ConnectionLost, read_profile
 from ..schema import ColumnSchema, ForeignKey
 from ..server.address import Address, parted, scrubbed, without_password
 from ..server.catalogue import Catalogue, Relation
-from ..server.connection import Backend, ConnectionLost, ServerConnection
+from ..server.connection import Backend, ServerConnection
 from ..server.engine import ServerEngine
-from ..server.lists import read_lists
-from ..server.reading import Grammar
+from ..server.reading import Grammar, version_call
 from ..session import Session, remark
 from ..table import Cell
 
-_LABELS = 20
+PROFILE = read_profile(__package__ or "")
+_ASKED = PROFILE.statements
 _SYSTEM = "('information_schema', 'performance_schema', 'mysql', 'sys')"
-_LABEL = re.compile(r"'((?:[^']|'')*)'")
-
-_VERSION = """
-    SELECT CONCAT_WS(' ', CURRENT_USER(), DATABASE(), COUNT(*), BIT_XOR(CRC32(CONCAT_WS('|', TABLE_SCHEMA, TABLE_NAME,
-           ORDINAL_POSITION, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_KEY, EXTRA, COLUMN_COMMENT))))
-    FROM information_schema.COLUMNS WHERE {only}
-"""
-_RELATIONS = """
-    SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_ROWS, TABLE_COMMENT FROM information_schema.TABLES
-    WHERE TABLE_TYPE IN ('BASE TABLE', 'VIEW', 'SYSTEM VERSIONED') AND {only} ORDER BY TABLE_SCHEMA, TABLE_NAME
-"""
-_VIEWS = "SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS WHERE {only}"
-_COLUMNS = """
-    SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE = 'NO', EXTRA LIKE '% GENERATED%',
-           COLUMN_COMMENT
-    FROM information_schema.COLUMNS WHERE {only} ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION
-"""
-_KEYS = """
-    SELECT CONSTRAINT_NAME, TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, ORDINAL_POSITION,
-           REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
-    FROM information_schema.KEY_COLUMN_USAGE
-    WHERE {only} AND (CONSTRAINT_NAME = 'PRIMARY' OR REFERENCED_TABLE_NAME IS NOT NULL)
-    ORDER BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION
-"""
-
-_FUNCTIONS = "SELECT LOWER(ROUTINE_NAME) FROM information_schema.ROUTINES WHERE ROUTINE_TYPE = 'FUNCTION'"
 
 _Place = tuple[Cell, Cell]
-
-
-class Asks(Protocol):
-    """What answers queries of our own."""
-
-    def rows(self, sql: str) -> list[tuple[Cell, ...]]:
-        """All rows."""
-        ...
 
 
 def readable(schemas: Sequence[str]) -> str:
@@ -73,26 +40,22 @@ def readable(schemas: Sequence[str]) -> str:
     return f"TABLE_SCHEMA IN ({listed})" if schemas else f"TABLE_SCHEMA NOT IN {_SYSTEM}"
 
 
-def catalogue_version(connection: Asks, only: str, owner: str) -> str:
-    """Changes with tables and columns.
-
-    Args:
-        connection: To ask.
-        only: See `readable`.
-        owner: Who is asking: what is kept for one is not for another.
-    """
-    ((told,),) = connection.rows(_VERSION.format(only=only))
+def catalogue_version(connection: ServerConnection, only: str, owner: str) -> str:
+    """Changes with tables and columns."""
+    ((told,),) = connection.rows(_ASKED["version"].format(only=only))
     return f"{told} {owner}".strip()
 
 
-def read_catalogue(connection: Asks, only: str, owner: str) -> Catalogue:
+def read_catalogue(connection: ServerConnection, only: str, owner: str) -> Catalogue:
     """What the login may read; the parameters are those of `catalogue_version`."""
     version = catalogue_version(connection, only, owner)
     ((database,),) = connection.rows("SELECT DATABASE()")
-    keys = connection.rows(_KEYS.format(only=only))
+    keys = connection.rows(_ASKED["keys"].format(only=only))
     primary = {((schema, table), name): place for key, schema, table, name, place, *_ in keys if key == "PRIMARY"}
     columns: dict[_Place, list[ColumnSchema]] = {}
-    for schema, table, name, declared, not_null, generated, comment in connection.rows(_COLUMNS.format(only=only)):
+    for schema, table, name, declared, not_null, generated, comment in connection.rows(
+        _ASKED["columns"].format(only=only)
+    ):
         column = _column(str(name), str(declared))
         position = primary.get(((schema, table), name), 0)
         columns.setdefault((schema, table), []).append(
@@ -104,7 +67,7 @@ def read_catalogue(connection: Asks, only: str, owner: str) -> Catalogue:
                 comment=str(comment or ""),
             )
         )
-    views = {(schema, view): query for schema, view, query in connection.rows(_VIEWS.format(only=only))}
+    views = {(schema, view): query for schema, view, query in connection.rows(_ASKED["views"].format(only=only))}
     relations = {
         (schema, table): Relation(
             str(schema),
@@ -116,17 +79,16 @@ def read_catalogue(connection: Asks, only: str, owner: str) -> Catalogue:
             estimate if isinstance(estimate, int) else None,
             str(views.get((schema, table)) or ""),
         )
-        for schema, table, kind, estimate, comment in connection.rows(_RELATIONS.format(only=only))
+        for schema, table, kind, estimate, comment in connection.rows(_ASKED["relations"].format(only=only))
         if (schema, table) in columns
     }
-    functions = frozenset(str(name) for (name,) in connection.rows(_FUNCTIONS))
+    functions = frozenset(str(name) for (name,) in connection.rows(_ASKED["functions"]))
     return Catalogue(version, tuple(relations.values()), tuple(_references(keys, relations)), own_functions=functions)
 
 
 def _column(name: str, declared: str) -> ColumnSchema:
     if declared.startswith("enum("):
-        labels = tuple(label.replace("''", "'") for label in _LABEL.findall(declared))
-        return ColumnSchema(name, declared, "text", samples=labels[:_LABELS])
+        return ColumnSchema(name, declared, "text", samples=enum_labels(declared))
     return ColumnSchema(name, declared, "boolean" if declared == "tinyint(1)" else column_kind(declared, ()))
 
 
@@ -140,18 +102,10 @@ def _references(keys: Sequence[tuple[Cell, ...]], relations: Mapping[_Place, Rel
         yield ForeignKey(relations[schema, table].shown, names, relations[ref_schema, ref_table].shown, ref_names)
 
 
-# MySQL tells what a condition leaves of a table's rows of its own accord, and has no word for it.
-EXPLAIN = {True: "EXPLAIN EXTENDED", False: "EXPLAIN"}
-"""What stands before a statement to have its plan; by whether it is MariaDB."""
-
-
 def estimate(plan: Iterable[Mapping[str, Any]]) -> Estimate:
     """What a statement will cost.
 
     The tables of one SELECT are read in the order of the plan, each once for every row that those before it make.
-
-    Args:
-        plan: EXPLAIN's rows, by the names of its columns.
     """
     selects: dict[Any, list[Mapping[str, Any]]] = defaultdict(list)
     for line in plan:
@@ -180,19 +134,14 @@ TOO_LARGE = -1
 
 
 def failure(error: Exception, longest: int) -> TableturnError | ConnectionLost:
-    """Return the typed error for what the driver raised.
-
-    Args:
-        error: What was raised.
-        longest: The most bytes that a value could have.
-    """
+    """Return the typed error for what the driver raised."""
     number = error.args[0] if error.args and isinstance(error.args[0], int) else None
     message = " ".join(str(error.args[-1] if error.args else error).split())[:300]
     if number == TOO_LARGE:
         return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
     if isinstance(error, OSError) or type(error).__name__ == "InterfaceError":
         return ConnectionLost(message)
-    return read_lists(__package__ or "").faults.failure("" if number is None else str(number), message)
+    return PROFILE.faults.failure("" if number is None else str(number), message)
 
 
 _LISTED = 50
@@ -229,41 +178,12 @@ _TEXTS = frozenset(
 _FLAGS = frozenset({"ssl_disabled", "ssl_verify_cert", "ssl_verify_identity"})
 _IGNORED = frozenset({"charset"})
 
-# What a statement's text means must not depend on how the server is set up; locks are not waited for.
-_MODES = (
-    "ANSI_QUOTES",
-    "NO_BACKSLASH_ESCAPES",
-    "PIPES_AS_CONCAT",
-    "HIGH_NOT_PRECEDENCE",
-    "ANSI",
-    "ORACLE",
-    "MSSQL",
-    "DB2",
-    "MAXDB",
-    "POSTGRESQL",
-)
-_SETTINGS = (
-    "SET SESSION TRANSACTION READ ONLY",
-    "SET SESSION lock_wait_timeout = 1, innodb_lock_wait_timeout = 1, group_concat_max_len = 1000000",
-)
-# MariaDB counts rows by what storage engines are asked for, temporary tables apart; MySQL doesn't keep these apart.
-_CHANGES = {
-    "MariaDB": "('Handler_write', 'Handler_update', 'Handler_delete')",
-    "MySQL": "('Innodb_rows_inserted', 'Innodb_rows_updated', 'Innodb_rows_deleted')",
-}
-
 
 def _regexp_like(writer: Generator, node: exp.RegexpLike) -> str:
     """As an operator, which MariaDB has too."""
     if node.args.get("flag"):
         return writer.func("REGEXP_LIKE", node.this, node.expression, node.args["flag"])
     return writer.binary(node, "REGEXP")
-
-
-def _version(writer: Generator, node: exp.CurrentVersion) -> str:
-    """Sqlglot's own name for it is another dialect's."""
-    del node
-    return writer.func("VERSION")
 
 
 def _json_text(writer: Generator, node: exp.JSONExtractScalar) -> str:
@@ -273,8 +193,8 @@ def _json_text(writer: Generator, node: exp.JSONExtractScalar) -> str:
 
 GRAMMAR = Grammar(
     MySQL(),
-    read_lists(__package__ or "").functions,
-    writes=((exp.RegexpLike, _regexp_like), (exp.JSONExtractScalar, _json_text), (exp.CurrentVersion, _version)),
+    PROFILE.functions,
+    writes=((exp.RegexpLike, _regexp_like), (exp.JSONExtractScalar, _json_text), (exp.CurrentVersion, version_call)),
 )
 
 
@@ -285,17 +205,9 @@ class MySQLBackend(Backend):
     grammar = GRAMMAR
 
     def __init__(self, address: Address, session: Session) -> None:
-        """Nothing is connected yet.
-
-        Raises:
-            DatabaseUnavailable: The URL is none, or the driver is missing.
-            SettingsError: The URL takes on roles.
-        """
         from sqlalchemy.engine import make_url
         from sqlalchemy.exc import ArgumentError
 
-        if address.role:
-            raise SettingsError("switching to a person's role works only on PostgreSQL: leave `role` out of the URL")
         if find_spec("pymysql") is None:
             raise DatabaseUnavailable("MySQL and MariaDB need their driver: pip install 'tableturn[mysql]'")
         try:
@@ -332,7 +244,7 @@ class MySQLBackend(Backend):
         try:
             connection = self._connected()
             with connection.cursor() as cursor:
-                for statement in (*_SETTINGS, _mode_setting()):
+                for statement in (*PROFILE.setup, _mode_setting()):
                     cursor.execute(statement)
         except (pymysql.err.Error, OSError) as error:
             message = scrubbed(str(error.args[-1] if error.args else error), [str(self._options.get("password") or "")])
@@ -347,14 +259,47 @@ class MySQLBackend(Backend):
 
     def state(self, connection: ServerConnection) -> str:
         # How many rows were written since the server was started.
-        counters = f"SHOW GLOBAL STATUS WHERE Variable_name IN {_CHANGES[self.name]}"
-        return " ".join(str(told) for _, told in connection.rows(counters))
+        return " ".join(str(told) for _, told in connection.rows(_ASKED[f"changes_{self.name.lower()}"]))
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        return _warnings(connection)
+        """One line for each grant of more than reading, and one with the remedy."""
+        found: list[str] = []
+        for (grant,) in connection.rows("SHOW GRANTS"):
+            given = _GRANT.match(str(grant))
+            if given is None:
+                continue
+            powers = {power.strip().upper() for power in _LISTED_COLUMNS.sub("", given["powers"]).split(",")} - _READING
+            if powers:
+                files = (
+                    "; with FILE, it reads and writes files on the server"
+                    if powers & {"FILE", "ALL PRIVILEGES"}
+                    else ""
+                )
+                listed = ", ".join(sorted(powers)[:6])
+                found.append(f"the login may do more than read: {listed} on {given['where']}{files}")
+        if found:
+            found.append(
+                "create one that can only read: CREATE USER reader IDENTIFIED BY '...';"
+                " GRANT SELECT ON my_database.* TO reader;"
+            )
+        return tuple(found)
 
     def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
-        return _read_log(connection, most)
+        # The server may keep no queries, or the login may not read them.
+        import pymysql
+
+        ((kept,),) = connection.rows("SELECT @@performance_schema")
+        if not int(str(kept)):
+            raise DatabaseUnavailable(
+                "the server records no queries: set performance_schema = ON in its configuration and restart it; or"
+                " give a file of SQL to --from"
+            )
+        try:
+            return tuple(str(query) for (query,) in connection.rows(_ASKED["log"].format(int(most))))
+        except pymysql.err.OperationalError:
+            raise DatabaseUnavailable(
+                "this login may not read the server's queries: GRANT SELECT ON performance_schema.* to it"
+            ) from None
 
     def _connected(self) -> BoundedConnection:
         from .connection import DECODERS, BoundedConnection
@@ -374,20 +319,20 @@ class MySQLBackend(Backend):
         connection = self._connected()
         try:
             with connection.cursor() as cursor:
-                cursor.execute(f"KILL QUERY {int(number)}")
+                cursor.execute(_ASKED["kill"].format(number=int(number)))
         finally:
             connection.close()
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
     """Opens the database that a URL names."""
-    return ServerEngine(MySQLBackend(parted(url), session), session)
+    return ServerEngine(MySQLBackend(parted(url, roles=False), session), session)
 
 
 def _mode_setting() -> str:
     """The server's own mode, less what changes how a statement is read."""
     kept = "CONCAT(',', @@SESSION.sql_mode, ',')"
-    for mode in _MODES:
+    for mode in PROFILE.modes:
         kept = f"REPLACE({kept}, ',{mode},', ',')"
     return f"SET SESSION sql_mode = TRIM(BOTH ',' FROM {kept})"
 
@@ -408,49 +353,3 @@ def _options(query: dict[str, Any]) -> dict[str, Any]:
 _GRANT = re.compile(r"^GRANT (?P<powers>.+?) ON (?:TABLE |FUNCTION |PROCEDURE )?(?P<where>\S+) TO ", re.IGNORECASE)
 _LISTED_COLUMNS = re.compile(r"\([^)]*\)")
 _READING = {"USAGE", "SELECT", "SHOW VIEW", "SHOW DATABASES", "PROXY"}
-
-
-def _warnings(connection: Asks) -> tuple[str, ...]:
-    """One line for each grant of more than reading, and one with the remedy."""
-    found: list[str] = []
-    for (grant,) in connection.rows("SHOW GRANTS"):
-        given = _GRANT.match(str(grant))
-        if given is None:
-            continue
-        powers = {power.strip().upper() for power in _LISTED_COLUMNS.sub("", given["powers"]).split(",")} - _READING
-        if powers:
-            files = (
-                "; with FILE, it reads and writes files on the server" if powers & {"FILE", "ALL PRIVILEGES"} else ""
-            )
-            listed = ", ".join(sorted(powers)[:6])
-            found.append(f"the login may do more than read: {listed} on {given['where']}{files}")
-    if found:
-        found.append(
-            "create one that can only read: CREATE USER reader IDENTIFIED BY '...';"
-            " GRANT SELECT ON my_database.* TO reader;"
-        )
-    return tuple(found)
-
-
-_QUERIES = """
-    SELECT DIGEST_TEXT FROM performance_schema.events_statements_summary_by_digest
-    WHERE SCHEMA_NAME = DATABASE() AND DIGEST_TEXT IS NOT NULL ORDER BY COUNT_STAR DESC LIMIT {}
-"""
-
-
-def _read_log(connection: Asks, most: int) -> tuple[str, ...]:
-    # The server may keep no queries, or the login may not read them.
-    import pymysql
-
-    ((kept,),) = connection.rows("SELECT @@performance_schema")
-    if not int(str(kept)):
-        raise DatabaseUnavailable(
-            "the server records no queries: set performance_schema = ON in its configuration and restart it; or give a "
-            "file of SQL to --from"
-        )
-    try:
-        return tuple(str(query) for (query,) in connection.rows(_QUERIES.format(int(most))))
-    except pymysql.err.OperationalError:
-        raise DatabaseUnavailable(
-            "this login may not read the server's queries: GRANT SELECT ON performance_schema.* to it"
-        ) from None

@@ -17,13 +17,13 @@ from psycopg.types.string import ByteaLoader
 from ...errors import TableturnError
 from ..estimate import Estimate
 from ..fetch import Row, RowCursor
+from ..profile import ConnectionLost
 from ..server.catalogue import Catalogue
-from ..server.connection import ConnectionLost, Interrupter, ServerConnection
-from ..table import Limits
-from .engine import ALONE, TOO_LARGE, estimate, failure
+from ..server.connection import Interrupter, ServerConnection
+from ..table import Cell, Limits
+from .engine import ALONE, PROFILE, TOO_LARGE, estimate, failure
 
 _CHUNK = 100
-_LOCK_MILLISECONDS = 1_000
 _CANCEL_SECONDS = 2.0
 
 
@@ -55,13 +55,6 @@ class PostgresConnection(ServerConnection):
     errors = (psycopg.Error, OSError)
 
     def __init__(self, connection: psycopg.Connection[Row], session: str, remark: Callable[[], str]) -> None:
-        """Wraps a connection in autocommit.
-
-        Args:
-            connection: To be used by this alone.
-            session: What makes a transaction the session's person's.
-            remark: Gives the comment before a statement.
-        """
         self._connection = connection
         self._session = session
         self._remark = remark
@@ -83,14 +76,7 @@ class PostgresConnection(ServerConnection):
         return self._connection.info.transaction_status == pq.TransactionStatus.IDLE
 
     def begin(self, seconds: float) -> None:
-        limit = max(2, round(seconds * 1_000))
-        # Shorter than the statement's own limit, so that the server says which of the two passed.
-        lock = min(_LOCK_MILLISECONDS, limit // 2)
-        self._connection.execute(
-            f"{self._remark()}BEGIN READ ONLY;"
-            f" SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = {lock};"
-            f" SET LOCAL idle_in_transaction_session_timeout = {limit + 30_000}{self._session}".encode()
-        )
+        self._connection.execute((self._remark() + "; ".join(PROFILE.begins(seconds)) + self._session).encode())
 
     def end(self) -> None:
         try:
@@ -155,11 +141,6 @@ def bounded(sql: str, types: Sequence[int], limits: Limits) -> str:
     Whole rows have to be taken from the server, and a value may have a gigabyte. So the server itself is made to fail
     on a row that is too large, before it sends it.
 
-    Args:
-        sql: One SELECT, as it was checked.
-        types: The types of its columns, by their numbers in the server's catalogue.
-        limits: What it may give.
-
     Returns:
         A statement with the same columns and, last, one that is always null.
     """
@@ -183,42 +164,28 @@ def bounded(sql: str, types: Sequence[int], limits: Limits) -> str:
     )
 
 
-_INTEGERS = (20, 21, 23, 26)
-_FLOATS = (700, 701)
-_NUMERIC = 1700
-_BOOLEAN = 16
+def _number(data: bytes) -> int | float | str:
+    text = data.decode()
+    if text.lstrip("-").isdigit():
+        return int(text) if len(text) < 1_000 else text
+    value = float(text)
+    return value if isfinite(value) else text
+
+
+def _float(data: bytes) -> float | str:
+    value = float(data)
+    return value if isfinite(value) else data.decode()
+
+
 _BYTEA = 17
-_ANY = 0
-
-
-class _Text(Loader):
-    def load(self, data: Buffer) -> str:
-        return bytes(data).decode("utf-8", "replace")
-
-
-class _Integer(Loader):
-    def load(self, data: Buffer) -> int:
-        return int(bytes(data))
-
-
-class _Float(Loader):
-    def load(self, data: Buffer) -> float | str:
-        value = float(bytes(data))
-        return value if isfinite(value) else bytes(data).decode()
-
-
-class _Numeric(Loader):
-    def load(self, data: Buffer) -> int | float | str:
-        text = bytes(data).decode()
-        if text.lstrip("-").isdigit():
-            return int(text) if len(text) < 1_000 else text
-        value = float(text)
-        return value if isfinite(value) else text
-
-
-class _Boolean(Loader):
-    def load(self, data: Buffer) -> int:
-        return int(bytes(data) == b"t")
+# By the types' numbers in the server's catalogue; 0 stands for all others.
+_DECODERS: dict[int, Callable[[bytes], Cell]] = {
+    0: lambda data: data.decode("utf-8", "replace"),
+    **dict.fromkeys((20, 21, 23, 26), int),
+    **dict.fromkeys((700, 701), _float),
+    1700: _number,
+    16: lambda data: int(data == b"t"),
+}
 
 
 class CellAdapters:
@@ -232,11 +199,14 @@ class CellAdapters:
     def __init__(self) -> None:
         self.connection = None
         self.adapters = AdaptersMap()
-        self.adapters.register_loader(_ANY, _Text)
-        for oid in _INTEGERS:
-            self.adapters.register_loader(oid, _Integer)
-        for oid in _FLOATS:
-            self.adapters.register_loader(oid, _Float)
-        self.adapters.register_loader(_NUMERIC, _Numeric)
-        self.adapters.register_loader(_BOOLEAN, _Boolean)
+        for oid, decode in _DECODERS.items():
+            self.adapters.register_loader(oid, _loader(decode))
         self.adapters.register_loader(_BYTEA, ByteaLoader)
+
+
+def _loader(decode: Callable[[bytes], Cell]) -> type[Loader]:
+    class Decoding(Loader):
+        def load(self, data: Buffer) -> Cell:
+            return decode(bytes(data))
+
+    return Decoding

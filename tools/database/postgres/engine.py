@@ -7,26 +7,27 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 from sqlglot.dialects import Postgres
-from sqlglot.generator import Generator
 
 from ...errors import DatabaseUnavailable, QueryFailed, ResultTooLarge, TableturnError
 from ..column_kinds import column_kind
 from ..estimate import Estimate
+from ..profile import ConnectionLost, read_profile
 from ..quoting import literal, quoted
 from ..schema import ColumnKind, ColumnSchema, ForeignKey
 from ..server.address import Address, parted, scrubbed, without_password
 from ..server.catalogue import Catalogue, Relation
-from ..server.connection import CUT, SHORT, Backend, ConnectionLost, ServerConnection
+from ..server.connection import CUT, SHORT, Backend, ServerConnection
 from ..server.engine import ServerEngine
-from ..server.lists import read_lists
-from ..server.reading import Grammar
+from ..server.reading import Grammar, version_call
 from ..session import Session, remark
 from ..table import Cell
 
+PROFILE = read_profile(__package__ or "")
+_ASKED = PROFILE.statements
 _LABELS = 20
 # By `pg_type.typcategory`: arrays, shapes, rows and ranges have no kind of their own.
 _KINDS: dict[str, ColumnKind] = {
@@ -37,111 +38,28 @@ _KINDS: dict[str, ColumnKind] = {
     "S": "text",
 }
 
-# Tables, partitioned tables (their partitions are left out), views, materialised views and foreign tables that the
-# role may read, but those that belong to an extension: they tell of the server, not of the data.
-_READABLE = """
-    SELECT c.oid, c.relname, c.relkind, c.reltuples, c.xmin, n.oid AS namespace, n.nspname
-    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
-      AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' {only}
-      AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
-      AND (pg_catalog.has_table_privilege(c.oid, 'SELECT') OR pg_catalog.has_any_column_privilege(c.oid, 'SELECT'))
-      AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass
-                      AND d.objid = c.oid AND d.deptype = 'e')
-"""
-
-_VERSION = """
-    WITH readable AS ({readable})
-    SELECT md5(coalesce(string_agg(concat_ws(' ', r.oid, r.xmin, r.nspname, r.relname, a.told), ',' ORDER BY r.oid), '')
-               || concat_ws(' ', current_schemas(false), session_user, current_user,
-                            (SELECT max(d.xmin::text::bigint) FROM pg_catalog.pg_description d),
-                            (SELECT count(*) FROM pg_catalog.pg_enum),
-                            (SELECT concat(count(*), ' ', max(oid)) FROM pg_catalog.pg_proc)))
-    FROM readable r
-    JOIN (SELECT attrelid, sum(xmin::text::bigint * (attnum + 1)) AS told FROM pg_catalog.pg_attribute
-          WHERE attnum > 0 GROUP BY attrelid) a ON a.attrelid = r.oid
-"""
-
-_RELATIONS = """
-    WITH readable AS ({readable})
-    SELECT r.oid, r.nspname, r.relname, pg_catalog.pg_table_is_visible(r.oid), r.relkind, d.description,
-           CASE WHEN r.reltuples >= 0 AND r.relkind IN ('r', 'p', 'm') AND NOT row_security_active(r.oid)
-                THEN r.reltuples::bigint END,
-           CASE WHEN r.relkind IN ('v', 'm') THEN pg_catalog.pg_get_viewdef(r.oid) END
-    FROM readable r
-    LEFT JOIN pg_catalog.pg_description d
-      ON d.objoid = r.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
-    ORDER BY array_position(current_schemas(false), r.nspname), r.nspname, r.oid
-"""
-
-_COLUMNS = """
-    WITH readable AS ({readable})
-    SELECT a.attrelid, a.attnum, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull,
-           a.attgenerated <> '', d.description, a.atttypid, t.typtype, t.typcategory
-    FROM readable r
-    JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid AND a.attnum > 0 AND NOT a.attisdropped
-    JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-    LEFT JOIN pg_catalog.pg_description d
-      ON d.objoid = r.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum
-    WHERE pg_catalog.has_column_privilege(r.oid, a.attnum, 'SELECT')
-    ORDER BY a.attrelid, a.attnum
-"""
-
-_KEYS = """
-    WITH readable AS ({readable})
-    SELECT k.contype, k.conrelid, array_to_string(k.conkey, ' '), k.confrelid, array_to_string(k.confkey, ' ')
-    FROM pg_catalog.pg_constraint k JOIN readable r ON r.oid = k.conrelid
-    WHERE k.contype IN ('p', 'f') AND k.conparentid = 0
-    ORDER BY k.conrelid, k.oid
-"""
-
-# Functions that people made, and whether each can be called on a row as if it were a column.
-_FUNCTIONS = """
-    SELECT DISTINCT lower(p.proname), coalesce(t.typtype IN ('c', 'p', 'd'), false)
-    FROM pg_catalog.pg_proc p LEFT JOIN pg_catalog.pg_type t ON t.oid = p.proargtypes[0]
-    WHERE p.pronamespace <> 'pg_catalog'::regnamespace AND p.pronamespace <> 'information_schema'::regnamespace
-      AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_proc'::regclass
-                      AND d.objid = p.oid AND d.deptype = 'e')
-"""
-
-_ENUMS = "SELECT enumtypid, enumlabel FROM pg_catalog.pg_enum ORDER BY enumtypid, enumsortorder"
-
-
-class Asks(Protocol):
-    """What answers queries of our own."""
-
-    def rows(self, sql: str) -> list[tuple[Cell, ...]]:
-        """All rows."""
-        ...
-
 
 def readable(schemas: Sequence[str]) -> str:
     """A query for what may be read, in these schemas or, if there are none, in all."""
     listed = ", ".join(map(literal, schemas))
-    return _READABLE.format(only=f"AND n.nspname IN ({listed})" if schemas else "")
+    return _ASKED["readable"].format(only=f"AND n.nspname IN ({listed})" if schemas else "")
 
 
-def catalogue_version(connection: Asks, found: str, owner: str) -> str:
-    """Changes with tables, columns, comments, privileges and the path.
-
-    Args:
-        connection: To ask.
-        found: See `readable`.
-        owner: Who is asking: what is kept for one is not for another.
-    """
-    ((told,),) = connection.rows(_VERSION.format(readable=found))
+def catalogue_version(connection: ServerConnection, found: str, owner: str) -> str:
+    """Changes with tables, columns, comments, privileges and the path."""
+    ((told,),) = connection.rows(_ASKED["version"].format(readable=found))
     return f"{told}{owner}"
 
 
-def read_catalogue(connection: Asks, found: str, owner: str) -> Catalogue:
+def read_catalogue(connection: ServerConnection, found: str, owner: str) -> Catalogue:
     """What the role may read; the parameters are those of `catalogue_version`."""
     version = catalogue_version(connection, found, owner)
     labels: dict[Cell, list[Cell]] = {}
-    for type_, label in connection.rows(_ENUMS):
+    for type_, label in connection.rows(_ASKED["enums"]):
         labels.setdefault(type_, []).append(label)
     columns: dict[Cell, dict[Cell, ColumnSchema]] = {}
     types: set[str] = set()
-    for row in connection.rows(_COLUMNS.format(readable=found)):
+    for row in connection.rows(_ASKED["columns"].format(readable=found)):
         table, number, name, declared, not_null, generated, comment, type_, class_, category = row
         columns.setdefault(table, {})[number] = ColumnSchema(
             str(name),
@@ -154,7 +72,7 @@ def read_catalogue(connection: Asks, found: str, owner: str) -> Catalogue:
         )
         if class_ != "b":
             types.add(str(declared).replace('"', "").lower())
-    keys = connection.rows(_KEYS.format(readable=found))
+    keys = connection.rows(_ASKED["keys"].format(readable=found))
     _mark_primary_keys(keys, columns)
     relations = {
         table: Relation(
@@ -168,11 +86,11 @@ def read_catalogue(connection: Asks, found: str, owner: str) -> Catalogue:
             str(query or ""),
         )
         for table, schema, name, visible, kind, comment, estimate, query in connection.rows(
-            _RELATIONS.format(readable=found)
+            _ASKED["relations"].format(readable=found)
         )
         if table in columns
     }
-    functions = connection.rows(_FUNCTIONS)
+    functions = connection.rows(_ASKED["functions"])
     return Catalogue(
         version,
         tuple(relations.values()),
@@ -222,15 +140,6 @@ ALONE = "SET LOCAL max_parallel_workers_per_gather = 0"
 
 _HASHED = "hashed SubPlan"
 _KEPT = frozenset({"Materialize", "Memoize"})
-# Of a table that nobody has analysed yet, the planner takes a filter to leave next to nothing: its size tells more.
-_HELD = """
-    SELECT n.nspname, c.relname,
-           CASE WHEN c.reltuples < 0 THEN pg_catalog.pg_relation_size(c.oid) / 64 ELSE c.reltuples::bigint END,
-           pg_catalog.row_security_active(c.oid) OR NOT pg_catalog.has_any_column_privilege(c.oid, 'SELECT')
-    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE (n.nspname, c.relname) IN ({names})
-"""
-
 Plan = Mapping[str, Any]
 
 
@@ -252,12 +161,7 @@ class _Step:
 
 
 def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimate | None:
-    """What a statement will cost.
-
-    Args:
-        sql: As it would be sent.
-        rows: Runs a statement of our own in the transaction of the session.
-    """
+    """What a statement will cost."""
     ((told,),) = rows(f"EXPLAIN (FORMAT JSON, VERBOSE) {sql}")
     steps = list(_steps(json.loads(str(told))[0]["Plan"], 1.0))
     tables = {step.table for step in steps if step.table is not None}
@@ -266,7 +170,11 @@ def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimat
     }
     read = sum(_read(step, held) * step.times for step in steps if step.table is not None)
     size = sum(_read(step, held) * step.times * int(step.plan.get("Plan Width", 0)) for step in steps if step.table)
-    joined = sum(step.rows * step.times for step in steps if _is_join(step.plan))
+    joined = sum(
+        step.rows * step.times
+        for step in steps
+        if ("Join" in step.plan["Node Type"] or step.plan["Node Type"] == "Nested Loop")
+    )
     return Estimate(round(read + joined), round(size), any(private for _, private in held.values()))
 
 
@@ -294,33 +202,23 @@ def _read(step: _Step, held: Mapping[tuple[str, str], tuple[int, bool]]) -> floa
     return max(step.rows, float(whole))
 
 
-def _is_join(plan: Plan) -> bool:
-    return "Join" in plan["Node Type"] or plan["Node Type"] == "Nested Loop"
-
-
 def _held(tables: set[tuple[str, str]], rows: Callable[[str], list[tuple[Cell, ...]]]) -> list[tuple[Cell, ...]]:
     if not tables:
         return []
     names = ", ".join(f"({literal(schema)}, {literal(name)})" for schema, name in sorted(tables))
-    return rows(_HELD.format(names=names))
+    return rows(_ASKED["sizes"].format(names=names))
 
 
 TOO_LARGE = "tableturn: a value or row is too large"
 """What a statement makes the server say of a row that may not be sent."""
 
-_LISTS = read_lists(__package__ or "")
 _UNDEFINED_FUNCTION = "42883"
 _NAMED = re.compile(r"function (?:\w+\.)?\"?(\w+)")
 _GONE = ("08", "57P")
 
 
 def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
-    """Return the typed error for what a driver raised.
-
-    Args:
-        error: A `psycopg.Error`, or one of psycopg2, which names the code otherwise.
-        longest: The most bytes that a value could have.
-    """
+    """Return the typed error for what a driver raised."""
     code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None) or ""
     told = getattr(getattr(error, "diag", None), "message_primary", None)
     message = " ".join(str(told or error).split())[:300]
@@ -332,12 +230,12 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
     if code == _UNDEFINED_FUNCTION:
         # One code stands for functions that are not there and for operators and functions of other types.
         named = _NAMED.match(message)
-        unknown = named is not None and named[1].lower() not in _LISTS.functions
+        unknown = named is not None and named[1].lower() not in PROFILE.functions
         return QueryFailed(message, "unknown_function" if unknown else "type_mismatch")
     if code == "42P01" and "FROM-clause" in message:
         # A column's table that the statement doesn't read has the same code as a table that is not there.
         return QueryFailed(message, "unknown_column")
-    return _LISTS.faults.failure(code, message)
+    return PROFILE.faults.failure(code, message)
 
 
 if TYPE_CHECKING:
@@ -348,29 +246,13 @@ _SCHEME = re.compile(r"^postgres(?:ql)?(?:\+\w+)?://")
 _PARAMETER = re.compile(r'invalid URI query parameter: "[\w ]+"')
 
 
-def _version(writer: Generator, node: exp.CurrentVersion) -> str:
-    """Sqlglot's own name for it is another dialect's."""
-    del node
-    return writer.func("VERSION")
-
-
 GRAMMAR = Grammar(
     Postgres(),
-    read_lists(__package__ or "").functions,
+    PROFILE.functions,
     str.lower,
-    writes=((exp.CurrentVersion, _version),),
-    reserved="pg_",
+    writes=((exp.CurrentVersion, version_call),),
+    reserved=PROFILE.reserved,
 )
-
-# What a statement's text means, and how values are written, must not depend on how the server or the role is set up.
-_SETTINGS = (
-    "SET default_transaction_read_only = on; SET standard_conforming_strings = on; SET bytea_output = 'hex';"
-    " SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres'; SET extra_float_digits = 1; SET row_security = on"
-)
-_CHANGES = """
-    SELECT concat_ws(' ', d.stats_reset, d.tup_inserted, d.tup_updated, d.tup_deleted)
-    FROM pg_catalog.pg_stat_database d WHERE d.datname = current_database()
-"""
 
 
 class PostgresBackend(Backend):
@@ -381,12 +263,6 @@ class PostgresBackend(Backend):
     grammar = GRAMMAR
 
     def __init__(self, address: Address, session: Session) -> None:
-        """Nothing is connected yet.
-
-        Raises:
-            DatabaseUnavailable: The URL is none, or the driver is missing.
-            SettingsError: The session's person can have no role.
-        """
         self._address = address
         self._session = session
         self._role = address.role_of(session.identity)
@@ -412,7 +288,8 @@ class PostgresBackend(Backend):
         except psycopg.Error as error:
             message = scrubbed(str(error), [self._secret])
             raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {message}") from None
-        connection.execute((_SETTINGS + (f"; SET search_path = {path}" if path else "")).encode())
+        searched = (f"SET search_path = {path}",) if path else ()
+        connection.execute("; ".join((*PROFILE.setup, *searched)).encode())
         return PostgresConnection(connection, self._person(), partial(remark, self._session.identity))
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
@@ -423,13 +300,46 @@ class PostgresBackend(Backend):
 
     def state(self, connection: ServerConnection) -> str:
         # How many rows were ever written, by the server's statistics.
-        return "".join(str(told) for (told,) in connection.rows(_CHANGES))
+        return "".join(str(told) for (told,) in connection.rows(_ASKED["changes"]))
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        return _warnings(connection)
+        """Return one line for each thing that the role may do beside reading, and one with the remedy."""
+        ((role, super_, manages, _),) = connection.rows(_ASKED["powers"])
+        found: list[str] = []
+        if super_:
+            found.append(f"the role {role} is a superuser")
+        else:
+            if manages:
+                found.append(f"the role {role} may create roles or databases, or replicate")
+            groups = connection.rows(
+                "SELECT rolname FROM pg_catalog.pg_roles WHERE rolname IN "
+                f"({', '.join(map(repr, _GROUPS))}) AND pg_has_role(oid, 'USAGE') ORDER BY rolname"
+            )
+            found += [f"the role {role} may {_GROUPS[str(group)]} ({group})" for (group,) in groups]
+            ((tables,),) = connection.rows(_ASKED["writes"])
+            if tables:
+                found.append(f"the role {role} may write to {tables} tables")
+        ((unbound,),) = connection.rows(_ASKED["unbound"])
+        if unbound:
+            found.append(f"row-level policies of {unbound} tables do not apply to the role {role}")
+        return (*found, _REMEDY) if found else ()
 
     def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
-        return _read_log(connection, most)
+        # The extension may not be there, or not loaded, or the login may not read it.
+        import psycopg
+
+        found = connection.rows(_ASKED["log_view"])
+        if not found:
+            raise DatabaseUnavailable(
+                "the server records no queries of this database: run CREATE EXTENSION pg_stat_statements in it; if"
+                f" that is not enough, {_LOAD}"
+            )
+        try:
+            return tuple(str(query) for (query,) in connection.rows(_ASKED["log"].format(found[0][0], int(most))))
+        except psycopg.errors.ObjectNotInPrerequisiteState:
+            raise DatabaseUnavailable(f"pg_stat_statements is not loaded: {_LOAD}") from None
+        except psycopg.errors.InsufficientPrivilege:
+            raise DatabaseUnavailable(f"this login may not read {found[0][0]}: GRANT SELECT on it") from None
 
     def cut(self, column: ColumnSchema) -> str:
         name = quoted(column.name)
@@ -505,79 +415,13 @@ _GROUPS = {
     "pg_signal_backend": "end other people's queries",
 }
 
-_POWERS = """
-    SELECT rolname, rolsuper, rolcreaterole OR rolcreatedb OR rolreplication, rolbypassrls
-    FROM pg_catalog.pg_roles WHERE rolname = current_user
-"""
-
-_WRITES = """
-    SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind IN ('r', 'p', 'v', 'f') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
-      AND pg_catalog.has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
-"""
-
-_UNBOUND = """
-    SELECT count(*) FROM pg_catalog.pg_class c
-    WHERE c.relrowsecurity AND NOT row_security_active(c.oid) AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
-"""
-
 _REMEDY = (
     "create one that can only read: CREATE ROLE reader LOGIN PASSWORD '...';"
     " GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;"
 )
 
 
-def _warnings(connection: Asks) -> tuple[str, ...]:
-    """Return one line for each thing that the role may do beside reading, and one with the remedy."""
-    ((role, super_, manages, _),) = connection.rows(_POWERS)
-    found: list[str] = []
-    if super_:
-        found.append(f"the role {role} is a superuser")
-    else:
-        if manages:
-            found.append(f"the role {role} may create roles or databases, or replicate")
-        groups = connection.rows(
-            "SELECT rolname FROM pg_catalog.pg_roles WHERE rolname IN "
-            f"({', '.join(map(repr, _GROUPS))}) AND pg_has_role(oid, 'USAGE') ORDER BY rolname"
-        )
-        found += [f"the role {role} may {_GROUPS[str(group)]} ({group})" for (group,) in groups]
-        ((tables,),) = connection.rows(_WRITES)
-        if tables:
-            found.append(f"the role {role} may write to {tables} tables")
-    ((unbound,),) = connection.rows(_UNBOUND)
-    if unbound:
-        found.append(f"row-level policies of {unbound} tables do not apply to the role {role}")
-    return (*found, _REMEDY) if found else ()
-
-
-_WHERE = """
-    SELECT format('%I.%I', n.nspname, c.relname)
-    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relname = 'pg_stat_statements' ORDER BY c.relkind = 'v' DESC LIMIT 1
-"""
-_QUERIES = """
-    SELECT s.query FROM {} s JOIN pg_catalog.pg_database d ON d.oid = s.dbid
-    WHERE d.datname = current_database() ORDER BY s.calls DESC LIMIT {}
-"""
 _LOAD = (
     "set shared_preload_libraries = 'pg_stat_statements' in postgresql.conf and restart the server; "
     "or give a file of SQL to --from"
 )
-
-
-def _read_log(connection: Asks, most: int) -> tuple[str, ...]:
-    # The extension may not be there, or not loaded, or the login may not read it.
-    import psycopg
-
-    found = connection.rows(_WHERE)
-    if not found:
-        raise DatabaseUnavailable(
-            "the server records no queries of this database: run CREATE EXTENSION pg_stat_statements in it; if that "
-            f"is not enough, {_LOAD}"
-        )
-    try:
-        return tuple(str(query) for (query,) in connection.rows(_QUERIES.format(found[0][0], int(most))))
-    except psycopg.errors.ObjectNotInPrerequisiteState:
-        raise DatabaseUnavailable(f"pg_stat_statements is not loaded: {_LOAD}") from None
-    except psycopg.errors.InsufficientPrivilege:
-        raise DatabaseUnavailable(f"this login may not read {found[0][0]}: GRANT SELECT on it") from None

@@ -49,7 +49,13 @@ def _table(
     if len(table.primary_key) > 1:
         entries.append((f"PRIMARY KEY ({', '.join(map(written, table.primary_key))})", ""))
     for key in keys:
-        entries.append((_reference(key, written), "probable, not declared" if key.inferred else ""))
+        entries.append(
+            (
+                f"FOREIGN KEY ({', '.join(map(written, key.columns))})"
+                f" REFERENCES {written(key.ref_table)} ({', '.join(map(written, key.ref_columns))})",
+                "probable, not declared" if key.inferred else "",
+            )
+        )
     lines = [
         f"  {text}{'' if last else ','}{f' -- {note}' if note else ''}"
         for (text, note), last in zip(entries, [False] * (len(entries) - 1) + [True], strict=True)
@@ -85,13 +91,6 @@ def _note(column: ColumnSchema, marked: bool, samples: int) -> str:
     warned = pitfalls(column) if samples else ()
     notes = (remark(column.comment), f"e.g. {values}" if values else "", *warned, _USED if marked else "")
     return "; ".join(note for note in notes if note)
-
-
-def _reference(key: ForeignKey, written: Identifier) -> str:
-    return (
-        f"FOREIGN KEY ({', '.join(map(written, key.columns))})"
-        f" REFERENCES {written(key.ref_table)} ({', '.join(map(written, key.ref_columns))})"
-    )
 
 
 _LONGEST_NAME = 100

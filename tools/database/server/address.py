@@ -55,11 +55,12 @@ class Address:
         return role
 
 
-def parted(url: str) -> Address:
+def parted(url: str, *, roles: bool = True) -> Address:
     """Takes `schema` and `role` out of a URL's parameters.
 
     Raises:
         DatabaseUnavailable: Its password holds an `@`: drivers would take the rest of it for the server's name.
+        SettingsError: It takes on a role, where there are no `roles`.
     """
     base, mark, query = url.partition("?")
     if base.partition("://")[2].partition("/")[0].partition(":")[2].count("@") > 1:
@@ -67,25 +68,23 @@ def parted(url: str) -> Address:
     pairs = parse_qsl(query, keep_blank_values=True)
     kept = [(name, value) for name, value in pairs if name not in ("schema", "role")]
     given = dict(pairs)
+    if given.get("role") and not roles:
+        raise SettingsError("switching to a person's role works only on PostgreSQL: leave `role` out of the URL")
     rest = f"?{urlencode(kept, quote_via=quote)}" if kept else ""
-    return Address(base + (rest if mark else ""), _names(given.get("schema", "")), given.get("role", ""))
+    return Address(
+        base + (rest if mark else ""),
+        tuple(name for name in (part.strip() for part in (given.get("schema", "")).split(",")) if name),
+        given.get("role", ""),
+    )
 
 
 def in_schemas(url: str, schemas: str) -> str:
-    """The URL of a database with the schemas to read, as `parted` finds them.
-
-    Raises:
-        SettingsError: It is no URL of a server, or names schemas already.
-    """
+    """The URL of a database with the schemas to read, as `parted` finds them."""
     if "://" not in url or url.partition("://")[0].partition("+")[0].lower() in ("sqlite", "duckdb"):
         raise SettingsError("schemas can be chosen only on servers: give a URL such as postgresql://user@host/database")
     if parted(url).schemas:
         raise SettingsError("the database's URL already names schemas: leave out one of the two")
     return f"{url}{'&' if '?' in url else '?'}{urlencode({'schema': schemas}, quote_via=quote)}"
-
-
-def _names(listed: str) -> tuple[str, ...]:
-    return tuple(name for name in (part.strip() for part in listed.split(",")) if name)
 
 
 def scrubbed(message: str, secrets: Sequence[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -79,8 +78,3 @@ class Catalogue:
             return exact
         similar = self._any_case.get(name.lower(), ())
         return similar[0] if len(similar) == 1 else None
-
-
-def digest_names(names: Sequence[tuple[object, ...]], owner: str) -> str:
-    """Return what changes with the names of tables and views, apart for each owner of what is kept by it."""
-    return hashlib.sha256(repr((names, owner)).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -5,16 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
-from ...errors import DatabaseUnavailable, TableturnError
+from ...errors import DatabaseUnavailable, ResultTooLarge, TableturnError
 from ..estimate import Estimate
-from ..fetch import Cursor
+from ..fetch import Cursor, Row
+from ..profile import ConnectionLost
 from ..quoting import quoted
 from ..schema import ColumnSchema
 from ..session import Session
 from ..table import Cell, Limits
 from .catalogue import Catalogue, Relation
+from .cells import cell
 from .reading import Grammar
 
 _AGAIN_SECONDS = 0.5
@@ -56,8 +59,29 @@ SHORT = ("number", "time", "boolean")
 """Kinds of columns whose values samples show whole."""
 
 
-class ConnectionLost(Exception):
-    """The server hung up, or went away, before it had answered."""
+class BoundedRows:
+    """What a driver's cursor gives, as cells, none of them longer than it may be; a cursor for `fetch`.
+
+    Attributes:
+        description: See `Cursor`.
+        complete: Whether all rows are taken, so that nothing is left to be heard of the server.
+    """
+
+    def __init__(self, cursor: Any, columns: Iterable[str], limits: Limits) -> None:
+        self.description = [(name,) for name in columns]
+        self.complete = False
+        self._cursor = cursor
+        self._longest = limits.cell_bytes
+        self._left = limits.rows + 1
+
+    def fetchmany(self, size: int, /) -> list[Row]:
+        """Return at most so many further rows."""
+        part = [tuple(map(cell, row)) for row in self._cursor.fetchmany(size) or ()]
+        if any(isinstance(value, str | bytes) and len(value) > self._longest for row in part for value in row):
+            raise ResultTooLarge(f"a value has more than {self._longest:,} bytes: select less of it")
+        self._left -= len(part)
+        self.complete = len(part) < size or (self._left <= 0 and self._cursor.fetchone() is None)
+        return part
 
 
 class ServerConnection(ABC):

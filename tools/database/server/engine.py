@@ -18,14 +18,15 @@ from ...errors import (
 )
 from ..estimate import Estimate
 from ..fetch import Sink, fetch
+from ..profile import ConnectionLost
 from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
 from ..session import Session
 from ..table import Cell, Limits, Table
-from ..watchdog import WATCHDOG, Cancellation, RunningQuery
+from ..watchdog import WATCHDOG, Cancellation, RunningQuery, check_cancelled
 from .catalogue import Catalogue
-from .connection import Backend, ConnectionLost, ServerConnection
-from .profile import read_schema
+from .connection import Backend, ServerConnection
+from .profiler import read_schema
 from .reading import Reader
 
 # Idle connections kept open; more are opened when more queries run at once, so that none waits for another.
@@ -42,11 +43,7 @@ class Pool:
         self._closed = False
 
     def take(self) -> ServerConnection:
-        """A connection for one piece of work; give it back with `give`.
-
-        Raises:
-            DatabaseUnavailable: The server cannot be reached, or the pool is closed.
-        """
+        """A connection for one piece of work; give it back with `give`."""
         self.check_open()
         with self._lock:
             if self._idle:
@@ -92,7 +89,6 @@ _PART_ROWS = 100_000
 UNREADABLE = "<insufficient privilege>"
 """What PostgreSQL shows in the place of a query."""
 
-_CANCELLED = "the query was cancelled"
 
 R = TypeVar("R")
 
@@ -105,13 +101,6 @@ class ServerEngine:
     """
 
     def __init__(self, backend: Backend, session: Session) -> None:
-        """Connects.
-
-        Raises:
-            DatabaseUnavailable: The server cannot be reached.
-            NothingReadable: The session may see no table.
-            SettingsError: The session has permissions, which the server has to keep.
-        """
         if session.policy.permissions and not backend.keeps_permissions:
             raise SettingsError(
                 f"allow and deny lists cannot be used on {backend.name}: instead, grant the login SELECT on the tables"
@@ -147,7 +136,7 @@ class ServerEngine:
 
     def under(self, session: Session) -> ServerEngine:
         """See `Engine`."""
-        return ServerEngine(self._backend.under(session), session)
+        return type(self)(self._backend.under(session), session)
 
     def close(self) -> None:
         """See `Engine`."""
@@ -282,8 +271,7 @@ class ServerEngine:
             raise DatabaseUnavailable(f"the connection to {self.location} was lost: is the server running?") from None
 
     def _once(self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None) -> R:
-        if cancellation is not None and cancellation.cancelled:
-            raise QueryTimeout(_CANCELLED)
+        check_cancelled(cancellation)
         connection = self._pool.take()
         query = RunningQuery(connection, time.monotonic() + seconds + _GRACE_SECONDS, cancellation)
         WATCHDOG.watch(query)
@@ -291,14 +279,8 @@ class ServerEngine:
             connection.begin(seconds)
             return work(connection)
         except connection.errors as error:
-            if query.stopped == "cancelled":
-                raise QueryTimeout(_CANCELLED) from None
             failed = connection.failure(error)
-            if query.stopped or isinstance(failed, QueryTimeout):
-                raise QueryTimeout(
-                    f"the query ran longer than {seconds:g} s: join on keys, filter earlier, or ask for less"
-                ) from None
-            raise failed from None
+            raise (query.error(seconds) if query.stopped or isinstance(failed, QueryTimeout) else failed) from None
         finally:
             WATCHDOG.release(query)
             if not query.stopped:

@@ -19,13 +19,16 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
+from sqlglot.generator import Generator
 from sqlglot.tokenizer_core import TokenType
 
 from ...errors import QueryFailed, QueryRejected, ResultTooLarge
 from ..dialects import parse_tokens
-from .allowed import FUNCTIONS, NODES
+from ..profile import read_profile
 from .catalogue import Catalogue
 
+# What a statement may be made of in every dialect.
+_COMMON = read_profile(__package__ or "")
 STATEMENT_LENGTH = 100_000
 _REMEMBERED = 256
 _LONGEST_NAME = 80
@@ -62,6 +65,12 @@ class Grammar:
     reserved: str = ""
 
 
+def version_call(writer: Generator, node: exp.CurrentVersion) -> str:
+    """Return the call that asks for the version: sqlglot's own name for it is another dialect's."""
+    del node
+    return writer.func("VERSION")
+
+
 class Reader:
     """Reads statements of one dialect."""
 
@@ -75,10 +84,6 @@ class Reader:
 
     def read(self, sql: str, catalogue: Catalogue) -> str:
         """The statement to send.
-
-        Args:
-            sql: As it was asked for.
-            catalogue: What it may read.
 
         Raises:
             QueryRejected: It is not one statement that reads, or uses what is not allowed.
@@ -185,7 +190,9 @@ class Reader:
             self._check_node(node, catalogue)
             if isinstance(node, exp.Table):
                 tables.append(node)
-            elif isinstance(node, exp.CTE) and self._is_reserved(node.alias):
+            elif isinstance(node, exp.CTE) and (
+                bool(self._grammar.reserved) and node.alias.lower().startswith(self._grammar.reserved)
+            ):
                 raise QueryRejected(f"no common table expression may be called {node.alias}: name it otherwise")
         for table in tables:
             self._place(table, catalogue)
@@ -194,7 +201,7 @@ class Reader:
         kind = type(node).__name__
         if isinstance(node, exp.Anonymous):
             self._check_call(node)
-        elif kind not in (FUNCTIONS if isinstance(node, exp.Func) else NODES) | self._grammar.kinds:
+        elif kind not in (_COMMON.functions if isinstance(node, exp.Func) else _COMMON.syntax) | self._grammar.kinds:
             raise QueryRejected(_refusal(node))
         if isinstance(node, exp.Select):
             if node.args.get("operation_modifiers"):
@@ -247,9 +254,6 @@ class Reader:
 
     def _folded(self, name: exp.Identifier) -> str:
         return name.name if name.quoted else self._grammar.fold(name.name)
-
-    def _is_reserved(self, name: str) -> bool:
-        return bool(self._grammar.reserved) and name.lower().startswith(self._grammar.reserved)
 
     def _is_declared(self, table: exp.Table, name: str) -> bool:
         """Whether a common table expression of that name is in scope where a table's name stands.
@@ -310,6 +314,3 @@ def _name(node: exp.Expr) -> str:
 def _one_line(error: SqlglotError) -> str:
     first = str(error).split("\n", 1)[0].replace("\x1b[4m", "").replace("\x1b[0m", "")
     return f"the query cannot be read as SQL of this database: {' '.join(first.split())[:200]}"
-
-
-__all__ = ["STATEMENT_LENGTH", "Grammar", "Reader"]

@@ -12,14 +12,14 @@ from typing import Any
 from uuid import uuid4
 
 from ...errors import DatabaseUnavailable, ResultTooLarge, TableturnError
-from ..duckdb.cells import cell
 from ..fetch import Row, RowCursor
+from ..profile import ConnectionLost
 from ..quoting import quoted
-from ..server.connection import ConnectionLost, Interrupter, ServerConnection
-from ..server.lists import read_lists
+from ..server.cells import cell
+from ..server.connection import Interrupter, ServerConnection
 from ..table import Limits
 from ..watchdog import WATCHDOG, RunningQuery
-from .statements import TOO_LARGE, bounded, read_only
+from .statements import PROFILE, TOO_LARGE, bounded, read_only
 
 Client = Any
 """Pyspark's `SparkConnectClient`: an extra, without its types."""
@@ -196,7 +196,7 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
     message = _one_line(str(_told(error, "getMessage") or error))
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes: select less of it")
-    faults = read_lists(__package__ or "").faults
+    faults = PROFILE.faults
     ended = next((code for code in faults.ended if f"[{code}]" in str(error)), "")
     state = str(_told(error, "getSqlState") or "")
     status = _told(error, "getGrpcStatusCode") or _told(error, "code")

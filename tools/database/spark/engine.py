@@ -18,10 +18,10 @@ from ..column_kinds import column_kind
 from ..quoting import quoted
 from ..schema import ColumnSchema
 from ..server.address import Address, parted, scrubbed, without_password
-from ..server.catalogue import Catalogue, Relation, digest_names
+from ..server.catalogue import Catalogue, Relation
 from ..server.connection import CUT, SHORT, Backend, ServerConnection
 from ..server.engine import ServerEngine
-from ..session import Session, remark
+from ..session import Session, digest, remark
 from ..table import Cell
 from .connection import Driver, SparkConnection
 from .statements import GRAMMAR, as_text, check_plan, check_text
@@ -54,8 +54,6 @@ class SparkBackend(Backend):
     patience = 10.0
 
     def __init__(self, address: Address, driver: Driver, session: Session) -> None:
-        if address.role:
-            raise SettingsError("switching to a person's role works only on PostgreSQL: leave `role` out of the URL")
         catalogues = {name.rpartition(".")[0] for name in address.schemas}
         if len(catalogues) > 1:
             raise SettingsError(
@@ -100,7 +98,7 @@ class SparkBackend(Backend):
 
     def catalogue_version(self, connection: ServerConnection) -> str:
         _, schemas = read_schemas(connection.rows, self._schemas)
-        return digest_names(read_names(connection.rows, schemas), self._session.key)
+        return digest(read_names(connection.rows, schemas), self._session.key)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         _, schemas = read_schemas(connection.rows, self._schemas)
@@ -121,7 +119,7 @@ def open_engine(url: str, session: Session) -> ServerEngine:
         driver = Driver()
     except ImportError:
         raise DatabaseUnavailable("Spark needs its client: pip install 'tableturn[spark]'") from None
-    return ServerEngine(SparkBackend(parted(url), driver, session), session)
+    return ServerEngine(SparkBackend(parted(url, roles=False), driver, session), session)
 
 
 def _warnings(ask: Ask, schemas: Sequence[str], errors: tuple[type[Exception], ...]) -> tuple[str, ...]:
@@ -190,7 +188,7 @@ def read_catalogue(ask: Ask, schemas: Sequence[str], owner: str, errors: tuple[t
     if names and not relations and "PARSE" in str(read[0]):
         raise DatabaseUnavailable("the server cannot describe its tables as JSON: Spark 4.0 or newer is needed")
     functions = {str(name).rpartition(".")[2].lower() for (name,) in ask("SHOW USER FUNCTIONS")}
-    return Catalogue(digest_names(names, owner), relations, own_functions=frozenset(functions))
+    return Catalogue(digest(names, owner), relations, own_functions=frozenset(functions))
 
 
 def _relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation:

@@ -14,14 +14,14 @@ from collections.abc import Collection, Sequence
 from sqlglot.dialects.spark import Spark
 
 from ...errors import QueryRejected
-from ..server.lists import read_lists
+from ..profile import read_profile
 from ..server.reading import Grammar
 from ..table import Limits
 
 TOO_LARGE = "tableturn: a value is too large"
 """What a statement makes the server say of a value that may not be sent."""
 
-_LISTS = read_lists(__package__ or "")
+PROFILE = read_profile(__package__ or "")
 
 
 class Spark4(Spark):
@@ -33,7 +33,7 @@ class Spark4(Spark):
         STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 - as sqlglot declares it
 
 
-GRAMMAR = Grammar(Spark4(), _LISTS.functions, kinds=_LISTS.syntax)
+GRAMMAR = Grammar(Spark4(), PROFILE.functions, kinds=PROFILE.syntax)
 
 # Before it reads a statement, the server puts settings and environment variables in the place of `${name}`.
 _SUBSTITUTED = "${"
@@ -127,5 +127,5 @@ def check_plan(explained: str, relations: Collection[tuple[str, str, str]]) -> N
             named = _READING[node].fullmatch(read["rest"])
             if named is None or named["name"] not in plain | quoted:
                 raise QueryRejected("the statement reads what is no table of the database: name one")
-        elif node not in _LISTS.operators:
+        elif node not in PROFILE.operators:
             raise QueryRejected(f"this connection only reads, but Spark would do {node}: write a plain SELECT")

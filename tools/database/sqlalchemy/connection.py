@@ -8,15 +8,15 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from ...errors import QueryFailed, QueryTimeout, ResultTooLarge, TableturnError
+from ...errors import QueryFailed, QueryTimeout, TableturnError
 from ..estimate import Estimate
 from ..mysql import engine as mysql
-from ..mysql.engine import diagnostics as mysql_notes
 from ..postgres import engine as postgres
+from ..profile import ConnectionLost
 from ..server.catalogue import Catalogue
-from ..server.connection import ConnectionLost, Interrupter, ServerConnection
+from ..server.cells import cell
+from ..server.connection import BoundedRows, Interrupter, ServerConnection
 from ..table import Cell, Limits
-from .cells import cell
 
 Row = tuple[Cell, ...]
 
@@ -25,42 +25,10 @@ _PLAIN = {"no_parameters": True}
 _STREAMED = {**_PLAIN, "stream_results": True, "max_row_buffer": 100}
 
 
-class TooLarge(Exception):
-    """A value is longer than it may be."""
-
-
-class Rows:
-    """The rows that the driver gives; a cursor for `fetch`."""
-
-    def __init__(self, result: sqlalchemy.CursorResult[Any], limits: Limits) -> None:
-        self.description = [(str(name),) for name in result.keys()]  # noqa: SIM118 - no mapping
-        self._result = result
-        self._limits = limits
-        self._left = limits.rows + 1
-        # PyMySQL's own result, which outlives the cursor.
-        self._sent: Any = getattr(result.cursor, "_result", None)
-        self.complete = False
-
-    @property
-    def warnings(self) -> int:
-        """How many a server counted; 0 where the driver does not say."""
-        return int(getattr(self._sent, "warning_count", 0))
-
-    def fetchmany(self, size: int) -> list[Row]:
-        """The next rows."""
-        part = [tuple(map(cell, row)) for row in self._result.fetchmany(size)]
-        longest = self._limits.cell_bytes
-        if any(isinstance(value, str | bytes) and len(value) > longest for row in part for value in row):
-            raise TooLarge
-        self._left -= len(part)
-        self.complete = len(part) < size or (self._left <= 0 and self._result.fetchone() is None)
-        return part
-
-
 class SQLAlchemyConnection(ServerConnection):
     """A connection of any driver that SQLAlchemy knows."""
 
-    errors = (SQLAlchemyError, OSError, TooLarge)
+    errors = (SQLAlchemyError, OSError)
 
     def __init__(
         self,
@@ -86,7 +54,8 @@ class SQLAlchemyConnection(ServerConnection):
         self._failed = failed
         self._remark = remark
         self._private = private
-        self._result: Rows | None = None
+        self._result: BoundedRows | None = None
+        self._sent: Any = None
         self._longest = Limits().cell_bytes
         self._interrupter = Interrupter(ends or _nothing, ends or _nothing)
 
@@ -113,16 +82,19 @@ class SQLAlchemyConnection(ServerConnection):
             self.close()
         self._result = None
 
-    def query(self, sql: str, limits: Limits) -> Rows:
+    def query(self, sql: str, limits: Limits) -> BoundedRows:
         self._longest = limits.cell_bytes
         result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_STREAMED)
-        self._result = Rows(result, limits)
+        self._result = BoundedRows(result, map(str, result.keys()), limits)
+        # PyMySQL's own result, which outlives the cursor.
+        self._sent = getattr(result.cursor, "_result", None)
         return self._result
 
     def notes(self) -> tuple[str, ...]:
         # Those of MySQL and MariaDB, where all rows are here.
-        told = self._result
-        return mysql_notes(told.warnings, self.rows) if told is not None and told.complete else ()
+        if self._result is None or not self._result.complete:
+            return ()
+        return mysql.diagnostics(int(getattr(self._sent, "warning_count", 0)), self.rows)
 
     def rows(self, sql: str) -> list[Row]:
         result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_PLAIN)
@@ -156,14 +128,13 @@ class SQLAlchemyConnection(ServerConnection):
             self.connection.exec_driver_sql(self._remark() + postgres.ALONE)
             return postgres.estimate(sql, self.rows)
         if kind in ("mysql", "mariadb"):
-            asks = mysql.EXPLAIN[bool(getattr(self.connection.dialect, "is_mariadb", False))]
+            is_mariadb = getattr(self.connection.dialect, "is_mariadb", False)
+            asks = mysql.PROFILE.statements["explain_mariadb" if is_mariadb else "explain_mysql"]
             result = self.connection.exec_driver_sql(f"{self._remark()}{asks} {sql}", execution_options=_PLAIN)
             return mysql.estimate([dict(line) for line in result.mappings()])
         return None
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
-        if isinstance(error, TooLarge):
-            return ResultTooLarge(f"a value has more than {self._longest:,} bytes: select less of it")
         if isinstance(error, DBAPIError):
             if error.connection_invalidated:
                 return ConnectionLost(str(error.orig))

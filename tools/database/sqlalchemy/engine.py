@@ -17,15 +17,18 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SAWarni
 from sqlalchemy.types import NullType
 from sqlglot.dialects.dialect import Dialect
 
-from ...errors import DatabaseUnavailable, SettingsError
+from ...errors import DatabaseUnavailable
 from ..column_kinds import column_kind
+from ..mysql import engine as mysql
+from ..postgres import engine as postgres
+from ..profile import Profile, read_profile
 from ..schema import ColumnSchema, ForeignKey
 from ..server.address import parted, scrubbed, without_password
-from ..server.catalogue import Catalogue, Relation, digest_names
+from ..server.catalogue import Catalogue, Relation
 from ..server.connection import Backend, ServerConnection
 from ..server.engine import ServerEngine
 from ..server.reading import Grammar
-from ..session import Session, remark
+from ..session import Session, digest, remark
 from .connection import SQLAlchemyConnection
 
 _Key = tuple[str | None, str]
@@ -38,17 +41,11 @@ def names_version(connection: sqlalchemy.Connection, schemas: Sequence[str | Non
         (schema, sorted(inspector.get_table_names(schema)), sorted(inspector.get_view_names(schema)))
         for schema in schemas
     ]
-    return digest_names(names, owner)
+    return digest(names, owner)
 
 
 def read_catalogue(connection: sqlalchemy.Connection, schemas: Sequence[str | None], owner: str) -> Catalogue:
-    """What the inspector sees.
-
-    Args:
-        connection: To ask.
-        schemas: Those to read, None for the default one; the first is where names are looked up.
-        owner: Who is asking: what is kept for one is not for another.
-    """
+    """What the inspector sees of some schemas (None is the default one); names are looked up in the first."""
     with warnings.catch_warnings():
         # Types that the dialect does not know are left without a name.
         warnings.simplefilter("ignore", SAWarning)
@@ -141,25 +138,9 @@ _DIALECTS = {
     "clickhousedb": "clickhouse",
     "cockroachdb": "postgres",
 }
-_READ_ONLY = {
-    "postgresql": ("SET TRANSACTION READ ONLY",),
-    "mysql": ("SET SESSION TRANSACTION READ ONLY", "START TRANSACTION READ ONLY"),
-    "mariadb": ("SET SESSION TRANSACTION READ ONLY", "START TRANSACTION READ ONLY"),
-    "oracle": ("SET TRANSACTION READ ONLY",),
-}
-"""What keeps a transaction from writing."""
+_FAILURES = {"mysql": mysql.failure, "mariadb": mysql.failure, "postgresql": postgres.failure}
+"""What the drivers' errors mean, on the dialects whose codes are known."""
 
-_TIMED: dict[str, Callable[[float], str]] = {
-    "postgresql": lambda seconds: (
-        f"SELECT set_config('statement_timeout', '{round(seconds * 1_000)}', true),"
-        f" set_config('lock_timeout', '{min(1_000, round(seconds * 500))}', true)"
-    ),
-    "mariadb": lambda seconds: f"SET SESSION max_statement_time = {seconds:g}, lock_wait_timeout = 1",
-    "mysql": lambda seconds: f"SET SESSION max_execution_time = {round(seconds * 1_000)}, lock_wait_timeout = 1",
-}
-"""What ends a statement after its time, and sooner where it waits for a lock."""
-
-_KILLED = {"mysql": "KILL QUERY", "mariadb": "KILL QUERY"}
 _METHODS = ("cancel", "interrupt")
 
 
@@ -169,11 +150,6 @@ class SQLAlchemyBackend(Backend):
     name = "SQLAlchemy"
 
     def __init__(self, engine: sqlalchemy.Engine, schemas: Sequence[str], session: Session) -> None:
-        """Nothing is connected yet.
-
-        Raises:
-            DatabaseUnavailable: Nothing here reads the dialect.
-        """
         self._engine = engine
         self._schemas: tuple[str | None, ...] = tuple(schemas) or (None,)
         self._session = session
@@ -198,9 +174,9 @@ class SQLAlchemyBackend(Backend):
         self._kind = "mariadb" if getattr(connection.dialect, "is_mariadb", False) else connection.dialect.name
         return SQLAlchemyConnection(
             connection,
-            self._begins,
+            _profile(self._kind).begins,
             self._ends(connection),
-            _failures(self._kind),
+            _FAILURES.get(self._kind),
             partial(remark, self._session.identity),
             self._session.policy.egress.restricts,
         )
@@ -214,9 +190,10 @@ class SQLAlchemyBackend(Backend):
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         """Tell what cannot be promised on this dialect, and what to do."""
         found: list[str] = []
-        if self._kind not in _READ_ONLY:
+        begins = "".join(_profile(self._kind).begin)
+        if "READ ONLY" not in begins:
             found.append(f"{self._kind} has no read-only transactions here: what a query changes is rolled back")
-        if self._kind not in _TIMED:
+        if "time" not in begins:
             found.append(
                 f"{self._kind} has no time limit of its own here: a query that runs too long is cancelled from outside"
             )
@@ -234,33 +211,23 @@ class SQLAlchemyBackend(Backend):
         query = sqlalchemy.select(sqlalchemy.text(listed)).select_from(sqlalchemy.text(self.source(relation)))
         return str(query.limit(rows).compile(dialect=self._engine.dialect, compile_kwargs={"literal_binds": True}))
 
-    def _begins(self, seconds: float) -> tuple[str, ...]:
-        timed = _TIMED.get(self._kind)
-        return (*([timed(seconds)] if timed else ()), *_READ_ONLY.get(self._kind, ()))
-
     def _ends(self, connection: sqlalchemy.Connection) -> Callable[[], None] | None:
         held: Any = connection.connection.driver_connection
-        if self._kind in _KILLED and hasattr(held, "thread_id"):
-            number, kills = int(held.thread_id()), _KILLED[self._kind]
+        kills = _profile(self._kind).statements.get("kill")
+        if kills and hasattr(held, "thread_id"):
+            ended = kills.format(number=int(held.thread_id()))
 
             def kill() -> None:
                 with self._engine.connect() as other:
-                    other.exec_driver_sql(f"{kills} {number}")
+                    other.exec_driver_sql(ended)
 
             return kill
         return next((getattr(held, method) for method in _METHODS if hasattr(held, method)), None)
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
-    """Opens the database that a URL names.
-
-    Raises:
-        DatabaseUnavailable: The dialect or its driver is missing, or the server cannot be reached.
-        SettingsError: The URL takes on roles.
-    """
-    address = parted(url.removeprefix(PREFIX))
-    if address.role:
-        raise SettingsError("switching to a person's role works only on PostgreSQL: leave `role` out of the URL")
+    """Opens the database that a URL names."""
+    address = parted(url.removeprefix(PREFIX), roles=False)
     try:
         engine = sqlalchemy.create_engine(address.url, pool_size=1, max_overflow=-1)
     except NoSuchModuleError:
@@ -289,31 +256,19 @@ def from_sqlalchemy(
     return ServerEngine(SQLAlchemyBackend(engine, schemas, asked), asked)
 
 
-def _grammar(name: str) -> Grammar:
-    from ..mysql.engine import GRAMMAR as MYSQL
-    from ..postgres.engine import GRAMMAR as POSTGRES
+def _profile(kind: str) -> Profile:
+    return read_profile(__package__ or "", kind)
 
+
+def _grammar(name: str) -> Grammar:
     known = _DIALECTS.get(name, name)
-    for grammar in (MYSQL, POSTGRES):
+    for grammar in (mysql.GRAMMAR, postgres.GRAMMAR):
         if known == type(grammar.dialect).__name__.lower():
             return grammar
     read = Dialect.get(known)
     if read is None:
         raise DatabaseUnavailable(f"statements of {name} cannot be checked here: sqlglot has no dialect of that name")
-    return Grammar(read(), MYSQL.functions | POSTGRES.functions, reserved="")
-
-
-def _failures(kind: str) -> Any:
-    """What the driver's errors mean, on the dialects whose codes are known."""
-    if kind in ("mysql", "mariadb"):
-        from ..mysql.engine import failure
-
-        return failure
-    if kind == "postgresql":
-        from ..postgres.engine import failure
-
-        return failure
-    return None
+    return Grammar(read(), mysql.PROFILE.functions | postgres.PROFILE.functions)
 
 
 def _held(connection: ServerConnection) -> sqlalchemy.Connection:

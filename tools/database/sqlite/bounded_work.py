@@ -38,7 +38,7 @@ _CLAUSES = frozenset({"select", "from", "where", "group", "having", "order", "on
 
 
 def compares_full_text(read: list[str], searched: Collection[str]) -> bool:
-    """Whether a statement may search for a value that nobody can see in it.
+    """Whether a statement may search for a value that nobody can see in it: most searches are a single step.
 
     Args:
         read: The statement's words.
@@ -52,16 +52,15 @@ def compares_full_text(read: list[str], searched: Collection[str]) -> bool:
         return False
     named = False
     for position, (word, following) in enumerate(pairwise(read)):
-        called = following == "(" and unquoted(word) in ("match", *searched) and _is_call(read, position)
+        called = (
+            following == "("
+            and unquoted(word) in ("match", *searched)
+            and (not (position and read[position - 1] in ("with", "recursive")))
+        )
         if called or (word == "match" and _is_operator(read, position)):
             start = position + (2 if following == "(" else 1)
             named |= _check_searched(read[start : start + 2])
     return named or _is_compared(read, searched)
-
-
-def _is_call(read: list[str], position: int) -> bool:
-    """Whether a name before a bracket is no table's with a list of columns, as in WITH."""
-    return not (position and read[position - 1] in ("with", "recursive"))
 
 
 def _is_operator(read: list[str], position: int) -> bool:
@@ -124,12 +123,11 @@ class _Body:
 def expanded(read: list[str], counted: str) -> int:
     """How often a word occurs in a statement once its common table expressions are written out, at most `MANY`.
 
+    SQLite compiles such an expression anew for every mention of it, so that a few lines can take hours to compile; and
+    what it compiles, it can't be interrupted in.
+
     Expressions that share a name count as one, and those that mention each other in a cycle as `MANY`: rather too
     much than too little.
-
-    Args:
-        read: The statement's words.
-        counted: The word.
     """
     places = _defined(read)
     declared = frozenset(places.values())

@@ -44,11 +44,7 @@ class FileState(NamedTuple):
 
     @classmethod
     def of(cls, path: str) -> FileState:
-        """The file's present state.
-
-        Raises:
-            DatabaseUnavailable: The file is gone.
-        """
+        """The file's present state."""
         try:
             found = os.stat(path)
         except OSError:
@@ -95,29 +91,24 @@ def schema_version(connection: sqlite3.Connection, state: FileState) -> tuple[in
 
 
 def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Permissions) -> Catalogue:
-    """Read the names from a schema connection.
-
-    Raises:
-        SettingsError: A rule names what the database doesn't have.
-        sqlite3.Error: The file cannot be read.
-    """
+    """Read the names from a schema connection."""
     version = schema_version(connection, state)
     rows: list[tuple[str, str, str]] = connection.execute(
         "SELECT name, type, coalesce(sql, '') FROM sqlite_master WHERE type IN ('table', 'view')"
         " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
     ).fetchall()
-    entries = [Entry(name, _kind(kind, sql), sql) for name, kind, sql in rows]
+    entries = [
+        Entry(name, ("virtual" if sql[:14].upper() == "CREATE VIRTUAL" else kind), sql) for name, kind, sql in rows
+    ]
     shadows = _shadows(entries)
     internal = {name for group in shadows.values() for name in group}
     shown = tuple(entry for entry in entries if entry.name.lower() not in internal)
-    declared = [_declared(connection, entry) if rules else _whole(entry) for entry in shown]
+    declared = [
+        _declared(connection, entry) if rules else Declared(entry.name.lower(), entry.kind, entry.sql, frozenset("*"))
+        for entry in shown
+    ]
     encoding: str = connection.execute("PRAGMA encoding").fetchone()[0]
     return Catalogue(version, shown, resolve(rules, declared, shadows), encoding)
-
-
-def _whole(entry: Entry) -> Declared:
-    """An entry whose columns nobody asks for."""
-    return Declared(entry.name.lower(), entry.kind, entry.sql, frozenset("*"))
 
 
 def _declared(connection: sqlite3.Connection, entry: Entry) -> Declared:
@@ -149,10 +140,6 @@ def _reads(connection: sqlite3.Connection, view: str) -> frozenset[tuple[str, st
     finally:
         connection.set_authorizer(None)
     return frozenset(read)
-
-
-def _kind(kind: str, sql: str) -> str:
-    return "virtual" if sql[:14].upper() == "CREATE VIRTUAL" else kind
 
 
 def _shadows(entries: list[Entry]) -> dict[str, tuple[str, ...]]:

@@ -36,10 +36,6 @@ _STEPS = 1_000
 def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     """Why SQLite refuses to compile a query; None if it accepts.
 
-    Args:
-        sql: As it would be sent to the database.
-        tables: All tables that it may read; none of them virtual.
-
     Raises:
         TooComplex: Compiling it would take too much.
     """

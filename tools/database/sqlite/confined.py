@@ -103,13 +103,9 @@ class Confinement:
         return QueryFailed(message, "unknown_table") if message.startswith(_NO_TABLE) else type(error)(message)
 
     def begin(self, connection: sqlite3.Connection) -> None:
-        """Starts the transaction that a statement runs in.
-
-        Raises:
-            Stale: The schema has changed.
-        """
+        """Starts the transaction that a statement runs in."""
         connection.execute("BEGIN")
-        if _cookie(connection, self.schema) != self.version:
+        if connection.execute(f"PRAGMA {self.schema}.schema_version").fetchone()[0] != self.version:
             raise Stale
 
 
@@ -135,7 +131,12 @@ def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> C
     version = catalogue.version[2]
     names = _names(connection, schema)
     reserved = frozenset(name for name in names if name.startswith(_RESERVED))
-    confinement = Confinement(schema, version, names - reserved - _direct(catalogue), reserved | _OWN_TABLES)
+    confinement = Confinement(
+        schema,
+        version,
+        names - reserved - frozenset(folded(entry.name) for entry in catalogue.visible if entry.kind == "virtual"),
+        reserved | _OWN_TABLES,
+    )
     confinement.begin(connection)
     try:
         return replace(confinement, blocked=_declare(connection, confinement, catalogue))
@@ -240,11 +241,3 @@ def _names(connection: sqlite3.Connection, schema: str) -> frozenset[str]:
     modules = {folded(str(name)) for (name,) in connection.execute("SELECT name FROM pragma_module_list")}
     pragmas = {folded(f"pragma_{name}") for (name,) in connection.execute("SELECT name FROM pragma_pragma_list")}
     return frozenset(names | (modules | pragmas) - TABLE_FUNCTIONS)
-
-
-def _direct(catalogue: Catalogue) -> frozenset[str]:
-    return frozenset(folded(entry.name) for entry in catalogue.visible if entry.kind == "virtual")
-
-
-def _cookie(connection: sqlite3.Connection, schema: str) -> int:
-    return connection.execute(f"PRAGMA {schema}.schema_version").fetchone()[0]

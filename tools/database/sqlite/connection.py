@@ -12,7 +12,7 @@ from ..quoting import quoted
 from .bounded_work import LIKE_PATTERN_LENGTH, STATEMENT_LENGTH
 from .catalogue import Catalogue
 from .confined import Confinement, confine
-from .functions import declare_table_functions
+from .functions import PROFILE, declare_table_functions
 from .guard import Guard
 from .location import read_only_uri
 
@@ -39,13 +39,6 @@ QUERY_LIMITS = {
 """By SQLite's category."""
 
 _QUERY_ONLY = "PRAGMA query_only = ON"
-_PRAGMAS = (
-    "PRAGMA trusted_schema = OFF",
-    "PRAGMA cell_size_check = ON",
-    "PRAGMA mmap_size = 0",
-    # Sorting and recursion spill to unnamed temporary files: memory stays bounded by the caches of the connection.
-    "PRAGMA temp_store = FILE",
-)
 
 
 @dataclass(frozen=True)
@@ -88,20 +81,14 @@ class QueryConnection:
             Stale: It has changed; the connection must not be used again.
         """
         if self.confinement:
-            self.guard.open = True
-            try:
+            with self.guard.opened():
                 self.confinement.begin(self.sqlite)
-            finally:
-                self.guard.open = False
 
     def end(self) -> None:
         """Ends what `begin` began."""
         if self.confinement and self.sqlite.in_transaction:
-            self.guard.open = True
-            try:
+            with self.guard.opened():
                 self.sqlite.execute("ROLLBACK")
-            finally:
-                self.guard.open = False
 
     def failed(self, error: Exception) -> None:
         """Take note of an error.
@@ -118,7 +105,8 @@ def connect(path: Path) -> ReadConnection:
     uri = read_only_uri(path)
     connection = _opened(uri)
     try:
-        _set_up(connection)
+        for pragma in PROFILE.setup:
+            connection.execute(pragma).close()
         connection.execute(_QUERY_ONLY).close()
     except BaseException:
         connection.close()
@@ -132,11 +120,6 @@ def _opened(uri: str) -> sqlite3.Connection:
     )
     connection.text_factory = decode
     return connection
-
-
-def _set_up(connection: sqlite3.Connection) -> None:
-    for pragma in _PRAGMAS:
-        connection.execute(pragma).close()
 
 
 def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
@@ -157,7 +140,8 @@ def _connect_confined(path: Path, catalogue: Catalogue) -> QueryConnection:
     connection = _opened(":memory:")
     try:
         connection.execute(f"PRAGMA encoding = '{catalogue.encoding}'").close()
-        _set_up(connection)
+        for pragma in PROFILE.setup:
+            connection.execute(pragma).close()
         confinement = confine(connection, uri, catalogue)
         connection.execute(_QUERY_ONLY).close()
     except BaseException:

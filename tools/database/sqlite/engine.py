@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...errors import DatabaseUnavailable, NothingReadable, QueryError
+from ...errors import NothingReadable, QueryError
 from ...forkserver import available
 from ..estimate import Estimate
 from ..fetch import Sink
@@ -22,7 +22,7 @@ from .compile_check import refusal
 from .connection import SQLITE_ERRORS, connect
 from .location import locate, unavailable
 from .plan import estimate
-from .pool import LIMITS_HERE, QueriesHere, distinct_values
+from .pool import LIMITS_HERE, ConnectionPool, distinct_values
 from .read_schema import read_schema
 from .workers import Workers
 
@@ -43,13 +43,6 @@ class SQLiteEngine:
     limits_note = "" if available() else LIMITS_HERE
 
     def __init__(self, path: Path, session: Session) -> None:
-        """Opens the file.
-
-        Raises:
-            DatabaseUnavailable: It cannot be read.
-            NothingReadable: The session may see no table of it.
-            SettingsError: The session's permissions name what the database doesn't have.
-        """
         self.path = path
         self.location = str(path.resolve())
         # A file's name may hold bytes that are no text, which neither prompts nor stores can.
@@ -59,9 +52,8 @@ class SQLiteEngine:
         self._egress = session.policy.egress
         permissions = session.policy.permissions
         self._restricted = bool(permissions)
-        self.in_process = QueriesHere(path, permissions)
-        self._pool = self.in_process.pool
-        self._workers = Workers(os.path.abspath(path), permissions) if available() else None
+        self._pool = ConnectionPool(path, permissions)
+        self._queries = Workers(os.path.abspath(path), permissions) if available() else self._pool
         if not self._pool.catalogue().visible:
             self._pool.close()
             raise NothingReadable(f"{path} has no tables{' that you may read' if permissions else ''}")
@@ -72,23 +64,16 @@ class SQLiteEngine:
 
     def close(self) -> None:
         """See `Engine`."""
-        if self._workers:
-            self._workers.close()
+        self._queries.close()
         self._pool.close()
 
     def state(self) -> str:
         """See `Engine`: differs whenever the file, or its write-ahead log, has changed."""
-        log = self.path.with_name(self.path.name + "-wal")
-        try:
-            states = [os.stat(path) for path in (self.path, log) if path is self.path or path.exists()]
-        except OSError:
-            raise DatabaseUnavailable(f"the database file {self.path} is gone") from None
-        return " ".join(f"{state.st_dev}.{state.st_ino}.{state.st_size}.{state.st_mtime_ns}" for state in states)
+        return " ".join(".".join(map(str, file)) for file in self._pool.files() if file)
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine`."""
-        queries = self._workers or self.in_process
-        return queries.execute(sql, limits, cancellation, sink)
+        return self._queries.execute(sql, limits, cancellation, sink)
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         """See `Engine`."""

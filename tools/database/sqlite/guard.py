@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ...errors import QueryError, QueryErrorKind, QueryFailed, QueryRejected, ResultTooLarge, TableLocked
-from .functions import ALLOWED_FUNCTIONS, TABLE_FUNCTIONS
+from ...errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge, TableLocked
+from .functions import PROFILE, TABLE_FUNCTIONS
 from .visibility import Visibility
 
 _CATALOGUE = frozenset({"sqlite_master", "sqlite_schema", "sqlite_sequence", "sqlite_stat1"})
@@ -21,24 +23,7 @@ _ALLOWED_PRAGMA = "data_version"
 # What is asked about where a table's rows are counted or numbered.
 _NO_COLUMN = ("", "rowid")
 
-_DOES = {
-    getattr(sqlite3, name, None): what
-    for name, what in {
-        "SQLITE_INSERT": "inserts into",
-        "SQLITE_UPDATE": "updates",
-        "SQLITE_DELETE": "deletes from",
-        "SQLITE_ATTACH": "attaches another file",
-        "SQLITE_DETACH": "detaches a database",
-        "SQLITE_PRAGMA": "uses PRAGMA",
-        "SQLITE_TRANSACTION": "controls transactions:",
-        "SQLITE_SAVEPOINT": "controls transactions:",
-        "SQLITE_ANALYZE": "runs ANALYZE",
-        "SQLITE_REINDEX": "runs REINDEX",
-        "SQLITE_ALTER_TABLE": "alters a table",
-        "SQLITE_CREATE_VTABLE": "creates a virtual table",
-        "SQLITE_DROP_VTABLE": "drops a virtual table",
-    }.items()
-}
+_DOES = {getattr(sqlite3, f"SQLITE_{name}", None): what for name, what in PROFILE.statements.items()}
 
 
 @dataclass(frozen=True)
@@ -61,12 +46,11 @@ class Guard:
 
     Attributes:
         refusal: What it refused first.
-        open: Whether the statement is one of ours, about which nothing is asked.
     """
 
     def __init__(self, visibility: Visibility) -> None:
         self.refusal: Refusal | None = None
-        self.open = False
+        self._open = False
         self._restricted = visibility.restricted
         catalogue = frozenset[str]() if visibility.restricted else _CATALOGUE
         self._tables = visibility.tables | (TABLE_FUNCTIONS - visibility.hidden_tables) | catalogue
@@ -78,12 +62,12 @@ class Guard:
         self, action: int, first: str | None, second: str | None, database: str | None, _source: str | None
     ) -> int:
         """SQLite's question whether the statement may do `action`."""
-        if self.open:
+        if self._open:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_READ:
             return self._read(first or "", second or "", database)
         if action == sqlite3.SQLITE_FUNCTION:
-            if (second or "").lower() in ALLOWED_FUNCTIONS:
+            if (second or "").lower() in PROFILE.functions:
                 return sqlite3.SQLITE_OK
             return self._refuse(Refusal("function", second or ""))
         if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
@@ -92,6 +76,15 @@ class Guard:
             return sqlite3.SQLITE_OK
         does = _DOES.get(action, "changes the database's structure:")
         return self._refuse(Refusal("action", f"{does} {first or ''}".strip()))
+
+    @contextmanager
+    def opened(self) -> Generator[None]:
+        """Within it, statements are ours, about which nothing is asked."""
+        self._open = True
+        try:
+            yield
+        finally:
+            self._open = False
 
     def _read(self, table: str, column: str, database: str | None) -> int:
         name = table.lower()
@@ -121,40 +114,6 @@ class Guard:
 
 _LONGEST = 300
 
-_KINDS: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...] = (
-    ("unknown_table", re.compile(r"^no such (table|view)\b")),
-    ("unknown_column", re.compile(r"^no such column\b|^cannot join using column|has no column named")),
-    ("ambiguous_column", re.compile(r"^ambiguous column name\b")),
-    (
-        "aggregate_misuse",
-        re.compile(
-            r"^misuse of (aliased )?(aggregate|window)|aggregate functions are not allowed|HAVING clause on a non-agg"
-            r"|GROUP BY clause is required before HAVING|may not be used as a window function"
-            r"|^window functions? .*(require|not allowed|misuse)|DISTINCT aggregates must have exactly one"
-        ),
-    ),
-    ("unknown_function", re.compile(r"^no such function\b|^wrong number of arguments to function\b")),
-    ("type_mismatch", re.compile(r"^datatype mismatch")),
-    (
-        "too_large",
-        re.compile(
-            r"too big|too large|^too many|stack overflow|pattern too complex|^at most \d+ tables|out of memory"
-            r"|is full$|string longer than"
-        ),
-    ),
-    (
-        "syntax",
-        re.compile(
-            r"^near .*syntax error|^incomplete input|^unrecognized token|syntax error$|^SELECTs to the left and right"
-            r"|^(ORDER BY|LIMIT) clause should come|^sub-select returns|^no tables specified|row value misused"
-            r"|term (out of range|does not match)|^a JOIN clause is required|only execute one statement"
-            r"|^all VALUES must have the same number|^a NATURAL join may not|JOIN .*not (currently )?supported"
-            r"|values for \d+ columns|^circular reference|^multiple (recursive )?references|^no such (window|index)"
-            r"|^Incorrect number of bindings|contains a null character|surrogates not allowed"
-        ),
-    ),
-)
-
 # What SQLite says where a temporary file could not be opened or written.
 _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_CANTOPEN)
 
@@ -170,25 +129,10 @@ def _code(error: Exception) -> int:
     return getattr(error, "sqlite_errorcode", 0)
 
 
-def classify(message: str) -> QueryErrorKind:
-    """The kind of failure that one of SQLite's messages tells of."""
-    for kind, pattern in _KINDS:
-        if pattern.search(message):
-            return kind
-    return "other"
-
-
 def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -> QueryError:
-    """The typed error for what SQLite or Python's binding raised.
-
-    Args:
-        error: What was raised.
-        sql: The statement.
-        refusal: What the guard refused meanwhile, if anything.
-        longest: The most bytes that a value could have.
-    """
+    """The typed error for what SQLite or Python's binding raised."""
     whole = " ".join(str(error).split())
-    message = _shortened(whole)
+    message = whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."
     if refusal is not None:
         return refused(refusal, sql)
     if _code(error) & _PRIMARY in _LOCKED:
@@ -209,7 +153,7 @@ def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -
         return QueryFailed("the query is not valid Unicode text", "syntax")
     if _code(error) in _NO_ROOM:
         return ResultTooLarge("the query needs more temporary disk space than it may use: ask for less, or aggregate")
-    kind = classify(whole)
+    kind = PROFILE.kind_of(whole) or "other"
     if kind == "too_large":
         return ResultTooLarge(f"{message}: it may have {longest:,} bytes" if "blob" in message else message)
     return QueryFailed(message or type(error).__name__, kind)
@@ -230,7 +174,3 @@ def refused(refusal: Refusal, sql: str) -> QueryError:
     if re.search(rf"(?<!\w){re.escape(refusal.column)}(?!\w)", sql, re.IGNORECASE):
         return QueryFailed(f"no such column: {refusal.column}", "unknown_column")
     return QueryRejected(f"not every column of {refusal.name} may be read: name the columns instead of *")
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

@@ -19,9 +19,6 @@ def locate(path_or_url: str | Path) -> Path:
     Args:
         path_or_url: A path, or a URL as SQLAlchemy writes it: `sqlite:///shop.db`, `sqlite:////data/shop.db`,
             `sqlite:///file:shop.db?mode=ro&uri=true`.
-
-    Raises:
-        DatabaseUnavailable: Another dialect, no such file, a folder, unreadable, or not an SQLite database.
     """
     text = os.fspath(path_or_url)
     path = Path(_path_of_url(text) if "://" in text else text).expanduser().absolute()

@@ -30,13 +30,7 @@ Line = tuple[int, int, str]
 
 
 def estimate(sql: str, lines: Sequence[Line], schema: Schema) -> Estimate | None:
-    """What a statement will cost; None where the schema has no count of a table's rows.
-
-    Args:
-        sql: The statement, whose aliases the plan names instead of tables.
-        lines: EXPLAIN QUERY PLAN's.
-        schema: With the counts.
-    """
+    """What a statement will cost; None where the schema has no count of a table's rows."""
     sizes = {table.name.lower(): table.row_count for table in schema.tables if table.kind == "table"}
     known = [size for size in sizes.values() if size is not None]
     if not known:

@@ -1,4 +1,4 @@
-"""Guarded connections to one file, for any number of threads, renewed when the file or its schema changes."""
+"""Queries on guarded connections to one file, which are renewed when the file or its schema changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from ...errors import (
     QueryError,
     QueryFailed,
     QueryRejected,
-    QueryTimeout,
     SettingsError,
     TableLocked,
 )
@@ -21,7 +20,7 @@ from ..fetch import Fetched, Sink, fetch
 from ..quoting import quoted
 from ..session import Permissions
 from ..table import Cell, Limits, Table
-from ..watchdog import WATCHDOG, Cancellation, RunningQuery
+from ..watchdog import WATCHDOG, Cancellation, RunningQuery, check_cancelled
 from .bounded_work import value_limit
 from .catalogue import Catalogue, FileState, read_catalogue, schema_version
 from .confined import Stale
@@ -30,7 +29,11 @@ from .guard import failure
 from .location import has_no_writer, unavailable
 from .tokens import words
 
-_CANCELLED = "the query was cancelled"
+LIMITS_HERE = (
+    "this system cannot hold a process to limits, so queries run in the caller's: a statement that compiles for long"
+    " can pass its time, temporary files are not limited, and memory is limited for all queries together"
+)
+"""What a `ConnectionPool` does not hold where it is not in a worker."""
 
 
 def run_query(
@@ -43,8 +46,7 @@ def run_query(
     # The guard cannot refuse it, for full-text tables ask for it on the same connection.
     if "data_version" in sql and "pragma" in words(sql):
         raise QueryRejected("this connection only reads, but the statement uses PRAGMA data_version: write a SELECT")
-    if cancellation is not None and cancellation.cancelled:
-        raise QueryTimeout(_CANCELLED)
+    check_cancelled(cancellation)
     start = time.monotonic()
     longest = value_limit(sql, limits.cell_bytes, connection.catalogue.full_text)
     sqlite = connection.sqlite
@@ -63,12 +65,8 @@ def run_query(
                 columns, result = _fetched(sqlite, sql, limits, sink)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
         connection.failed(error)
-        if query.stopped == "cancelled":
-            raise QueryTimeout(_CANCELLED) from None
         if query.stopped:
-            raise QueryTimeout(
-                f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"
-            ) from None
+            raise query.error(limits.seconds) from None
         failed = failure(error, sql, connection.guard.refusal, longest)
         raise (confinement.conceal(failed) if confinement else failed) from None
     finally:
@@ -93,53 +91,27 @@ def _fetched(
 def distinct_values(
     connection: QueryConnection, table: str, column: str, limit: int, seconds: float, cell_bytes: int
 ) -> tuple[Cell, ...]:
-    """See `Database.distinct_values`; the names are the declared ones.
-
-    Raises:
-        QueryFailed: SQLite cannot read the column.
-        ResultTooLarge: Its values need more memory than they may.
-    """
+    """See `Database.distinct_values`; the names are the declared ones."""
     sqlite, name = connection.sqlite, quoted(column)
     sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
     sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, cell_bytes)
     connection.guard.refusal = None
     values: list[Cell] = []
-    query = RunningQuery(sqlite, time.monotonic() + seconds)
-    WATCHDOG.watch(query)
-    try:
-        with lenient_text(sqlite):
-            for (value,) in sqlite.execute(sql):
-                values.append(value)
-    except (*SQLITE_ERRORS, MemoryError) as error:
-        connection.failed(error)
-        # Out of time, or a value too long to be of use: what was read until then will do.
-        if not query.stopped and "too big" not in str(error):
-            raise failure(error, sql, connection.guard.refusal, cell_bytes) from None
-    finally:
-        WATCHDOG.release(query)
+    with WATCHDOG.watching(RunningQuery(sqlite, time.monotonic() + seconds)) as query:
+        try:
+            with lenient_text(sqlite):
+                for (value,) in sqlite.execute(sql):
+                    values.append(value)
+        except (*SQLITE_ERRORS, MemoryError) as error:
+            connection.failed(error)
+            # Out of time, or a value too long to be of use: what was read until then will do.
+            if not query.stopped and "too big" not in str(error):
+                raise failure(error, sql, connection.guard.refusal, cell_bytes) from None
     return tuple(values)
 
 
-_lock = threading.Lock()
-_lowest = 0
-
-
-def heap_limit_to_lower(limit: int) -> bool:
-    """Whether the process-wide limit is not yet as low as `limit` bytes; 0 never lowers it."""
-    return bool(limit) and not 0 < _lowest <= limit
-
-
-def limit_heap(connection: sqlite3.Connection, limit: int) -> None:
-    """Lower the process-wide limit to `limit` bytes.
-
-    A statement that needs more fails with MemoryError and leaves its connection usable. Builds of SQLite before 3.31
-    don't know the limit and ignore it.
-    """
-    global _lowest
-    with _lock:
-        if heap_limit_to_lower(limit):
-            connection.execute(f"PRAGMA hard_heap_limit = {int(limit)}").close()
-            _lowest = limit
+_heap_lock = threading.Lock()
+_lowest_heap = 0
 
 
 # Idle connections kept open; more are opened when more queries run at once, so that none waits for another.
@@ -153,12 +125,6 @@ class ConnectionPool:
     """Hands out guarded connections, one thread at a time each."""
 
     def __init__(self, path: Path, rules: Permissions) -> None:
-        """Open the file.
-
-        Raises:
-            DatabaseUnavailable: It cannot be opened or read.
-            SettingsError: A rule names what the database doesn't have.
-        """
         self._path = path
         self._file = os.fspath(path)
         self._rules = rules
@@ -185,7 +151,7 @@ class ConnectionPool:
 
         Many threads ask dozens of times a turn: none waits where neither the file nor its log was written to.
         """
-        files = self._files()
+        files = self.files()
         settled = self._settled
         if settled is not None and settled[0] == files and not self._closed:
             return settled[1]
@@ -196,7 +162,7 @@ class ConnectionPool:
             self._settled = (files, self._catalogue) if at_rest else None
             return self._catalogue
 
-    def _files(self) -> tuple[FileState, FileState | None]:
+    def files(self) -> tuple[FileState, FileState | None]:
         """The states of the file and of its write-ahead log: one of them changes whenever the schema does."""
         file = FileState.of(self._file)
         try:
@@ -205,11 +171,7 @@ class ConnectionPool:
             return file, None
 
     def take(self) -> QueryConnection:
-        """A connection for one query; give it back with `give`.
-
-        Raises:
-            DatabaseUnavailable: The file is gone, damaged or locked, or the pool is closed.
-        """
+        """A connection for one query; give it back with `give`."""
         with self._lock:
             self._check_open()
             # A writer with a write-ahead log alters the schema without touching the file. Where nothing is hidden, a
@@ -239,12 +201,36 @@ class ConnectionPool:
                 return
         connection.sqlite.close()
 
-    def limit_heap(self, limit: int) -> None:
-        """See `heap.limit_heap`."""
-        if heap_limit_to_lower(limit):
-            with self._lock:
-                self._check_open()
-                limit_heap(self._reader.sqlite, limit)
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
+        """See `Engine.execute`."""
+        self._limit_heap(limits.memory_bytes)
+        connection = self.take()
+        try:
+            return run_query(connection, sql, limits, cancellation, sink)
+        except Stale:
+            self.catalogue()
+        except TableLocked:
+            raise  # nor could the names be read
+        except QueryError:
+            # A table made, or a virtual table touched, by another program since the connection was set up.
+            if connection.catalogue is self.catalogue():
+                raise
+        finally:
+            self.give(connection)
+        return self.execute(sql, limits, cancellation, sink)
+
+    def _limit_heap(self, limit: int) -> None:
+        """Lower the limit on the heap of the whole process, which alone ends a statement that fills it when compiled.
+
+        Such a statement fails with MemoryError and leaves its connection usable; SQLite before 3.31 has no such limit.
+        """
+        global _lowest_heap
+        if not limit or 0 < _lowest_heap <= limit:
+            return
+        with self._lock, _heap_lock:
+            self._check_open()
+            self._reader.sqlite.execute(f"PRAGMA hard_heap_limit = {int(limit)}").close()
+            _lowest_heap = min(limit, _lowest_heap or limit)
 
     def close(self) -> None:
         """Close every idle connection; those in use are closed when they are given back."""
@@ -280,41 +266,3 @@ class ConnectionPool:
         for connection in self._idle:
             connection.sqlite.close()
         self._idle.clear()
-
-
-LIMITS_HERE = (
-    "this system cannot hold a process to limits, so queries run in the caller's: a statement that compiles for long"
-    " can pass its time, temporary files are not limited, and memory is limited for all queries together"
-)
-"""What `QueriesHere` does not hold."""
-
-
-class QueriesHere:
-    """Runs queries on one database under one set of permissions."""
-
-    def __init__(self, path: Path, permissions: Permissions) -> None:
-        """Opens the file.
-
-        Raises:
-            DatabaseUnavailable: It cannot be read.
-            SettingsError: The permissions name what the database doesn't have.
-        """
-        self.pool = ConnectionPool(path, permissions)
-
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """See `Engine.execute`."""
-        self.pool.limit_heap(limits.memory_bytes)
-        connection = self.pool.take()
-        try:
-            return run_query(connection, sql, limits, cancellation, sink)
-        except Stale:
-            self.pool.catalogue()
-        except TableLocked:
-            raise  # nor could the names be read
-        except QueryError:
-            # A table made, or a virtual table touched, by another program since the connection was set up.
-            if connection.catalogue is self.pool.catalogue():
-                raise
-        finally:
-            self.pool.give(connection)
-        return self.execute(sql, limits, cancellation, sink)

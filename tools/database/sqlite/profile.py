@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..codes import Rows, few_rows
-from ..column_kinds import telling
 from ..fetch import size_of
+from ..profiling import observed
 from ..quoting import quoted
+from ..schema import ColumnSchema
 from ..table import Cell
 from ..watchdog import WATCHDOG, RunningQuery
 from .connection import NOT_UTF8, SQLITE_ERRORS, lenient_text
@@ -25,7 +25,6 @@ from .connection import NOT_UTF8, SQLITE_ERRORS, lenient_text
 _ROWS = 1_000
 _ROWS_A_FETCH = 250
 _BYTES = 4_000_000
-_SAMPLES = 8
 _CUT = 1_000
 _LONGEST = 100_000_000
 # One table must not use up what the others are to have: a few tenths of a second, and a few seconds for all.
@@ -41,31 +40,16 @@ _SECONDS = 120.0
 
 
 @dataclass(frozen=True)
-class ColumnProfile:
-    """What was seen of one column.
-
-    Attributes:
-        samples: Distinct non-null values, most frequent first.
-        distinct: Number of distinct non-null values in the whole table, if known.
-        nulls: Whether a NULL was seen.
-    """
-
-    samples: tuple[Cell, ...] = ()
-    distinct: int | None = None
-    nulls: bool | None = None
-
-
-@dataclass(frozen=True)
 class TableProfile:
     """What was seen of one table.
 
     Attributes:
-        columns: By name; of others nothing was seen.
+        columns: Those that were looked at, by name.
         row_count: None where counting takes too long.
-        rows: All rows by the columns looked at, if there are few; see `codes.few_rows`.
+        rows: All rows by the columns looked at, if there are few; see `few_rows`.
     """
 
-    columns: Mapping[str, ColumnProfile]
+    columns: Mapping[str, ColumnSchema]
     row_count: int | None = None
     rows: Rows = ()
 
@@ -87,27 +71,32 @@ class Profiler:
     def __post_init__(self) -> None:
         self._deadline = time.monotonic() + _SECONDS
 
-    def profile(self, table: str, columns: Sequence[str]) -> TableProfile:
-        """The profile of one table, no other columns of which are read.
-
-        Raises:
-            sqlite3.Error: The table cannot be read at all.
-        """
+    def profile(self, table: str, columns: Sequence[ColumnSchema]) -> TableProfile:
+        """The profile of one table, no other columns of which are read."""
         if not columns:
             self.connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 0")
             return TableProfile({}, self._row_count(table))
-        rows, complete = self._rows(table, columns)
+        names = [column.name for column in columns]
+        rows, complete = self._rows(table, names)
         row_count = len(rows) if complete else self._row_count(table)
         held = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
-        profiles = [self._column(values, complete) for values in held]
+        # What is declared here says little: values tell more of a kind.
+        seen = [
+            observed(replace(column, kind="other"), values, complete=complete)
+            for column, values in zip(columns, held, strict=True)
+        ]
         if not complete and row_count is not None:
             reading = row_count * size_of(rows) // max(len(rows), 1) // _BYTES_A_STEP
-            profiles = [
-                ColumnProfile(profile.samples, self._distinct(table, column, reading), profile.nulls)
-                for column, profile in zip(columns, profiles, strict=True)
+            seen = [
+                replace(
+                    column,
+                    distinct=self._number(
+                        f"SELECT count(DISTINCT {quoted(column.name)}) FROM {quoted(table)}", reading
+                    ),
+                )
+                for column in seen
             ]
-        few = few_rows(columns, rows) if complete else ()
-        return TableProfile(dict(zip(columns, profiles, strict=True)), row_count, few)
+        return TableProfile(dict(zip(names, seen, strict=True)), row_count, few_rows(names, rows) if complete else ())
 
     def uniqueness(self, table: str, column: str) -> tuple[int, int] | None:
         """How many of a table's first rows there are, and how many values of a column are in them."""
@@ -125,12 +114,6 @@ class Profiler:
             f" WHERE {name} IS NOT NULL)"
         )
         return bool(self._number(sql))
-
-    def _column(self, values: Sequence[Cell], complete: bool) -> ColumnProfile:
-        counts = Counter(values)
-        nulls = counts.pop(None, 0) > 0
-        ranked = counts if len(counts) == len(values) else [value for value, _ in counts.most_common()]
-        return ColumnProfile(telling(ranked, _SAMPLES), len(counts) if complete else None, nulls)
 
     def _rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
         """The first rows within the bounds, and whether these are all."""
@@ -184,21 +167,13 @@ class Profiler:
             return self._number(f"SELECT count(*) FROM {quoted(table)}")
         return self._number(f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table)} LIMIT -1)")
 
-    def _distinct(self, table: str, column: str, reading: int) -> int | None:
-        return self._number(f"SELECT count(DISTINCT {quoted(column)}) FROM {quoted(table)}", reading)
-
     def _number(self, sql: str, reading: int = 0) -> int | None:
         """The single number that a query gives; None if that is too much work; see `_first_row`."""
         row = self._first_row(sql, reading)
         return None if row is None else row[0]
 
     def _first_row(self, sql: str, reading: int = 0) -> Any:
-        """The first row that a query gives; None if that is too much work.
-
-        Args:
-            sql: The query.
-            reading: What it reads, in steps.
-        """
+        """The first row that a query gives; None if that is too much work."""
         if reading > min(_STEPS_A_QUERY, self._left):
             return None
         self._left -= reading
@@ -214,14 +189,12 @@ class Profiler:
     @contextmanager
     def _within(self, work: _Work) -> Generator[None]:
         """Stops a query that takes more steps than that."""
-        query = RunningQuery(self.connection, self._deadline)
-        WATCHDOG.watch(query)
-        self.connection.set_progress_handler(work.too_much, _STEPS_AT_ONCE)
-        try:
-            yield
-        finally:
-            self.connection.set_progress_handler(None, _STEPS_AT_ONCE)
-            WATCHDOG.release(query)
+        with WATCHDOG.watching(RunningQuery(self.connection, self._deadline)):
+            self.connection.set_progress_handler(work.too_much, _STEPS_AT_ONCE)
+            try:
+                yield
+            finally:
+                self.connection.set_progress_handler(None, _STEPS_AT_ONCE)
 
 
 @dataclass

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
-from ..codes import Rows, with_codes
+from ..codes import Rows
 from ..column_kinds import column_kind
 from ..egress import Egress, Leaving
-from ..infer_keys import infer_keys, with_likely_keys
+from ..profiling import completed
 from ..quoting import quoted
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from ..session import digest
 from .catalogue import Catalogue, Entry
 from .connection import SQLITE_ERRORS
-from .profile import ColumnProfile, Profiler, TableProfile
+from .profile import Profiler, TableProfile
 
-_KEPT_SAMPLES = 8
 _LONGEST_CELL = 1_000_000
 _HIDDEN_BY_MODULE = 1
-_NOTHING_SEEN = TableProfile({})
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A row of `PRAGMA table_xinfo`."""
-
-    name: str
-    type: str
-    not_null: bool
-    primary_key: int
-    generated: bool
 
 
 def read_schema(
@@ -50,44 +37,49 @@ def read_schema(
     """
     guarded.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
     profiler = Profiler(guarded, _file_bytes(connection))
-    columns = {entry.name: _columns(connection, entry, catalogue) for entry in catalogue.visible}
-    bare = [_table(entry, columns[entry.name], _NOTHING_SEEN, catalogue) for entry in catalogue.visible]
-    declared = [key for entry in catalogue.visible for key in _declared_keys(connection, entry.name)]
+    bare = [_table(connection, entry, catalogue) for entry in catalogue.visible]
+    declared = [key for table in bare for key in _declared_keys(connection, table.name)]
     keys = _resolved(declared, {table.name.lower(): table for table in bare})
     leaving = Leaving(egress, Schema(name, tuple(bare), tuple(keys)))
     tables: list[TableSchema] = []
     rows: dict[str, Rows] = {}
-    for entry in catalogue.visible:
-        looked_at = [column.name for column in columns[entry.name] if not leaving.unread(entry.name, column.name)]
+    for table in bare:
         try:
-            profile = profiler.profile(entry.name, looked_at)
+            profile = profiler.profile(
+                table.name, [column for column in table.columns if not leaving.unread(table.name, column.name)]
+            )
         except SQLITE_ERRORS as error:
             if "locked" in str(error):
                 raise
-            if entry.kind != "table":
+            if table.kind != "table":
                 # A view on what is hidden or gone, or a virtual table whose module is missing: no query can read it.
                 continue
-            profile = _NOTHING_SEEN
+            profile = TableProfile({})
+        seen = profile.columns
         if egress.restricts or catalogue.visibility.restricted:
             # The order in which values were met can be that of what is not looked at.
-            profile = replace(profile, columns={name: _sorted(seen) for name, seen in profile.columns.items()})
-        tables.append(_table(entry, columns[entry.name], profile, catalogue))
-        rows[entry.name] = profile.rows
+            seen = {
+                name: replace(
+                    column, samples=tuple(sorted(column.samples, key=lambda cell: (type(cell).__name__, cell)))
+                )
+                for name, column in seen.items()
+            }
+        columns = tuple(seen.get(column.name, column) for column in table.columns)
+        tables.append(replace(table, columns=columns, row_count=profile.row_count))
+        rows[table.name] = profile.rows
     read = {table.name for table in tables}
-    keys = [key for key in keys if key.table in read and key.ref_table in read]
+    keys = tuple(key for key in keys if key.table in read and key.ref_table in read)
+
+    def unique(table: str, column: str) -> tuple[int, int] | None:
+        return None if leaving.unread(table, column) else profiler.uniqueness(table, column)
 
     def includes(table: str, column: str, ref_table: str, ref_column: str) -> bool:
         looks = not (leaving.unread(table, column) or leaving.unread(ref_table, ref_column))
         return looks and profiler.includes(table, column, ref_table, ref_column)
 
-    tables = with_likely_keys(
-        tables,
-        keys,
-        lambda table, column: None if leaving.unread(table, column) else profiler.uniqueness(table, column),
-    )
-    keys += infer_keys(tables, keys, includes)
-    tables, every = with_codes(tables, keys, rows, includes)
-    return Schema(name, tuple(tables), every, _version(catalogue, tables))
+    shown = [(table.name, [column.name for column in table.columns]) for table in tables]
+    version = digest(catalogue.version, [entry.sql for entry in catalogue.visible], shown)
+    return completed(Schema(name, tuple(tables), keys, version), rows, unique, includes)
 
 
 def _file_bytes(connection: sqlite3.Connection) -> int:
@@ -95,58 +87,33 @@ def _file_bytes(connection: sqlite3.Connection) -> int:
     return pages * size
 
 
-def _columns(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -> list[_Column]:
+def _table(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -> TableSchema:
+    """A table as it is declared, without what may not be seen."""
     try:
         rows = connection.execute(f"PRAGMA table_xinfo({quoted(entry.name)})").fetchall()
     except SQLITE_ERRORS:
-        return []
-    shows = catalogue.visibility.shows
+        rows = []
+    visibility = catalogue.visibility
+    comment, comments = ddl_comments(entry.sql) if entry.kind == "table" else ("", {})
+    comment, comments = visibility.shown_comments(entry.name, comment, comments)
     # Part of a key would tell that there is another part.
-    whole_key = all(shows(entry.name, row[1]) for row in rows if row[5])
-    return [
-        _Column(
+    whole_key = all(visibility.shows(entry.name, row[1]) for row in rows if row[5])
+    columns = tuple(
+        ColumnSchema(
             name,
             declared or "",
-            bool(not_null) and (whole_key or not key),
+            column_kind(declared or "", ()),
             key if whole_key else 0,
+            bool(not_null) and (whole_key or not key),
             hidden > _HIDDEN_BY_MODULE,
+            comments.get(name.lower(), ""),
         )
         for _, name, declared, not_null, _, key, hidden in rows
-        if hidden != _HIDDEN_BY_MODULE and shows(entry.name, name)
-    ]
-
-
-def _table(entry: Entry, columns: Sequence[_Column], profile: TableProfile, catalogue: Catalogue) -> TableSchema:
-    comment, comments = ddl_comments(entry.sql) if entry.kind == "table" else ("", {})
-    comment, comments = catalogue.visibility.shown_comments(entry.name, comment, comments)
-    seen = profile.columns
-    return TableSchema(
-        entry.name,
-        tuple(_column(column, seen.get(column.name, ColumnProfile()), comments) for column in columns),
-        cast("Literal['table', 'view', 'virtual']", entry.kind),
-        profile.row_count,
-        comment,
-        definition=(entry.sql or "") if entry.kind == "view" else "",
+        if hidden != _HIDDEN_BY_MODULE and visibility.shows(entry.name, name)
     )
-
-
-def _sorted(seen: ColumnProfile) -> ColumnProfile:
-    return replace(seen, samples=tuple(sorted(seen.samples, key=lambda cell: (type(cell).__name__, cell))))
-
-
-def _column(column: _Column, seen: ColumnProfile, comments: Mapping[str, str]) -> ColumnSchema:
-    return ColumnSchema(
-        column.name,
-        column.type,
-        column_kind(column.type, seen.samples),
-        column.primary_key,
-        column.not_null,
-        column.generated,
-        comments.get(column.name.lower(), ""),
-        seen.samples[:_KEPT_SAMPLES],
-        seen.distinct,
-        seen.nulls,
-    )
+    kind = cast("Literal['table', 'view', 'virtual']", entry.kind)
+    definition = (entry.sql or "") if entry.kind == "view" else ""
+    return TableSchema(entry.name, columns, kind, comment=comment, definition=definition)
 
 
 def _declared_keys(connection: sqlite3.Connection, table: str) -> list[ForeignKey]:
@@ -174,12 +141,6 @@ def _resolved(keys: Sequence[ForeignKey], tables: Mapping[str, TableSchema]) -> 
         if len(names) == len(key.columns) == len(ref_names):
             resolved[ForeignKey(table.name, names, ref_table.name, ref_names)] = None
     return list(resolved)
-
-
-def _version(catalogue: Catalogue, tables: Sequence[TableSchema]) -> str:
-    shown = [(table.name, [column.name for column in table.columns]) for table in tables]
-    text = repr((catalogue.version, [entry.sql for entry in catalogue.visible], shown))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 _TOKEN = re.compile(

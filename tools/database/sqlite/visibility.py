@@ -62,6 +62,10 @@ def revealing(
 ) -> frozenset[str]:
     """The virtual tables and views that tell of what is hidden.
 
+    SQLite asks the authorizer about none of it: an index over another table is searched, and a NATURAL or USING join
+    inside a view compared, without a question whether the columns behind may be read. So they are found in the
+    statements that declared them, and what is not understood there counts as revealing.
+
     Args:
         entries: Everything declared.
         visible: The names that the rules alone would show.
@@ -191,7 +195,7 @@ def resolve(rules: Permissions, entries: Sequence[Declared], shadows: Mapping[st
     """Hold the rules against what the database has.
 
     A virtual table with a hidden column is hidden whole, for its shadow tables hold the text of all its columns; what
-    tells of hidden columns otherwise is hidden with them (see `dependents`).
+    tells of hidden columns otherwise is hidden with them (see `revealing`).
 
     Args:
         rules: Allow and deny lists.
@@ -202,7 +206,7 @@ def resolve(rules: Permissions, entries: Sequence[Declared], shadows: Mapping[st
         SettingsError: An entry without `*` names nothing, which would hide less than its author believes; or what is
             to be hidden has the name of a table function.
     """
-    _check_entries(rules, entries)
+    rules.check({name for held in entries for name in (held.name, *(f"{held.name}.{each}" for each in held.columns))})
     visible: set[str] = set()
     hidden: dict[str, frozenset[str]] = {}
     for entry in entries:
@@ -215,7 +219,14 @@ def resolve(rules: Permissions, entries: Sequence[Declared], shadows: Mapping[st
             hidden[entry.name] = gone
     if rules:
         visible -= revealing(entries, frozenset(visible), hidden, _allowed_by_name(rules))
-        visible -= {entry.name for entry in entries if _reads_hidden(entry, frozenset(visible), hidden)}
+        visible -= {
+            entry.name
+            for entry in entries
+            if any(
+                table not in frozenset(visible) or column in hidden.get(table, _NOTHING)
+                for table, column in entry.reads
+            )
+        }
     shown = frozenset(visible) | {shadow for name in visible for shadow in shadows.get(name, ())}
     everything = {entry.name for entry in entries} | {name for group in shadows.values() for name in group}
     columns = {entry.name: entry.columns for entry in entries} if rules else {}
@@ -225,19 +236,7 @@ def resolve(rules: Permissions, entries: Sequence[Declared], shadows: Mapping[st
     return Visibility(shown, frozenset(everything - shown), hidden, columns, bool(rules))
 
 
-def _reads_hidden(entry: Declared, visible: frozenset[str], hidden: Mapping[str, frozenset[str]]) -> bool:
-    """Whether a view reads what may not be seen: the tables and columns behind other views are among what it reads."""
-    return any(table not in visible or column in hidden.get(table, _NOTHING) for table, column in entry.reads)
-
-
 def _allowed_by_name(rules: Permissions) -> frozenset[str]:
     """The names that the allow lists give in full: those of the first list, as far as lists over it agree."""
     *over, first = (frozenset(layer.allow) for layer in rules.layers())
     return first.intersection(*filter(None, over))
-
-
-def _check_entries(rules: Permissions, entries: Sequence[Declared]) -> None:
-    names = {name for held in entries for name in (held.name, *(f"{held.name}.{column}" for column in held.columns))}
-    for entry in (entry for layer in rules.layers() for entry in (*layer.allow, *layer.deny)):
-        if "*" not in entry and entry not in names:
-            raise SettingsError(f"the allow or deny list names {entry!r}, but the database has no such table or column")

@@ -22,10 +22,11 @@ from typing import Any
 from ...errors import DatabaseUnavailable, ResultTooLarge, SettingsError, TableturnError
 from ...nursery import serve_workers
 from ...sandbox.boundary import confine_reader, drop_capabilities_for
+from ...sandbox.bounds import memory_held
 from ..fetch import Row, Sink
 from ..table import Limits, Table
-from ..wire import FAILURE, PART, RESULT, Opening, pack_error, pack_table, receive, send, unpack_order
-from .pool import QueriesHere
+from ..wire import FAILURE, PART, RESULT, Opening, pack_error, pack_table, receive, send, soft_limit, unpack_order
+from .pool import ConnectionPool
 
 _ORDER_BYTES = 1 << 24
 _MEMORY = "the query needs more memory than it may use: ask for less, or aggregate"
@@ -69,16 +70,15 @@ class _Worker:
 
     def __init__(self, opening: Opening) -> None:
         try:
-            self._queries = QueriesHere(Path(opening.path), opening.permissions)
+            self._queries = ConnectionPool(Path(opening.path), opening.permissions)
         except SettingsError as error:
             # They fitted when the database was opened.
             raise DatabaseUnavailable(f"{opening.path} was altered while open: {error}: nothing is shown") from None
         # Whatever a first query makes, threads included, is no part of what later ones may use.
         self._queries.execute("SELECT 1", Limits(memory_bytes=0), None)
-        with open("/proc/self/statm", encoding="ascii") as file:
-            self._held = int(file.read().split()[0]) * resource.getpagesize()
+        self._held = memory_held()
         highest = max(map(int, os.listdir("/proc/self/fd")))
-        _soft(resource.RLIMIT_NOFILE, highest + 1 + _FILES)
+        soft_limit(resource.RLIMIT_NOFILE, highest + 1 + _FILES)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         # Now that the thread runs that ends queries in time, none is needed any more.
         confine_reader()
@@ -94,13 +94,13 @@ class _Worker:
         # with room for more, and not for every query.
         if time.process_time() + self._limits.seconds > self._processor_until:
             used = math.ceil(time.process_time() + 2 * self._limits.seconds) + 1
-            _soft(resource.RLIMIT_CPU, used)
+            soft_limit(resource.RLIMIT_CPU, used)
             self._processor_until = used
         return pack_table(self._queries.execute(sql, self._limits, None, sink))
 
     def _limit(self, limits: Limits) -> None:
-        _soft(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
-        _soft(resource.RLIMIT_FSIZE, limits.disk_bytes // _FILES)
+        soft_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
+        soft_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // _FILES)
         # The kernel keeps the memory: SQLite's own limit could never be raised again.
         self._limits = replace(limits, memory_bytes=0)
         self._processor_until = 0.0
@@ -126,9 +126,3 @@ class _Parts:
         send(self._line, PART, pack_table(Table(self._columns, types, rows, False, 0.0)))
         if receive(self._line, _ORDER_BYTES) is None:
             os._exit(0)
-
-
-def _soft(kind: int, value: int) -> None:
-    hard = resource.getrlimit(kind)[1]
-    most = value if hard == _INFINITE else hard if value == _INFINITE else min(value, hard)
-    resource.setrlimit(kind, (most, hard))

@@ -17,7 +17,7 @@ from ...forkserver import ForkServer
 from ..fetch import Sink
 from ..session import Permissions
 from ..table import Limits, Table
-from ..watchdog import Cancellation
+from ..watchdog import Cancellation, check_cancelled
 from ..wire import ERROR_BYTES, PART, RESULT, Opening, pack_order, patience, receive, send, unpack_error, unpack_table
 
 _START_SECONDS = 60.0
@@ -66,11 +66,7 @@ NURSERY = ForkServer(f"{__package__}.worker", _ENVIRONMENT, _START_SECONDS, ("TM
 
 
 def _new_worker(opening: bytes) -> _Worker:
-    """A new worker.
-
-    Raises:
-        OSError: None can be started.
-    """
+    """A new worker."""
     line = NURSERY.call(b"\0")
     try:
         patience(line, _START_SECONDS)
@@ -98,8 +94,7 @@ class Workers:
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine.execute`."""
-        if cancellation is not None and cancellation.cancelled:
-            raise QueryTimeout("the query was cancelled")
+        check_cancelled(cancellation)
         order = pack_order(sql, limits, sink is not None)
         worker = self._take()
         usable = False
@@ -176,11 +171,7 @@ class _Parts:
         self._rows = self._bytes = 0
 
     def take(self, body: bytes) -> None:
-        """Hands a part on.
-
-        Raises:
-            ValueError: These bytes are no rows, or too many.
-        """
+        """Hands a part on."""
         table = unpack_table(body)
         if not table.rows:
             self._rows, self._bytes = self._limits.rows, _most(self._limits)
@@ -215,8 +206,7 @@ def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Canc
         worker.patience = part
 
     def overdue() -> None:
-        if cancellation is not None and cancellation.cancelled:
-            raise QueryTimeout("the query was cancelled")
+        check_cancelled(cancellation)
         if time.monotonic() >= deadline:
             raise QueryTimeout(
                 f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"

@@ -1,4 +1,4 @@
-"""Values as DuckDB's driver gives them, made cells.
+"""Values as drivers give them, made cells.
 
 Truth values are 1 and 0, whole decimals exact integers, other decimals the nearest float; times are ISO text, with
 their zone where they have one; lists, structs and maps JSON; numbers that are none (`nan`, `inf`) and everything else

@@ -6,21 +6,18 @@ is the prompt that shows it. Time alone ends what hangs.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...errors import QueryError
-from ..codes import Rows, few_rows, with_codes
-from ..column_kinds import column_kind, telling
-from ..infer_keys import infer_keys, with_likely_keys
-from ..schema import ColumnSchema, Schema, TableSchema
+from ..codes import Rows, few_rows
+from ..profile import ConnectionLost
+from ..profiling import completed, observed
+from ..schema import Schema, TableSchema
 from ..table import Cell
 from .catalogue import Catalogue, Relation
-from .connection import Backend, ConnectionLost, ServerConnection
+from .connection import Backend, ServerConnection
 
 _ROWS = 200
-_SAMPLES = 8
 # For all tables together, on a usual server; two for each table, one for each key that is likely.
 _QUERIES = 1_000
 # For what hangs, as a view may: no other query comes near it. After so many of them nothing more is looked at.
@@ -33,26 +30,17 @@ _COUNTED_ROWS = 100_000
 def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catalogue, patience: float = 1.0) -> Schema:
     """The schema, with samples of as many tables as there is time for.
 
-    Args:
-        connection: In a transaction of the session's person, so that samples and counts obey its policies.
-        backend: The kind of server.
-        catalogue: What the session may read.
-        patience: How many times as long as on a usual server a query takes; so many fewer are asked.
+    The connection is in a transaction of the session's person, so that samples and counts obey its policies.
     """
     profiler = _Profiler(connection, backend, patience)
-    tables = [profiler.table(relation) for relation in catalogue.relations]
+    tables = tuple(map(profiler.table, catalogue.relations))
     relations = {relation.shown: relation for relation in catalogue.relations}
-
-    def includes(table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        return profiler.includes(relations[table], column, relations[ref_table], ref_column)
-
-    def unique(table: str, column: str) -> tuple[int, int] | None:
-        return profiler.uniqueness(relations[table], column)
-
-    tables = with_likely_keys(tables, catalogue.foreign_keys, unique)
-    keys = (*catalogue.foreign_keys, *infer_keys(tables, catalogue.foreign_keys, includes))
-    tables, keys = with_codes(tables, keys, profiler.rows_of, includes)
-    return Schema(backend.database, tuple(tables), keys, catalogue.version, dialect=backend.dialect)
+    return completed(
+        Schema(backend.database, tables, catalogue.foreign_keys, catalogue.version, dialect=backend.dialect),
+        profiler.rows_of,
+        lambda table, column: profiler.uniqueness(relations[table], column),
+        lambda table, column, target, name: profiler.includes(relations[table], column, relations[target], name),
+    )
 
 
 @dataclass
@@ -78,7 +66,7 @@ class _Profiler:
         return TableSchema(
             relation.shown,
             tuple(
-                _column(column, values, seen=rows is not None, complete=complete)
+                observed(column, values, seen=rows is not None, complete=complete)
                 for column, values in zip(relation.columns, held, strict=True)
             ),
             relation.kind,
@@ -141,16 +129,3 @@ class _Profiler:
     def _begin(self) -> None:
         self.connection.end()
         self.connection.begin(_SECONDS_A_QUERY * self.patience)
-
-
-def _column(column: ColumnSchema, values: Sequence[Cell], *, seen: bool, complete: bool) -> ColumnSchema:
-    counts = Counter(values)
-    nulls = counts.pop(None, 0) > 0
-    samples = column.samples or telling([value for value, _ in counts.most_common()], _SAMPLES)
-    return replace(
-        column,
-        kind=column.kind if column.kind != "other" else column_kind(column.type, samples),
-        samples=samples,
-        distinct=len(counts) if complete else None,
-        nulls=nulls if seen else None,
-    )

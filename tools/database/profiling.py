@@ -1,14 +1,17 @@
-"""Keys that nobody declared, but that names, types and values make likely."""
+"""What a schema says beyond what is declared: what values show, keys that are likely, and what codes mean."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..stemming import singular
-from .schema import ColumnSchema, ForeignKey, TableSchema
+from .codes import LARGE, Includes, Rows, with_codes
+from .column_kinds import column_kind, telling
+from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from .table import Cell
 
 # Key names that say nothing about which table they identify.
 _GENERIC = frozenset(
@@ -21,17 +24,39 @@ _KEY_WORDS = frozenset({"id", "key", "code", "no", "nr", "num", "number", "uuid"
 
 _CODE = "code"
 
-LARGE = 400
-"""Columns of a schema that is shown in part."""
-
 _ALONE = frozenset({"id", "uuid", "guid", "rowid"})
 """What is a key's name wherever it stands."""
 
 Unique = Callable[[str, str], "tuple[int, int] | None"]
 """How many rows of (table, column) were looked at, a bounded number, and how many values are in them, NULL aside."""
 
-Includes = Callable[[str, str, str, str], bool]
-"""Whether the values of (table, column) all stand in (ref_table, ref_column)."""
+_SAMPLES = 8
+
+
+def observed(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
+    """Return a column with what its values show, which are all there are in a `complete` table."""
+    counts = Counter(values)
+    nulls = counts.pop(None, 0) > 0
+    samples = column.samples or telling([value for value, _ in counts.most_common()], _SAMPLES)
+    return replace(
+        column,
+        kind=column.kind if column.kind != "other" else column_kind(column.type, samples),
+        samples=samples,
+        distinct=len(counts) if complete else None,
+        nulls=nulls if seen else None,
+    )
+
+
+def completed(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
+    """Return a schema of declared keys with those that are likely, and with the meaning of codes.
+
+    `rows` are those of tables that have few.
+    """
+    declared = schema.foreign_keys
+    tables = with_likely_keys(schema.tables, declared, unique)
+    keys = (*declared, *infer_keys(tables, declared, includes))
+    tables, keys = with_codes(tables, keys, rows, includes)
+    return replace(schema, tables=tuple(tables), foreign_keys=keys)
 
 
 @dataclass(frozen=True)
@@ -45,13 +70,7 @@ class _Target:
 def with_likely_keys(
     tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique
 ) -> list[TableSchema]:
-    """The tables with a column marked that is likely the key, where none is declared: named like one, and unique.
-
-    Args:
-        tables: Every table, with counts as far as they are known.
-        declared: The declared references; their columns belong to another table.
-        unique: Asked only where a name fits and the counts do not say.
-    """
+    """The tables with a column marked that is likely the key, where none is declared: named like one, and unique."""
     referring = {(key.table, column) for key in declared for column in key.columns}
     names = {_joined(_words(table.name)) for table in tables}
     return [_with_likely_key(table, names, referring, unique) for table in tables]
@@ -97,13 +116,7 @@ def _named_like_keys(table: TableSchema, names: Collection[str]) -> list[ColumnS
 
 
 def infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
-    """References that are likely: the column is named after a table's key, has its kind, and holds only its values.
-
-    Args:
-        tables: Every table, with kinds set.
-        declared: The declared references; their columns are not looked at again.
-        includes: Asked only where names and kinds fit.
-    """
+    """References that are likely: the column is named after a table's key, has its kind, and holds only its values."""
     taken = {(key.table.lower(), column.lower()) for key in declared for column in key.columns}
     targets = _targets(tables)
     large = sum(len(table.columns) for table in tables) > LARGE
