@@ -71,7 +71,8 @@ def fitting(headings: Sequence[str], rows: Sequence[Sequence[object]], width: in
     All of them where they have room in full, else those that have if each takes a little less than it could.
     """
     widest = [
-        max([_word(name), *(cell_len(_cell(row[place]).plain) for row in rows)]) for place, name in enumerate(headings)
+        max(map(cell_len, (*name.split(), *(_cell(row[place]).plain for row in rows))), default=0)
+        for place, name in enumerate(headings)
     ]
     if 1 + sum(one + _BORDERS for one in widest) <= width:
         return len(headings)
@@ -100,10 +101,6 @@ def as_records(headings: Sequence[str], rows: Iterable[Sequence[object]], first:
             grid.add_row(Text(safe(name)), _cell(cell, None))
         parts += [Rule(f"row {number:,}", align="left", style="dim"), grid]
     return Group(*parts)
-
-
-def _word(name: str) -> int:
-    return max(map(cell_len, name.split()), default=0)
 
 
 def _cell(cell: object, characters: int | None = CELL_CHARACTERS) -> Text:
@@ -143,13 +140,19 @@ def show_answer(
     if answer.sql:
         console.print(shown_sql(answer.sql))
     if len(answer.attempts) > 1 or any(attempt.error for attempt in answer.attempts):
-        _show_attempts(answer, console)
+        for number, attempt in enumerate(answer.attempts, 1):
+            came = "ran" if attempt.row_count is None else f"{attempt.row_count} row(s)"
+            came = f"failed: {attempt.error}" if attempt.error else came
+            console.print(Text(f"attempt {number}: {safe(came)}", style="dim"))
     shown = ROWS_SHOWN if rows is None else rows
     caption = _caption(answer, shown, paged) if answer.columns else ""
     if answer.columns:
         console.print(Rows(answer.headings, answer.rows[:shown], caption))
     if answer.answered and answer.pictured:
-        _show_chart(answer, console)
+        from ...tools.charts.draw import drawn
+
+        none = Text("No chart fits this result.", style="dim")
+        console.print(none if answer.drawn is None else drawn(answer.drawn, console))
     style = "bold" if answer.answered else "bold yellow"
     if text := _beside(caption, answer):
         console.print(Text(safe(text), style=style))
@@ -179,22 +182,6 @@ def show_answer(
 def shown_sql(sql: str) -> Syntax:
     """SQL in the terminal's own colours, which can be read on light and on dark ones."""
     return Syntax(safe(sql), "sql", theme="ansi_light", word_wrap=True, background_color="default")
-
-
-def _show_attempts(answer: Answer, console: Console) -> None:
-    for number, attempt in enumerate(answer.attempts, 1):
-        rows = "ran" if attempt.row_count is None else f"{attempt.row_count} row(s)"
-        came = f"failed: {attempt.error}" if attempt.error else rows
-        console.print(Text(f"attempt {number}: {safe(came)}", style="dim"))
-
-
-def _show_chart(answer: Answer, console: Console) -> None:
-    from ...tools.charts.draw import drawn
-
-    if answer.drawn is None:
-        console.print(Text("No chart fits this result.", style="dim"))
-    else:
-        console.print(drawn(answer.drawn, console))
 
 
 def _caption(answer: Answer, shown: int, paged: bool) -> str:

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 Shown = Literal["table", "csv", "json", "jsonl", "md", "xlsx", "parquet"]
 """What `--format` takes."""
 
-_DRY = "--dry-run shows the query and what it would read."
-"""Why a query was not run."""
-
 
 @dataclass(frozen=True)
 class Output:
@@ -128,7 +125,9 @@ def show_query(answer: Answer, agent: SQLAgent, output: Output) -> bool:
         put_out(answer, agent, replace(output, limit=None))
         return False
     reads = _reads(answer.sql, agent)
-    shown = Answer(replace(answer.record, text=f"Not run: {_DRY}", choices=()))
+    shown = Answer(
+        replace(answer.record, text="Not run: --dry-run shows the query and what it would read.", choices=())
+    )
     if output.as_json:
         say_json(shown.to_dict() | {"status": "dry_run", "stop_kind": None, "reads": reads})
         return True

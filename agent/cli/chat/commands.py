@@ -30,7 +30,7 @@ from .chat import PAGE, Chat, Pages, interrupted
 
 if TYPE_CHECKING:
     from ....tools.charts import Chart
-    from ....tools.database import ColumnSchema, Schema
+    from ....tools.database import Schema
     from ...answers.answer import Answer
 
 
@@ -215,14 +215,20 @@ def _schema(chat: Chat, rest: str) -> RenderableType:
         if key.table == table.name
         for name, other in zip(key.columns, key.ref_columns, strict=True)
     }
-    rows = [
-        (column.name, column.type.lower() or column.kind, _key(column, keys), _samples(column), column.comment)
-        for column in table.columns
-    ]
+    grid = Table.grid(padding=(0, 2))
+    for number in range(5 if table.columns else 0):
+        grid.add_column(no_wrap=number < 2, overflow="fold", style="" if number == 0 else "dim")
+    for column in table.columns:
+        reference = [f"-> {keys[column.name]}"] if column.name in keys else []
+        key = ", ".join([*(["key"] if column.primary_key else []), *reference])
+        samples = ", ".join(str(sample)[:30] for sample in column.samples[:3])
+        samples += ", ..." if samples and (column.distinct or 0) > len(column.samples[:3]) else ""
+        cells = (column.name, column.type.lower() or column.kind, key, samples, column.comment)
+        grid.add_row(*(Text(safe(cell)) for cell in cells))
     kind = "" if table.kind == "table" else f" ({table.kind})"
     size = "" if table.row_count is None else f", {table.row_count:,} rows as of {_minute(found)}"
     heading = f"{table.name}{kind}{size}{': ' if table.comment else ''}{table.comment}"
-    return Group(Text(safe(heading), style="bold"), _columns(rows))
+    return Group(Text(safe(heading), style="bold"), grid)
 
 
 def _minute(schema: Schema) -> str:
@@ -236,25 +242,6 @@ def _values(chat: Chat, rest: str) -> RenderableType:
         found = verbs.values(rest, chat.resources, cancellation)
     more = f"the first {len(found.rows)} of more" if found.truncated else ""
     return Rows((found.columns[0], "rows"), found.rows, more)
-
-
-def _columns(rows: list[tuple[str, ...]]) -> Table:
-    grid = Table.grid(padding=(0, 2))
-    for number in range(len(rows[0]) if rows else 0):
-        grid.add_column(no_wrap=number < 2, overflow="fold", style="" if number == 0 else "dim")
-    for row in rows:
-        grid.add_row(*(Text(safe(cell)) for cell in row))
-    return grid
-
-
-def _key(column: ColumnSchema, keys: dict[str, str]) -> str:
-    parts = ["key"] if column.primary_key else []
-    return ", ".join([*parts, *([f"-> {keys[column.name]}"] if column.name in keys else [])])
-
-
-def _samples(column: ColumnSchema) -> str:
-    shown = ", ".join(str(sample)[:30] for sample in column.samples[:3])
-    return f"{shown}, ..." if shown and (column.distinct or 0) > len(column.samples[:3]) else shown
 
 
 @dataclass(frozen=True)
