@@ -80,6 +80,7 @@ class Profile:
         modes: Modes of the server's own that a connection does without.
         begin: What begins a transaction that only reads, and ends its statements in time.
         statements: Other statements of ours, by what they are for.
+        actions: What a statement would do beside reading, in words, by the engine's name of it.
     """
 
     functions: frozenset[str]
@@ -92,6 +93,7 @@ class Profile:
     modes: tuple[str, ...]
     begin: tuple[str, ...]
     statements: dict[str, str]
+    actions: dict[str, str]
 
     def kind_of(self, message: str) -> QueryErrorKind | None:
         """Return what a message tells of a mistake."""
@@ -125,6 +127,7 @@ def read_profile(package: str, part: str = "") -> Profile:
         tuple(held.get("modes", "").split()),
         tuple(held.get("begin", ())),
         held.get("statements", {}),
+        held.get("actions", {}),
     )
 
 

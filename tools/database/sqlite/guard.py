@@ -23,7 +23,7 @@ _ALLOWED_PRAGMA = "data_version"
 # What is asked about where a table's rows are counted or numbered.
 _NO_COLUMN = ("", "rowid")
 
-_DOES = {getattr(sqlite3, f"SQLITE_{name}", None): what for name, what in PROFILE.statements.items()}
+_DOES = {getattr(sqlite3, f"SQLITE_{name}", None): what for name, what in PROFILE.actions.items()}
 
 
 @dataclass(frozen=True)
