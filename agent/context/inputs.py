@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
+from itertools import accumulate
 
 from ...prompts.generate import GenerateTask
 from ...prompts.replies import Rephrasing
@@ -33,7 +34,10 @@ MOST_UNSHOWN = 20
 """Names of tables beyond those shown; they leave the prompt before anything else does."""
 
 _MOST_COPIES = 12
-"""Names of copies beyond those shown, and of tables that differ from one shown by a number."""
+"""Names of copies beyond those shown."""
+
+_ROOM_OF_NAMES = 450
+"""Characters of each of both."""
 
 
 def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
@@ -85,6 +89,12 @@ def _unshown(turn: Turn, shown: Schema, schema: Schema) -> list[str]:
     return [name for name in names if shown.table(name) is None]
 
 
+def _first_names(names: Iterable[str]) -> list[str]:
+    """As many of the names as there is room for."""
+    lengths = accumulate(names, lambda length, name: length + len(name) + 2, initial=0)
+    return [name for name, length in zip(names, lengths, strict=False) if length < _ROOM_OF_NAMES]
+
+
 def _alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Tables shown, each with those that are not and differ from it by numbers in their names alone."""
     others = families(schema)
@@ -99,8 +109,8 @@ def _likely(turn: Turn, shown: Schema) -> tuple[tuple[str, tuple[str, ...]], ...
     items = [(table, column) for table, column, p in turn.items if p >= LIKELY and column != STAR and table in whole]
     tables = list(dict.fromkeys(table for table, column in items if column is None))[:_MOST_LIKELY_TABLES]
     columns = [(table, column) for table, column in items if column is not None and table in tables]
-    shown = columns[:_MOST_LIKELY_COLUMNS]
-    return tuple((table, tuple(column for of, column in shown if of == table)) for table in tables)
+    first = columns[:_MOST_LIKELY_COLUMNS]
+    return tuple((table, tuple(column for of, column in first if of == table)) for table in tables)
 
 
 def _reply_form(turn: Turn, settings: Settings) -> ReplyForm:
@@ -143,7 +153,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         for name in unshown:
             if name not in named and name not in aside:
                 rest.setdefault(kin.get(name, (name,))[0], name)
-        return shown, declared, [*rest.values()], copies, alike
+        return shown, declared, _first_names(rest.values()), _first_names(copies)[:_MOST_COPIES], alike
 
     schema, declared, unshown, copies, alike = yield from do(look)
     return GenerateTask(
@@ -159,7 +169,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         style=settings.prompt_style,
         schema_style=settings.schema_style,
         unshown=tuple(unshown[:MOST_UNSHOWN]),
-        copies=tuple(copies[:_MOST_COPIES]),
+        copies=tuple(copies),
         alike=alike,
         requested=_requested(schema, [attempt.sql for attempt in attempts_of(state)]),
         ranked=settings.link_schema,

@@ -10,7 +10,7 @@ from .schema_words import name_stems
 from .store import Stored
 from .text_words import fold, stem
 
-_NOT = frozenset(("no", "non", "not", "never", "without", "neither", "nor", "isn", "aren", "doesn", "don", "didn"))
+NOT = frozenset(("no", "non", "not", "never", "without", "neither", "nor", "isn", "aren", "doesn", "don", "didn"))
 _ASIDE = frozenset(("a", "flag", "has", "have", "indic", "is", "of", "on", "the", "was", "yn"))
 """Stems in a column's name that say nothing of what it is about."""
 
@@ -21,7 +21,7 @@ def flagged(question: Question, indexed: IndexedColumns) -> Iterator[tuple[Store
     Both values are given: which one is meant is for the reader to say; the likelier one scores higher.
     """
     numbers = {word.stem: number for number, word in reversed(tuple(enumerate(question.words)))}
-    negated = any(word.folded in _NOT for word in question.words)
+    negated = any(word.folded in NOT for word in question.words)
     for number, values in indexed.flags.items():
         column = indexed.columns[number]
         name = set(name_stems(column.name)) - _ASIDE - set(name_stems(column.table))

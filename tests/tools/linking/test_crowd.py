@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.linking import SchemaLinker, families, set_aside
-from tableturn.tools.linking.groups import group_of
 
 
 def _table(name: str, *columns: str, rows: int = 5, comment: str = "") -> TableSchema:
@@ -95,16 +94,6 @@ def test_of_tables_that_numbers_tell_apart_one_is_shown() -> None:
     shown = [table.name for table in kept.tables if table.name.startswith("visits")]
     assert len(shown) == 1
     assert set(families(schema)[shown[0]]) == {table.name for table in months}
-
-
-def test_groups_are_schemas_prefixes_or_what_keys_join() -> None:
-    dotted = Schema("d", tuple(_table(f"{group}.t{n}", "id") for group in ("hr", "sales", "ops") for n in range(3)))
-    assert set(group_of(dotted).values()) == {"hr", "sales", "ops"}
-    joined = Schema(
-        "j", (_table("a", "id"), _table("b", "id"), _table("c", "id")), (ForeignKey("b", ("id",), "a", ("id",)),)
-    )
-    groups = group_of(joined)
-    assert groups["a"] == groups["b"] != groups["c"]
 
 
 def test_what_is_set_aside() -> None:
