@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from .infer_keys import LARGE, Includes
+from .infer_keys import LARGE, Includes, is_count
 from .schema import Codes, ColumnSchema, ForeignKey, TableSchema
 from .table import Cell
 
@@ -155,6 +155,7 @@ def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -
         each
         for each in lists
         if each.kind == column.kind
+        and not is_count(column)
         and each.codes.table != table.name
         and seen <= each.values
         and len(seen) > 1

@@ -160,9 +160,7 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
     """The targets that the column's name speaks for most."""
     own_key = table.key == (column.name,)
     words = _words(column.name)
-    # `planned_beds` is a number of beds.
-    last = _WORD.findall(column.name.lower())[-1:]
-    counts = column.kind == "number" and list(map(singular, last)) != last
+    counts = is_count(column)
     for start in range(len(words)):
         name = _joined(words[start:])
         fitting = [
@@ -179,6 +177,12 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
         if name in _GENERIC:
             break
     return []
+
+
+def is_count(column: ColumnSchema) -> bool:
+    """Whether a column's name says that it is a number of things: `planned_beds`."""
+    last = _WORD.findall(column.name.lower())[-1:]
+    return column.kind == "number" and list(map(singular, last)) != last
 
 
 def _words(name: str) -> list[str]:
