@@ -9,8 +9,8 @@ from itertools import takewhile
 
 from rapidfuzz import fuzz, process
 
-from ..linking.associations import shipped
-from ..values.synonyms import synonyms
+from ..linking.vocabulary import shipped
+from ..values.schema_words import synonyms
 from ..values.text_words import stem
 
 _TYPO_LENGTH, _TYPO = 5, 88.0

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..database import Schema
-from .flags import NOT
-from .indexed_columns import NO
+from .indexed_columns import NO, NOT
 from .match import ValueMatch
 from .question import Question, is_function_word, read
 from .schema_words import name_stems
