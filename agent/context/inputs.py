@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
+from itertools import accumulate
 
 from ...prompts.generate import GenerateTask
 from ...prompts.replies import Rephrasing
@@ -28,7 +29,10 @@ MOST_UNSHOWN = 20
 """Names of tables beyond those shown; they leave the prompt before anything else does."""
 
 _MOST_COPIES = 12
-"""Names of copies beyond those shown, and of tables that differ from one shown by a number."""
+"""Names of copies beyond those shown."""
+
+_ROOM_OF_NAMES = 450
+"""Characters of each of both."""
 
 
 def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
@@ -80,6 +84,12 @@ def _unshown(turn: Turn, shown: Schema, schema: Schema) -> list[str]:
     return [name for name in names if shown.table(name) is None]
 
 
+def _first_names(names: Iterable[str]) -> list[str]:
+    """As many of the names as there is room for."""
+    lengths = accumulate(names, lambda length, name: length + len(name) + 2, initial=0)
+    return [name for name, length in zip(names, lengths, strict=False) if length < _ROOM_OF_NAMES]
+
+
 def _alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Tables shown, each with those that are not and differ from it by numbers in their names alone."""
     others = families(schema)
@@ -128,7 +138,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         for name in unshown:
             if name not in named and name not in aside:
                 rest.setdefault(kin.get(name, (name,))[0], name)
-        return shown, declared, [*rest.values()], copies, alike
+        return shown, declared, _first_names(rest.values()), _first_names(copies)[:_MOST_COPIES], alike
 
     schema, declared, unshown, copies, alike = yield from do(look)
     return GenerateTask(
@@ -144,7 +154,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         style=settings.prompt_style,
         schema_style=settings.schema_style,
         unshown=tuple(unshown[:MOST_UNSHOWN]),
-        copies=tuple(copies[:_MOST_COPIES]),
+        copies=tuple(copies),
         alike=alike,
         requested=_requested(schema, [attempt.sql for attempt in attempts_of(state)]),
         ranked=settings.link_schema,

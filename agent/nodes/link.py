@@ -9,7 +9,7 @@ from ...prompts.replies import Draft
 from ...tools.database import Schema
 from ...tools.examples import Verified
 from ...tools.knowledge.entry import Selection
-from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs
+from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs, tell_values
 from ...tools.values import ValueMatch, likely
 from ..advice import advise, advisory
 from ..context.history import leaned_on, window
@@ -72,7 +72,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         return linked, linked.kept if settings.link_schema else run.schema(), base
 
     linked, shown, base = yield from do(find_schema)
-    values, carried = _meant(asked, found, shown), _meant(before, found_before, shown)
+    values, carried = _meant(asked, found, shown, run), _meant(before, found_before, shown, run)
     items = kept_items(linked)
     known, unheld = yield from do(lambda: (definitions_for(turn, items, run, before), unheld_in(turn, found, run)))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
@@ -110,8 +110,10 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
 
 @advisory("values", ())
-def _meant(text: str, found: tuple[ValueMatch, ...], shown: Schema) -> tuple[ValueMatch, ...]:
+def _meant(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) -> tuple[ValueMatch, ...]:
     """Return the values that a text likely means, those of the tables shown first at the beginning."""
+    if run.settings.prompt_style == "full" and run.schema().shown_columns > MOST_COLUMNS:
+        return tell_values(text, found, shown)
     return _first_of(shown, likely(text, found, shown))
 
 

@@ -13,8 +13,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
 
 from ...tools.database.schema import ColumnSchema, Schema
-from ...tools.values.schema_words import name_words
-from ...tools.values.synonyms import synonyms
+from ...tools.values.schema_words import name_words, synonyms
 from .frame import Column, Scalar
 from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPEAKABLE, Word, spelled_out, stem
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from ..stemming import singular
 from .schema import Codes, ColumnSchema, ForeignKey, TableSchema
 from .table import Cell
 
@@ -160,6 +161,7 @@ def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -
         each
         for each in lists
         if each.kind == column.kind
+        and not is_count(column)
         and each.codes.table != table.name
         and seen <= each.values
         and len(seen) > 1
@@ -205,3 +207,9 @@ def _is_kin(word: str, others: Iterable[str]) -> bool:
         if 2 < len(short) >= len(long) / 2 and short[0] == long[0] and all(each in letters for each in short):
             return True
     return False
+
+
+def is_count(column: ColumnSchema) -> bool:
+    """Whether a column's name says that it is a number of things: `planned_beds`."""
+    last = _WORD.findall(column.name.lower())[-1:]
+    return column.kind == "number" and list(map(singular, last)) != last

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..stemming import singular
-from .codes import LARGE, Includes, Rows, with_codes
+from .codes import LARGE, Includes, Rows, is_count, with_codes
 from .column_kinds import column_kind, telling
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .table import Cell
@@ -173,8 +173,7 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
     """The targets that the column's name speaks for most."""
     own_key = table.key == (column.name,)
     words = _words(column.name)
-    # `planned_beds` is a number of beds.
-    counts = column.kind == "number" and words[-1:] != [word.lower() for word in _WORD.findall(column.name)[-1:]]
+    counts = is_count(column)
     for start in range(len(words)):
         name = _joined(words[start:])
         fitting = [

@@ -1,10 +1,10 @@
 """Schema linking: which tables and columns matter for a turn, what joins them, and which past query it builds on."""
 
 from .context import LOOK, base_turn, latest_base, still_runs
-from .crowd import lighten
-from .groups import families, is_copy, set_aside
+from .copies import families, is_copy, set_aside
 from .join_path import join_path
 from .keep import requested, widen
+from .large import lighten, tell_values
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
 from .unheld import unheld_words
@@ -25,6 +25,7 @@ __all__ = [
     "requested",
     "set_aside",
     "still_runs",
+    "tell_values",
     "unheld_words",
     "widen",
 ]

@@ -13,12 +13,10 @@ from ..database import Schema
 from ..values import ValueMatch
 from ..values.schema_words import name_words
 from ..values.text_words import Word, stem, words
-from .associations import Associations
 from .cues import cues
-from .described import description_words, vocabulary
 from .linked import STAR, PastTurn
 from .used import ROLES, PastUse, Role, past_use
-from .vocabulary import Mention, Shares, Vocabulary
+from .vocabulary import Associations, Mention, Shares, Vocabulary, description_words, vocabulary
 
 _DECAY = 0.6
 """What an earlier turn counts for, against the one after it."""

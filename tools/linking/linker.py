@@ -7,13 +7,13 @@ from functools import cached_property
 
 from ..database import Schema
 from ..values import ValueIndex, ValueMatch
-from .associations import shipped
 from .crowd import Crowd
 from .evidence import Evidence, Names, gather
 from .keep import keep
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .scoring import score
 from .shape import Shape
+from .vocabulary import shipped
 
 EVIDENCE = 10
 """Values that the linker goes by, coincidences among them: it is fitted on as many."""

@@ -14,7 +14,7 @@ from ..values import ValueMatch
 from ..values.question import read
 from ..values.schema_words import name_words
 from ..values.text_words import fold, stem, stems
-from .associations import shipped
+from .vocabulary import shipped
 
 _LEAST = 4
 """Letters of a word that is looked for; shorter ones are abbreviations, or say little."""

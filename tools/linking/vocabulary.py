@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +22,11 @@ Shares = npt.NDArray[np.float64]
 
 _NEAR = 84.0
 """Least similarity (0 to 100) at which an unknown word is taken for a misspelt one of the schema."""
+
+_EMPTY = frozenset(
+    "a an and as at by each every for from in is its of on or that the this to was with".split()  # noqa: SIM905
+)
+"""Words without a meaning of their own: questions are full of them."""
 
 
 @dataclass(frozen=True)
@@ -113,3 +121,101 @@ class Vocabulary:
     def _near(self, word: str) -> tuple[str, float] | None:
         found = process.extractOne(word, self._spellings.keys(), scorer=fuzz.ratio, score_cutoff=_NEAR)
         return (self._spellings[found[0]], found[1] / 100) if found else None
+
+
+def vocabulary(names: Sequence[tuple[str, ...]], descriptions: Sequence[tuple[str, ...]]) -> Vocabulary:
+    """The names, and what describes them where anything does."""
+    return DescribedVocabulary(names, descriptions) if any(descriptions) else Vocabulary(names)
+
+
+def description_words(text: str, without: str = "") -> tuple[str, ...]:
+    """A description's words in lower case, without those in `_EMPTY`, and without those of another.
+
+    Args:
+        text: A comment or an annotation; may be empty.
+        without: A text whose words are left out, as far as others remain.
+    """
+    if not text:
+        return ()
+    found = tuple(word for word in name_words(text) if word not in _EMPTY)
+    theirs = {stem(word) for word in name_words(without)} if without else set[str]()
+    return tuple(word for word in found if stem(word) not in theirs) or found
+
+
+class DescribedVocabulary(Vocabulary):
+    """Names with descriptions beside them (Track-SQL 2.2): an item is mentioned by its name or by what describes it.
+
+    Comments and a model's annotations say what cryptic names don't. Their words count as words of the name do, so that
+    the linker's forests, fitted on names alone, read them without being fitted again.
+    """
+
+    def __init__(self, names: Sequence[tuple[str, ...]], descriptions: Sequence[tuple[str, ...]]) -> None:
+        """Indexes both, each given by its words; no words where an item has no description."""
+        super().__init__(names)
+        self._described = Vocabulary(descriptions)
+
+    def mentions(self, words: Sequence[Word]) -> list[Mention]:
+        """The words of a text that names or descriptions hold."""
+        found = {mention.stem: mention for mention in super().mentions(words)}
+        for mention in self._described.mentions(words):
+            other = found.get(mention.stem, mention)
+            found[mention.stem] = Mention(
+                mention.stem,
+                max(mention.share, other.share),
+                np.union1d(mention.holders, other.holders),
+                min(mention.position, other.position),
+            )
+        return list(found.values())
+
+    def coverage(self, mentions: Sequence[Mention]) -> Shares:
+        """How much of each name, or of its description, is mentioned."""
+        named = super().coverage(_held_by(mentions, super().holders))
+        return np.maximum(named, self._described.coverage(_held_by(mentions, self._described.holders)))
+
+    def heads(self, mentions: Sequence[Mention]) -> Shares:
+        """How well the last word of each name, or of its description, is mentioned."""
+        return np.maximum(super().heads(mentions), self._described.heads(mentions))
+
+    def holders(self, part: str) -> npt.NDArray[np.intp] | None:
+        """The numbers of the items whose name or description holds a stem; None if none does."""
+        named, described = super().holders(part), self._described.holders(part)
+        if named is None or described is None:
+            return named if described is None else described
+        return np.union1d(named, described)
+
+
+def _held_by(mentions: Sequence[Mention], texts: Callable[[str], npt.NDArray[np.intp] | None]) -> list[Mention]:
+    """The mentions with those holders alone that hold the word in their names, or in their descriptions."""
+    held = ((mention, texts(mention.stem)) for mention in mentions)
+    return [replace(mention, holders=holders) for mention, holders in held if holders is not None]
+
+
+@dataclass(frozen=True)
+class Associations:
+    """Which words of questions go with which words of names, by their stems, learned from training databases.
+
+    Attributes:
+        pairs: For a stem of a question, the stems of names that go with it, each with its weight.
+        usual: For a stem of a column's name, the share of turns that use such a column among those that use its table.
+    """
+
+    pairs: Mapping[str, Mapping[str, float]]
+    usual: Mapping[str, float]
+
+    def evidence(self, stems: Sequence[str], names: Vocabulary, count: int) -> tuple[Shares, Shares]:
+        """The best weight and the sum of weights of each name, given a question's stems."""
+        best, total = np.zeros(count), np.zeros(count)
+        for word in dict.fromkeys(stems):
+            for part, weight in self.pairs.get(word, {}).items():
+                holders = names.holders(part)
+                if holders is not None:
+                    best[holders] = np.maximum(best[holders], weight)
+                    total[holders] += weight
+        return best, total
+
+
+@cache
+def shipped() -> Associations:
+    """The associations that come with the package."""
+    stored = json.loads((files(__package__ or "") / "data" / "associations.json").read_text("utf-8"))
+    return Associations(stored["pairs"], stored["usual"])

@@ -2,7 +2,7 @@
 
 from .build import IndexBounds
 from .index import ValueIndex
-from .likely import likely
+from .likely import certain, likely
 from .match import ValueMatch
 
-__all__ = ["IndexBounds", "ValueIndex", "ValueMatch", "likely"]
+__all__ = ["IndexBounds", "ValueIndex", "ValueMatch", "certain", "likely"]

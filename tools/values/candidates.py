@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from heapq import nlargest
 
 from .aliases import aliases
-from .flags import flagged
-from .indexed_columns import IndexedColumns
+from .indexed_columns import IndexedColumns, flagged
+from .nearest import nearest_words
 from .question import Question, Span, spans
 from .schema_words import name_stems
 from .store import Store, Stored, StoredColumn
-from .typos import nearest_words
 
 _COMMON = 100
 """A word that more values hold is only looked for together with its neighbour."""

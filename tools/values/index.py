@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,9 +15,8 @@ from sqlglot import exp
 from ..database import Database, Limits
 from ..errors import QueryError
 from ..folders import cache_folder
-from .build import DEFAULT_BOUNDS, IndexBounds, fill
+from .build import DEFAULT_BOUNDS, IndexBounds, columns_to_index, fill
 from .finder import find
-from .index_file import contents_key, open_store
 from .indexed_columns import IndexedColumns
 from .match import ValueMatch
 from .nearest import nearest
@@ -197,10 +198,10 @@ class ValueIndex:
                 return ask(self._ready())
 
     def _ready(self) -> Store:
-        state = contents_key(self._database)
+        state = _contents_key(self._database)
         if self._store is None or state != self._state:
             self._close()
-            self._store = open_store(self._database, self._folder)
+            self._store = _open_store(self._database, self._folder)
             self._state = state
         if not self._complete:
             self._fill(self._store)
@@ -219,3 +220,46 @@ class ValueIndex:
             self._store.close(remove=remove)
         self._store = None
         self._complete = False
+
+
+def _open_store(database: Database, folder: Path) -> Store:
+    """The index file of a database as it is now: new, or replaced where it is damaged; outdated ones are removed.
+
+    Where the folder cannot be written, the index is kept in memory.
+    """
+    schema = database.schema()
+    columns = columns_to_index(schema, database.leaving().levels)
+    # Who asks and what they may see are part of the name: nothing that was read under wider rights is found under
+    # narrower ones, be they rights to columns, which change the list, or to rows, which only the engine knows.
+    owner = _digest(*filter(None, (database.location, database.session.key)), repr(columns))
+    path = folder / "values" / f"{owner}-{_digest(_contents_key(database), schema.version)}.sqlite"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove(other for other in path.parent.glob(f"{owner}-*") if not other.name.startswith(path.stem))
+        return _open(path, columns)
+    except (OSError, sqlite3.OperationalError):
+        return Store(":memory:", columns)
+
+
+def _contents_key(database: Database) -> str:
+    """Changes whenever the contents may have; daily where the engine cannot tell."""
+    return database.engine.state() or date.today().isoformat()
+
+
+def _open(path: Path, columns: list[tuple[str, str]]) -> Store:
+    try:
+        return Store(path, columns)
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError:
+        _remove([path])
+        return Store(path, columns)
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:24]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..database import Schema
+from .question import Question
 from .schema_words import name_stems
 from .store import Store, Stored, StoredColumn
+from .text_words import fold, stem
 
 YES = frozenset(("1", "t", "true", "y", "yes"))
 NO = frozenset(("0", "f", "false", "n", "no"))
+NOT = frozenset(("no", "non", "not", "never", "without", "neither", "nor", "isn", "aren", "doesn", "don", "didn"))
+_ASIDE = frozenset(("a", "flag", "has", "have", "indic", "is", "of", "on", "the", "was", "yn"))
+"""Stems in a column's name that say nothing of what it is about."""
 
 
 @dataclass(frozen=True)
@@ -35,3 +40,22 @@ class IndexedColumns:
         few = store.few_valued()
         flags = {column: values for column, values in few if all(v.text.casefold() in YES | NO for v in values)}
         return cls({column.id: column for column in store.columns()}, names, flags)
+
+
+def flagged(question: Question, indexed: IndexedColumns) -> Iterator[tuple[Stored, int, float]]:
+    """Values of flag columns that the question names by half or more, with the number of the naming word and a score.
+
+    Both values are given: which one is meant is for the reader to say; the likelier one scores higher.
+    """
+    numbers = {word.stem: number for number, word in reversed(tuple(enumerate(question.words)))}
+    negated = any(word.folded in NOT for word in question.words)
+    for number, values in indexed.flags.items():
+        column = indexed.columns[number]
+        name = set(name_stems(column.name)) - _ASIDE - set(name_stems(column.table))
+        if stem(fold(column.name)) in numbers:  # a name such as WiFi is written as one word
+            name = {stem(fold(column.name))}
+        named = [numbers[part] for part in name if part in numbers]
+        if named and len(named) >= len(name) / 2:
+            for value in values:
+                likely = (value.text.casefold() in NO) == negated
+                yield value, min(named), 0.5 + 0.1 * len(named) / len(name) + 0.1 * likely

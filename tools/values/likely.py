@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..database import Schema
+from .indexed_columns import NO, NOT
 from .match import ValueMatch
 from .question import Question, is_function_word, read
 from .schema_words import name_stems
@@ -53,7 +54,33 @@ def likely(text: str, found: Sequence[ValueMatch], schema: Schema) -> tuple[Valu
     return tuple(shown)
 
 
+def certain(text: str, meant: Sequence[ValueMatch]) -> tuple[ValueMatch, ...]:
+    """Of values that a question likely means, those that take no guess: chance finds most of the others among many.
+
+    A word in another form has the same beginning; a part has two words; a code is written as one; a flag is denied only
+    beside its word.
+    """
+    words = read(text).words
+    return tuple(match for match in meant if _is_certain(match, [w.folded for w in words if w.start < match.start]))
+
+
+def _is_certain(match: ValueMatch, before: Sequence[str]) -> bool:
+    said, value = stems(match.mention), stems(match.value)
+    if match.how == "flag":
+        return match.value.casefold() not in NO or not NOT.isdisjoint(before[-_DENIED_BEFORE:])
+    if match.how == "part":
+        return 1 < len({*said} & {*value}) >= len(value) / 2
+    if match.how == "abbreviation":
+        return not match.mention.islower() and not match.value.isdecimal()
+    if match.how == "inflection":
+        own, theirs = match.mention.casefold(), match.value.casefold()
+        return own[:-_ENDING] == theirs[: len(own) - _ENDING] and abs(len(own) - len(theirs)) <= _ENDING
+    return True
+
+
 Place = tuple[str, str]
+
+_DENIED_BEFORE, _ENDING = 2, 3
 
 _NUMBER_BEFORE, _NUMBER_AFTER = re.compile(r"\d[.,:/-]\Z"), re.compile(r"[.,:/-]\d")
 

@@ -10,7 +10,6 @@ from rapidfuzz.distance import OSA
 from .aliases import aliases
 from .store import Store, StoredColumn
 from .text_words import fold, key, stems
-from .typos import nearest_words
 
 _FEW = 5_000
 """Values that are all compared; of a column that holds more, those that share a word with the text, or nearly."""
@@ -27,6 +26,11 @@ _TYPO, _TWO_TYPOS = 6, 12
 
 _PART = 4
 """Letters and digits from which a text may be a part of what was meant."""
+
+_LONG = 8
+"""Stems of at least so many letters may differ in two of them."""
+
+_BEST = 3
 
 
 def nearest(store: Store, column: StoredColumn, text: str, limit: int) -> tuple[str, ...]:
@@ -70,3 +74,13 @@ def _related(store: Store, column: StoredColumn, stemmed: list[str]) -> list[str
         for other in dict.fromkeys((word, *(other for _, other in nearest_words(word, store)))):
             ids.update(store.with_words(other, other, _WORD_HOLDERS))
     return [value.text for value in store.by_id(list(ids)) if value.column == column.id]
+
+
+def nearest_words(word: str, store: Store) -> list[tuple[int, str]]:
+    """The index's words nearest to a stem, at most three, with the letters in which they differ.
+
+    Only words that begin or end like it are considered: of a word with one wrong letter, one half is right.
+    """
+    allowed = 1 if len(word) < _LONG else 2
+    near = ((OSA.distance(word, other, score_cutoff=allowed), other) for other in store.alike(word, allowed))
+    return sorted(pair for pair in near if pair[0] <= allowed)[:_BEST]

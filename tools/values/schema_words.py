@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
 
 from .text_words import fold, stem
 
@@ -60,3 +63,10 @@ def _outline(character: str) -> str:
 def name_stems(name: str) -> tuple[str, ...]:
     """The stems of a name's words."""
     return tuple(stem(word) for word in name_words(name))
+
+
+@cache
+def synonyms() -> Mapping[str, tuple[str, ...]]:
+    """Words of identifiers, each with other words that people use for it: common English, of no training text."""
+    text = (files(__package__ or "") / "data" / "synonyms.json").read_text("utf-8")
+    return {word: tuple(others.split()) for word, others in json.loads(text).items()}

@@ -112,7 +112,7 @@ def _shows(prompt: str, gold: str, schema: Schema) -> bool:
     for table in used.tables:
         columns = [written(column) for of, column in used.columns if of == table and column != STAR]
         line = re.search(rf"^{re.escape(written(table))}\^?\((.*)$", prompt, re.MULTILINE)
-        if line is None or not all(re.search(rf"(^|, ){re.escape(column)}[*^]* ", line[1]) for column in columns):
+        if line is None or not all(re.search(rf"(^|, ){re.escape(column)}[*~^]*[ ,)]", line[1]) for column in columns):
             return False
     return True
 

@@ -16,10 +16,9 @@ import numpy as np
 from ....agent.context.inputs import MOST_COLUMNS
 from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.linking import STAR, PastTurn, SchemaLinker
-from ....tools.linking.associations import shipped
 from ....tools.linking.keep import keep
 from ....tools.linking.scoring import score
-from ....tools.linking.vocabulary import Shares
+from ....tools.linking.vocabulary import Shares, shipped
 from ...datasets import load_dataset
 from ..training.fit_linker_turns import (
     WINDOW,

@@ -25,13 +25,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ....tools.errors import SettingsError
 from ....tools.linking import STAR
-from ....tools.linking.associations import Associations
 from ....tools.linking.features import Features, column_features, star_features, table_features
 from ....tools.linking.forest import Forest, Matrix
-from ....tools.linking.net import Net, matrix, mixed, net_features
-from ....tools.linking.net_graph import Graph
+from ....tools.linking.net import Graph, Net, matrix, mixed, net_features
 from ....tools.linking.scoring import COLUMNS_FROM, Model
-from ....tools.linking.vocabulary import Shares
+from ....tools.linking.vocabulary import Associations, Shares
 from ....tools.values.schema_words import name_words
 from ....tools.values.text_words import stem, words
 from ....tools.whole_files import write_whole, written_whole

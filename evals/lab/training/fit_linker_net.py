@@ -11,8 +11,7 @@ import numpy as np
 
 from ....tools.errors import SettingsError
 from ....tools.linking.forest import Matrix
-from ....tools.linking.net import MESSAGES, Net, standard
-from ....tools.linking.net_graph import Array, Graph
+from ....tools.linking.net import MESSAGES, Array, Graph, Net, standard
 from ....tools.linking.vocabulary import Shares
 
 Tensor = Any

@@ -19,10 +19,9 @@ from ....tools.database import Database, Schema
 from ....tools.database.quoting import quoted
 from ....tools.errors import DatabaseUnavailable
 from ....tools.linking import STAR, PastTurn
-from ....tools.linking.associations import Associations
 from ....tools.linking.evidence import Evidence, Names, gather
 from ....tools.linking.shape import Shape
-from ....tools.linking.vocabulary import Shares
+from ....tools.linking.vocabulary import Associations, Shares
 from ....tools.values import ValueIndex, ValueMatch
 from ...datasets import Dataset
 from ...metrics.redundancy import COUNTED, redundancy

@@ -26,8 +26,8 @@ from tableturn.evals.lab.training.fit_linker_turns import (
 )
 from tableturn.evals.metrics.redundancy import redundancy
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
-from tableturn.tools.linking.associations import Associations, shipped
 from tableturn.tools.linking.scoring import Model, score
+from tableturn.tools.linking.vocabulary import Associations, shipped
 from threadpoolctl import threadpool_limits
 
 

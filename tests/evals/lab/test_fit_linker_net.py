@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from tableturn.evals.lab.training.fit_linker_net import Example, forward, odds, torch_library, train
 from tableturn.tools.errors import SettingsError
-from tableturn.tools.linking.net import Net, standard
-from tableturn.tools.linking.net_graph import Graph
+from tableturn.tools.linking.net import Graph, Net, standard
 
 _NAMES = ("about", "noise"), ("said", "noise")
 

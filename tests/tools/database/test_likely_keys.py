@@ -86,3 +86,32 @@ def test_what_may_not_leave_tells_of_no_key_and_no_code(path: Path) -> None:
     assert schema.table("customers").key == ()  # pyright: ignore[reportOptionalMemberAccess]
     assert "cancelled'" not in render_schema(schema)
     assert "status_cd = 90" not in render_schema(schema)
+
+
+def test_codes_of_a_large_schema_are_found_by_their_values_and_by_words_in_short(tmp_path: Path) -> None:
+    file = tmp_path / "large.db"
+    fillers = "".join(
+        f"CREATE TABLE f{n} ({', '.join(f'{chr(97 + k)}{n} TEXT' for k in range(9))});" for n in range(50)
+    )
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(
+            fillers
+            + """
+            CREATE TABLE invoice (inv_no INTEGER PRIMARY KEY, inv_stat TEXT, block_k TEXT, parcels INTEGER);
+            CREATE TABLE c_inv_stat (s TEXT, txt TEXT);
+            CREATE TABLE c_ord_stat (s TEXT, txt TEXT);
+            CREATE TABLE t041 (k TEXT, t TEXT);
+            CREATE TABLE parcel (parcel_id INTEGER PRIMARY KEY, town TEXT);
+            INSERT INTO c_inv_stat VALUES ('1', 'open'), ('2', 'paid'), ('3', 'void');
+            INSERT INTO c_ord_stat VALUES ('1', 'new'), ('2', 'sent'), ('3', 'lost');
+            INSERT INTO t041 VALUES ('B1', 'no address'), ('B2', 'in court'), ('B4', 'no approval');
+            INSERT INTO parcel VALUES (1, 'Ghent'), (2, 'Lyon');
+            INSERT INTO invoice VALUES (1, '1', 'B1', 1), (2, '2', 'B2', 2), (3, '3', 'B4', 1), (4, '1', NULL, 2);
+            """
+        )
+    with Database.open(file) as database:
+        schema = database.schema()
+    found = {(key.columns[0], key.ref_table) for key in schema.foreign_keys if key.table == "invoice"}
+    assert found == {("inv_stat", "c_inv_stat"), ("block_k", "t041")}, "a number of parcels is no reference to one"
+    codes = [column.codes for table in schema.tables if table.name == "invoice" for column in table.columns]
+    assert next(dict(each.meanings) for each in codes if each) == {"1": "open", "2": "paid", "3": "void"}

@@ -1,10 +1,13 @@
-"""Of a large schema, the group of tables that a question covers together."""
+"""Of a large schema, the tables that a question is about, and how they are shown."""
 
 from __future__ import annotations
 
-from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
-from tableturn.tools.linking import SchemaLinker, families, set_aside
-from tableturn.tools.linking.groups import group_of
+from dataclasses import replace
+
+from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema, render_schema
+from tableturn.tools.database.schema import Codes
+from tableturn.tools.linking import SchemaLinker, families, lighten, set_aside, tell_values
+from tableturn.tools.values import ValueMatch
 
 
 def _table(name: str, *columns: str, rows: int = 5, comment: str = "") -> TableSchema:
@@ -97,14 +100,85 @@ def test_of_tables_that_numbers_tell_apart_one_is_shown() -> None:
     assert set(families(schema)[shown[0]]) == {table.name for table in months}
 
 
-def test_groups_are_schemas_prefixes_or_what_keys_join() -> None:
-    dotted = Schema("d", tuple(_table(f"{group}.t{n}", "id") for group in ("hr", "sales", "ops") for n in range(3)))
-    assert set(group_of(dotted).values()) == {"hr", "sales", "ops"}
-    joined = Schema(
-        "j", (_table("a", "id"), _table("b", "id"), _table("c", "id")), (ForeignKey("b", ("id",), "a", ("id",)),)
+def test_the_months_that_a_question_names_are_shown_and_the_view_of_all() -> None:
+    months = [_table(f"visits_2024_{month:02}", "visit_id", "visitor", "page") for month in range(1, 13)]
+    united = " UNION ALL ".join(f"SELECT * FROM {table.name}" for table in months)
+    view = replace(_table("all_visits", "visit_id", "visitor", "page"), kind="view", definition=united)
+    schema = Schema("w", (*_warehouse().tables, *months, view), _warehouse().foreign_keys)
+    linker = SchemaLinker(schema)
+
+    def shown(question: str) -> list[str]:
+        kept = linker.link(question, max_columns=400, by_group=True).kept
+        return [table.name for table in kept.tables if "visits" in table.name]
+
+    assert shown("How many visits by page were there in March 2024?") == ["visits_2024_03", "all_visits"]
+    assert len(shown("How many visits by page were there in the last quarter of 2024?")) == 4
+    part = linker.link("How many visits by page were there in 2024?", max_columns=400, by_group=True).kept
+    text = render_schema(lighten(part, schema))
+    assert "\nall_visits(columns as visits_2024_01) view" in text
+    assert "\nvisits_2024_12(columns as visits_2024_01)" in text
+
+
+def _coded() -> Schema:
+    """A warehouse with an order, its status, a table of another list, and one that only its codes lead to."""
+    told = Codes("c_ord_stat", "s", "txt", ((1, "open"), (9, "withdrawn by buyer")))
+    status = replace(_table("c_ord_stat", "s", "txt"), row_count=2)
+    reason = Codes("t017", "k", "t", (("A", "truck broke down"), ("B", "nobody at home")))
+    order = _table("ord_hdr", "ord_id", "ord_stat", "amt")
+    trip = _table("dlv_trp", "trp_id", "rsn", "ord_id")
+    order = replace(order, columns=(order.columns[0], replace(order.columns[1], codes=told), order.columns[2]))
+    trip = replace(trip, columns=(trip.columns[0], replace(trip.columns[1], codes=reason), trip.columns[2]))
+    keys = (
+        ForeignKey("ord_hdr", ("ord_stat",), "c_ord_stat", ("s",), inferred=True),
+        ForeignKey("dlv_trp", ("rsn",), "t017", ("k",), inferred=True),
+        ForeignKey("dlv_trp", ("ord_id",), "ord_hdr", ("ord_id",)),
     )
-    groups = group_of(joined)
-    assert groups["a"] == groups["b"] != groups["c"]
+    own = (order, trip, status, replace(_table("t017", "k", "t"), row_count=2))
+    return Schema("w", (*_warehouse().tables, *own), (*_warehouse().foreign_keys, *keys))
+
+
+def test_codes_stand_once_with_their_meanings_and_lead_to_what_they_tell_of() -> None:
+    schema = _coded()
+    part = SchemaLinker(schema).link("How often had a truck broken down?", max_columns=400, by_group=True).kept
+    names = [table.name for table in part.tables]
+    assert {"t017", "dlv_trp", "ord_hdr"} <= set(names)
+    text = render_schema(lighten(part, schema))
+    assert "\nt017(k* {'A' = 'truck broke down', 'B' = 'nobody at home'}, t)" in text
+    assert text.count("nobody at home") == 1
+    assert "table: its column of that name" in text
+
+
+def test_a_word_in_short_leads_to_a_table() -> None:
+    kept = SchemaLinker(_coded()).link("What is the amount of delivery trips?", max_columns=400, by_group=True).kept
+    assert kept.table("dlv_trp")
+
+
+def test_values_are_told_of_the_first_tables_and_their_codes_without_guesses() -> None:
+    schema = _coded()
+    part = schema.part([(name, ["s", "txt", "ord_id", "ord_stat", "k", "t"]) for name in ("ord_hdr", "c_ord_stat")])
+    text = "How many are withdrawn by buyer, five?"
+
+    def match(value: str, mention: str, how: str) -> ValueMatch:
+        start = text.index(mention)
+        return ValueMatch("c_ord_stat", "txt", value, mention, start, start + len(mention), 0.9, how)
+
+    found = (match("withdrawn by buyer", "withdrawn by buyer", "exact"), match("5", "five", "abbreviation"))
+    assert [told.value for told in tell_values(text, found, part)] == ["withdrawn by buyer"]
+
+
+def test_a_table_of_the_codes_of_many_lists_is_always_shown() -> None:
+    register = _table("lov", "domain", "code", "meaning", rows=40)
+    texts = tuple(replace(column, type="TEXT", kind="text", primary_key=0, distinct=9) for column in register.columns)
+    schema = Schema("w", (*_warehouse().tables, replace(register, columns=texts)), _warehouse().foreign_keys)
+    assert SchemaLinker(schema).link("What is the price of tour3?", max_columns=400, by_group=True).kept.table("lov")
+
+
+def test_a_table_without_a_key_that_has_the_columns_of_one_with_a_key_is_a_copy() -> None:
+    original = _table("claim", "claim_id", "paid", "filed_on", "insurer")
+    loose = _table("in_clm", "claim_id", "paid", "filed_on", "insurer", "rec_no")
+    loose = replace(loose, columns=tuple(replace(column, primary_key=0) for column in loose.columns))
+    assert set_aside(loose, Schema("s", (original, loose)))
+    assert not set_aside(original, Schema("s", (original, loose)))
 
 
 def test_what_is_set_aside() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, widen
-from tableturn.tools.linking.associations import Associations
 from tableturn.tools.linking.evidence import Names, gather
 from tableturn.tools.linking.keep import keep
 from tableturn.tools.linking.used import past_use
+from tableturn.tools.linking.vocabulary import Associations
 from tableturn.tools.values import ValueMatch
 
 

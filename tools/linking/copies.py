@@ -1,10 +1,10 @@
-"""The groups that a large schema's tables fall into: by schema, by prefix, or by the keys that join them."""
+"""Tables that stand for one thing: copies of others, and parts of one that numbers in their names tell apart."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..database import Schema, TableSchema
 from ..derived import derived
@@ -34,22 +34,6 @@ _SAID_ASIDE = re.compile(
 )
 _DATED = re.compile(r"_?(19|20)\d{2}_?[01]\d(_?[0-3]\d)?$")
 _NUMBERS = re.compile(r"\d+")
-_LEAST_GROUPS = 3
-_LEAST_SHARE = 0.8
-"""How many tables names have to put into groups of two or more."""
-
-
-def group_of(schema: Schema) -> Mapping[str, str]:
-    """Each table's group, by the table's name; a table that belongs to none is a group of its own.
-
-    The first of these that parts the tables is taken: what stands before a dot or a double underscore, the first word
-    of the names, the keys.
-    """
-    for part in (_qualifier, _first_word):
-        groups = _grouped(schema.tables, part)
-        if groups:
-            return groups
-    return _by_keys(schema)
 
 
 def set_aside(table: TableSchema, others: Schema) -> bool:
@@ -143,45 +127,3 @@ def _has_columns_of(table: TableSchema, other: TableSchema) -> bool:
 @derived
 def _column_names(table: TableSchema) -> frozenset[str]:
     return frozenset(column.name.lower() for column in table.columns)
-
-
-def _qualifier(name: str) -> str:
-    before, dot, _ = name.rpartition(".")
-    return before if dot else name.partition("__")[0] if "__" in name.strip("_") else ""
-
-
-def _first_word(name: str) -> str:
-    words = name_words(name)
-    return words[0] if len(words) > 1 else ""
-
-
-def _grouped(tables: Sequence[TableSchema], part: Callable[[str], str]) -> dict[str, str]:
-    """The groups that names make; empty where too few tables are in one."""
-    members: dict[str, list[str]] = defaultdict(list)
-    for table in tables:
-        members[part(table.name)].append(table.name)
-    shared = {group: names for group, names in members.items() if group and len(names) > 1}
-    held = sum(map(len, shared.values()))
-    if part is _qualifier:
-        shared, held = {group: names for group, names in members.items() if group}, len(tables) - len(members[""])
-    if len(shared) < _LEAST_GROUPS or held < _LEAST_SHARE * len(tables):
-        return {}
-    groups = {name: group for group, names in shared.items() for name in names}
-    return {table.name: groups.get(table.name, table.name) for table in tables}
-
-
-def _by_keys(schema: Schema) -> dict[str, str]:
-    """Tables that keys join, however far, are of one group; each is named by its first table."""
-    head = {table.name: table.name for table in schema.tables}
-
-    def of(name: str) -> str:
-        while head[name] != name:
-            head[name] = head[head[name]]
-            name = head[name]
-        return name
-
-    for key in schema.foreign_keys:
-        one, other = schema.table(key.table), schema.table(key.ref_table)
-        if one and other:
-            head[of(other.name)] = of(one.name)
-    return {name: of(name) for name in head}

@@ -1,0 +1,169 @@
+"""How a part of a large schema is shown: its first tables whole, of the others names and keys, and what codes mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from ..database import Schema, TableSchema
+from ..database.schema import Codes
+from ..derived import derived
+from ..values import ValueMatch, certain, likely
+from .copies import copies, families
+
+WHOLE = 4
+"""The first tables are shown whole."""
+
+_REGISTERS, _REGISTER_COLUMNS, _REGISTER_ROWS = 2, 8, 2_000
+"""So many tables that hold the codes of many lists are always shown."""
+
+_LONGEST_CODE = 12
+"""Characters of a code in one of them."""
+
+_TELLING = re.compile(r"[^\W\d_]{3}")
+
+
+class Light:
+    """The tables of a part of a large schema as they are shown, one after the other."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema, self._lists = schema, lists(schema)
+        self._family = {**families(schema), **united_views(schema)}
+        self._whole = WHOLE
+        self._first: dict[str, str] = {}
+        self._columns: dict[str, list[str]] = {}
+
+    def whole(self, table: TableSchema) -> bool:
+        """Whether the next table would be shown whole."""
+        return self._whole > 0 and table.name not in self._lists and not self._like(table)
+
+    def of(self, table: TableSchema) -> TableSchema:
+        """The next table."""
+        if codes := self._lists.get(table.name):
+            own = replace(codes, table="")
+            columns = (replace(each, codes=own if each.name == codes.key else None) for each in table.columns)
+            return replace(table, columns=tuple(columns), brief=True)
+        if like := self._like(table):
+            return replace(table, like=like)
+        self._columns[table.name] = [column.name for column in table.columns]
+        if table.name in self._family:
+            self._first[self._family[table.name][0]] = table.name
+        if table.name in registers(self._schema) or _is_opaque(table):
+            return table
+        if not self.whole(table):
+            return replace(table, brief=True, definition="")
+        self._whole -= 1
+        return table
+
+    def _like(self, table: TableSchema) -> str:
+        """A table that came before with the same columns: of its family, or read by the view that it is."""
+        columns = [column.name for column in table.columns]
+        for name in views(self._schema).get(table.name, ()):
+            if self._columns.get(name) == columns:
+                return name
+        return self._first.get(self._family.get(table.name, (table.name,))[0], "")
+
+
+def lighten(part: Schema, schema: Schema) -> Schema:
+    """A part of a large schema as it is shown: its first tables whole, of the others names, keys and what codes mean.
+
+    Args:
+        part: The tables to show.
+        schema: All.
+    """
+    light = Light(schema)
+    tables = [light.of(table) for table in part.tables]
+    listed = {table.name for table in tables} & {*lists(schema)}
+    return replace(part, tables=tuple(_without_told(table, listed) for table in tables))
+
+
+def tell_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
+    """The values to tell with a part of a large schema: for the same words those of its first tables and their codes.
+
+    Args:
+        text: The question.
+        found: What it may mention, best first.
+        part: The tables shown, the likeliest first.
+    """
+    place = {table.name: number for number, table in enumerate(part.tables)}
+    for key in part.foreign_keys:
+        if not any(key.ref_table == table.name for table in part.tables[:WHOLE]):
+            place[key.ref_table] = min(place[key.ref_table], place[key.table])
+    near = sorted((match for match in found if match.table in place), key=lambda match: place[match.table])
+    meant = certain(text, likely(text, near, part))
+    first: dict[tuple[int, int], int] = {}
+    for match in meant:
+        first.setdefault((match.start, match.end), max(WHOLE, place[match.table]))
+    return tuple(match for match in meant if place[match.table] <= first[match.start, match.end])
+
+
+def _without_told(table: TableSchema, listed: Collection[str]) -> TableSchema:
+    """The table without meanings that stand beside the codes themselves."""
+    if not any(column.codes and column.codes.table in listed for column in table.columns):
+        return table
+    columns = (
+        replace(column, codes=None) if column.codes and column.codes.table in listed else column
+        for column in table.columns
+    )
+    return replace(table, columns=tuple(columns))
+
+
+@derived
+def lists(schema: Schema) -> Mapping[str, Codes]:
+    """The tables of codes, by name, with what they say."""
+    return {column.codes.table: column.codes for table in schema.tables for column in table.columns if column.codes}
+
+
+@derived
+def views(schema: Schema) -> Mapping[str, Sequence[str]]:
+    """The tables that each view's query names."""
+    return {
+        view.name: [
+            table.name
+            for word in dict.fromkeys(re.findall(r"[\w.]+", view.definition))
+            if (table := schema.table(word)) and table is not view
+        ]
+        for view in schema.tables
+        if view.kind == "view"
+    }
+
+
+@derived
+def united_views(schema: Schema) -> Mapping[str, Sequence[str]]:
+    """The views that read tables of one family together and have their columns, each with the family."""
+    united: dict[str, Sequence[str]] = {}
+    for name, tables in views(schema).items():
+        members = max((families(schema).get(table, ()) for table in tables), key=len, default=())
+        if len({*members} & {*tables}) > 1 and {*members} >= {table for table in tables if table in families(schema)}:
+            united[name] = members
+    return united
+
+
+@derived
+def registers(schema: Schema) -> Sequence[str]:
+    """Tables that hold the codes of many lists, each by the name of its list and the code: no key leads to them."""
+    joined = {name for key in schema.foreign_keys for name in (key.table, key.ref_table)}
+    apart = [table for table in schema.tables if table.name not in joined | copies(schema)]
+    return [table.name for table in apart if _is_register(table)][:_REGISTERS]
+
+
+def _is_register(table: TableSchema) -> bool:
+    keys = table.primary_key or tuple(column.name for column in table.columns[:2])
+    texts = [column for column in table.columns if column.kind == "text"]
+    if len(keys) != 2 or not 2 < len(texts) <= len(table.columns) <= _REGISTER_COLUMNS or not table.row_count:
+        return False
+    of, code = map(table.column, keys)
+    return (
+        table.row_count <= _REGISTER_ROWS
+        and of in texts
+        and code in texts
+        and 1 < (of.distinct or 0) <= table.row_count / 2
+        and all(len(str(sample)) <= _LONGEST_CODE for sample in code.samples)
+    )
+
+
+@derived
+def _is_opaque(table: TableSchema) -> bool:
+    """Whether the columns' names say nothing, so that values have to: `f1`, `k`."""
+    return not any(_TELLING.search(column.name) for column in table.columns)
