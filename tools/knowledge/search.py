@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
-from ..linking.associations import shipped
 from ..linking.unheld import question_words
+from ..linking.vocabulary import shipped
 from ..values.question import stop_words
-from ..values.schema_words import name_stems
-from ..values.synonyms import synonyms
+from ..values.schema_words import name_stems, synonyms
 from ..values.text_words import fold, stem, stems
 from .entry import Entry, Item, Selection
 
