@@ -12,7 +12,7 @@ from ...prompts.replies import Rephrasing
 from ...prompts.understanding import ReplyForm
 from ...tools.database import Schema
 from ...tools.examples import database_identity
-from ...tools.linking import PastTurn, families, is_copy, lighten, requested, widen
+from ...tools.linking import PastTurn, drop_samples, families, is_copy, lighten, requested, widen
 from ...tools.sql import dialect_notes
 from ..advice import advise, advisory
 from ..effects import Body, do, wait_for
@@ -52,7 +52,7 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
 
 
 def _likeliest(question: str, history: tuple[PastTurn, ...], run: Run) -> Schema:
-    return run.linker().link(question, history, max_columns=MOST_COLUMNS, by_group=True).kept
+    return lighten(run.linker().link(question, history, max_columns=MOST_COLUMNS, by_group=True).kept, run.schema())
 
 
 def shown_schema(state: AgentState, run: Run) -> Body[Schema]:
@@ -116,14 +116,13 @@ def _declared(shown: Schema, schema: Schema, settings: Settings) -> Schema | Non
 def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
     """The task of writing SQL for this turn; revision and reasoning build on it."""
     settings, turn, database = run.settings, turn_of(state), run.resources.database
-
     own_form = settings.prompt_style == "full"
 
     def look() -> tuple[Schema, Schema | None, list[str], list[str], tuple[tuple[str, tuple[str, ...]], ...]]:
         whole = run.schema()
         shown = _shown(state, whole)
         if whole.shown_columns > MOST_COLUMNS:
-            shown = lighten(shown, whole)
+            shown = lighten(shown, whole) if own_form else drop_samples(shown)
         declared = _declared(shown, whole, settings)
         if not settings.tell_unshown:
             return shown.alone(), declared, [], [], ()
@@ -133,12 +132,10 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         alike = _alike(shown, whole)
         named = {name for _, names in alike for name in names}
         copies = [name for name in unshown if (table := whole.table(name)) and is_copy(table, whole)]
-        kin, aside = families(whole), set(copies)
-        rest: dict[str, str] = {}
-        for name in unshown:
-            if name not in named and name not in aside:
-                rest.setdefault(kin.get(name, (name,))[0], name)
-        return shown, declared, _first_names(rest.values()), _first_names(copies)[:_MOST_COPIES], alike
+        kin, aside = families(whole), named.union(copies)
+        rest = {kin.get(name, (name,))[0]: name for name in reversed(unshown) if name not in aside}
+        first = sorted(rest.values(), key=unshown.index)
+        return shown, declared, _first_names(first), _first_names(copies)[:_MOST_COPIES], alike
 
     schema, declared, unshown, copies, alike = yield from do(look)
     return GenerateTask(

@@ -4,7 +4,7 @@ from .context import LOOK, base_turn, latest_base, still_runs
 from .copies import families, is_copy, set_aside
 from .join_path import join_path
 from .keep import requested, widen
-from .large import lighten, tell_values
+from .large import drop_samples, lighten, tell_values
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
 from .unheld import unheld_words
@@ -17,6 +17,7 @@ __all__ = [
     "SchemaItem",
     "SchemaLinker",
     "base_turn",
+    "drop_samples",
     "families",
     "is_copy",
     "join_path",

@@ -15,6 +15,9 @@ from .copies import copies, families
 WHOLE = 4
 """The first tables are shown whole."""
 
+_SAMPLED = 8
+"""The first tables are shown with sample values in the papers' forms."""
+
 _REGISTERS, _REGISTER_COLUMNS, _REGISTER_ROWS = 2, 8, 2_000
 """So many tables that hold the codes of many lists are always shown."""
 
@@ -43,7 +46,7 @@ class Light:
         if codes := self._lists.get(table.name):
             own = replace(codes, table="")
             columns = (replace(each, codes=own if each.name == codes.key else None) for each in table.columns)
-            return replace(table, columns=tuple(columns), brief=True)
+            return replace(_bare(replace(table, columns=tuple(columns))), brief=True)
         if like := self._like(table):
             return replace(table, like=like)
         self._columns[table.name] = [column.name for column in table.columns]
@@ -52,7 +55,7 @@ class Light:
         if table.name in registers(self._schema) or _is_opaque(table):
             return table
         if not self.whole(table):
-            return replace(table, brief=True, definition="")
+            return replace(_bare(table), brief=True)
         self._whole -= 1
         return table
 
@@ -96,6 +99,16 @@ def tell_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[V
     for match in meant:
         first.setdefault((match.start, match.end), max(WHOLE, place[match.table]))
     return tuple(match for match in meant if place[match.table] <= first[match.start, match.end])
+
+
+def drop_samples(part: Schema) -> Schema:
+    """A part of a large schema with sample values and views' queries of its first tables alone."""
+    return replace(part, tables=(*part.tables[:_SAMPLED], *map(_bare, part.tables[_SAMPLED:])))
+
+
+def _bare(table: TableSchema) -> TableSchema:
+    columns = tuple(replace(column, samples=()) if column.samples else column for column in table.columns)
+    return replace(table, columns=columns, definition="")
 
 
 def _without_told(table: TableSchema, listed: Collection[str]) -> TableSchema:
