@@ -174,7 +174,8 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
     own_key = table.key == (column.name,)
     words = _words(column.name)
     # `planned_beds` is a number of beds.
-    counts = column.kind == "number" and words[-1:] != [word.lower() for word in _WORD.findall(column.name)[-1:]]
+    last = _WORD.findall(column.name.lower())[-1:]
+    counts = column.kind == "number" and list(map(singular, last)) != last
     for start in range(len(words)):
         name = _joined(words[start:])
         fitting = [
