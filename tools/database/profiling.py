@@ -174,8 +174,7 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
     own_key = table.key == (column.name,)
     words = _words(column.name)
     # `planned_beds` is a number of beds.
-    last = _WORD.findall(column.name.lower())[-1:]
-    counts = column.kind == "number" and list(map(singular, last)) != last
+    counts = column.kind == "number" and words[-1:] != [word.lower() for word in _WORD.findall(column.name)[-1:]]
     for start in range(len(words)):
         name = _joined(words[start:])
         fitting = [
