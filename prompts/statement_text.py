@@ -8,9 +8,8 @@ from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
 
 from ..tools.errors import SQLParseError
-from ..tools.sql import Query
 from ..tools.sql.dialects import rules_of
-from ..tools.sql.parse import MAX_LENGTH
+from ..tools.sql.parse import MAX_LENGTH, parse
 
 _START = re.compile(
     r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
@@ -99,7 +98,7 @@ def parses(text: str, dialect: str = "sqlite") -> bool:
     if len(text) > _PARSE_LIMIT:
         return False
     try:
-        Query.of(text, dialect)
+        parse(text, dialect)
     except SQLParseError:
         return False
     return True

@@ -145,10 +145,8 @@ def _picks(tree: exp.Expr, question: str) -> bool:
     """
     named = {column.name.lower() for column in tree.find_all(exp.Column)}
     words = set(re.findall(r"\w+est\b|\bmost\b", question.lower()))
-    return (
-        any(True for _ in tree.find_all(*_MAKES_ONE))
-        or any(True for _ in tree.find_all(exp.Subquery, exp.Exists, exp.All))
-        or any(word in name for word in words for name in named)
+    return tree.find(*_MAKES_ONE, exp.Subquery, exp.Exists, exp.All) is not None or any(
+        word in name for word in words for name in named
     )
 
 

@@ -405,8 +405,6 @@ class Query(Parsed):
 
     def row_source(self, scope: Scope) -> Source | None:
         """Return the source whose rows no other one repeats: FROM has at most one row for each; None if none is so."""
-        if len(scope.sources) == 1:
-            return scope.sources[0]
         sure = (source for source in scope.sources if not scope.is_optional(source))
         return next((source for source in sure if not self.repeating(source, scope)), None)
 
