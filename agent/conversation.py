@@ -40,7 +40,7 @@ RunSettings = Settings | Mapping[str, Any] | None
 """Fields that override the agent's settings for one run."""
 
 UserInput = str | Mapping[str, Any]
-"""What a person gives: a question, the reply to what was asked back, or a decision on a query (`agent/approval.py`)."""
+"""What a person gives: a question, a reply to what was asked back, or a decision (`agent/answers/approval.py`)."""
 
 
 class Conversation:

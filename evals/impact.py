@@ -27,9 +27,7 @@ from ..tools.knowledge import Entry, read_knowledge
 from ..tools.knowledge.proposals import statements
 from ..tools.record_files import read_lines
 from ..tools.results import same_result
-from ..tools.sql import ALL_COLUMNS, used_items
-from ..tools.sql.parse import parse
-from ..tools.sql.resolve import resolve
+from ..tools.sql import ALL_COLUMNS, Query, used_items
 from ..tools.values.schema_words import name_stems
 from ..tools.values.text_words import stems
 from .datasets import load_dataset
@@ -365,23 +363,25 @@ def _rewrite(sql: str, before: Schema, after: Schema) -> str:
             if others.count(old) == 1:
                 tables[table.name] = added[others.index(old)].name
     try:
-        tree = parse(sql, before.dialect).tree.copy()
+        query = Query.of(sql, before.dialect, before)
+        references, scopes = query.resolution.references, query.scopes
     except SQLParseError:
         return ""
-    found = resolve(tree, before)
+    edit = query.edit()
     renamed: list[tuple[exp.Expr, str]] = []
-    for reference in found.references:
+    for reference in references:
         table = reference.source.table if reference.source else None
         if table and reference.kind == "column" and (table.name, reference.column) in columns:
-            renamed.append((reference.node, columns[table.name, reference.column]))
-    for source in (source for scope in found.scopes for source in scope.sources):
+            renamed.append((edit.of(reference.node), columns[table.name, reference.column]))
+    for source in (source for scope in scopes for source in scope.sources):
         if source.table and source.table.name in tables and isinstance(source.node, exp.Table):
-            if not source.node.alias:
-                source.node.set("alias", exp.TableAlias(this=source.node.this.copy()))
-            renamed.append((source.node, tables[source.table.name]))
+            node = edit.of(source.node)
+            if not node.alias:
+                node.set("alias", exp.TableAlias(this=node.this.copy()))
+            renamed.append((node, tables[source.table.name]))
     for node, name in renamed:
         node.set("this", exp.to_identifier(name, quoted=not naming(before.dialect).is_plain(name)))
-    return tree.sql(before.dialect) if renamed else ""
+    return edit.sql if renamed else ""
 
 
 def _hold(table: Table) -> Held:

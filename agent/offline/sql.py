@@ -11,8 +11,8 @@ from sqlglot import exp
 from ...tools.database.schema import ColumnSchema, Schema
 from ...tools.errors import NotUnderstood, SQLParseError
 from ...tools.linking.join_path import join_path
+from ...tools.sql import Query
 from ...tools.sql.dialects import rules_of
-from ...tools.sql.parse import parse_select
 from .frame import Aggregate, Column, Condition, Frame, Operator, Scalar, Term
 
 _COMPARISONS: Mapping[Operator, type[exp.Binary]] = {
@@ -178,15 +178,15 @@ def _literal(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
     return exp.Literal.number(value)
 
 
-class _Unreadable(Exception):
+class _Unreadable(SQLParseError):
     """The query says something that a frame cannot."""
 
 
 def read_sql(sql: str, schema: Schema) -> Frame | None:
     """Return the frame of a query in the dialect of the schema; None where it says what a frame cannot."""
     try:
-        return _read(parse_select(sql, schema.dialect), schema)
-    except (SQLParseError, _Unreadable):
+        return _read(Query.of(sql, schema.dialect).tree, schema)
+    except SQLParseError:
         return None
 
 

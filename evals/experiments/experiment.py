@@ -60,9 +60,7 @@ class Row(_Part):
     other_model: str = ""  # the paper's model of this row, if not the experiment's: `--model-for` must name one
     base: str | None = None  # the row that it is compared with; none for the method itself
     changes: tuple[str, ...] = ()  # all that its requests differ in from those of `base` (tests/evals/rows.py)
-    seeds: int = Field(
-        default=1, ge=1
-    )  # it is run so often, with one `example_seed` after the other; figures are means
+    seeds: int = Field(default=1, ge=1)  # so many runs, with one `example_seed` after the other; figures are means
     combine: Combine | None = None
     point: Point | None = None  # in a chart of lines; without one, figures by attempt make a curve of the row
 

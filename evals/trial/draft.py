@@ -14,7 +14,7 @@ from ...tools.database.quoting import naming
 from ...tools.errors import QueryError, SettingsError, SQLParseError
 from ...tools.knowledge import read_knowledge
 from ...tools.knowledge.fragment import outer_columns, parse_fragment
-from ...tools.sql import explain, parse_select, sql_skeleton
+from ...tools.sql import explain, sql_skeleton
 from ..impact import read_history
 
 HEADER = """\
@@ -91,8 +91,7 @@ def _from_log(path: Path, schema: Schema) -> Iterator[Draft]:
         # A query that a person ran beside a turn need not answer its question.
         if past.sql and past.status not in BESIDE:
             with suppress(SQLParseError):
-                parse_select(past.sql, schema.dialect)
-                forms.setdefault(sql_skeleton(past.sql), []).append((past.question, past.sql))
+                forms.setdefault(sql_skeleton(past.sql, schema.dialect), []).append((past.question, past.sql))
     for pairs in sorted(forms.values(), key=len, reverse=True)[:20]:
         sql, question = pairs[-1][1], next((words for words, _ in reversed(pairs) if words), "")
         note = f"from the log, {len(pairs)} time{'' if len(pairs) == 1 else 's'} in this form"

@@ -123,12 +123,6 @@ class TableSchema:
         """Names of the primary key's columns; where none is declared, of those that are likely its key."""
         return self.primary_key or tuple(column.name for column in self.columns if column.likely_key)
 
-    @property
-    def key_is_known(self) -> bool:
-        """Whether the key is declared, or was seen to be unique in every row."""
-        counted = [column.distinct == self.row_count for column in self.columns if column.likely_key]
-        return bool(self.primary_key) or (self.row_count is not None and bool(counted) and all(counted))
-
 
 @dataclass(frozen=True)
 class Schema:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from ..errors import SQLParseError
-from ..sql.parse import parse
+from ..sql import Query
 from .compact_schema import read_compact
 from .example import Example
 
@@ -88,13 +88,13 @@ def mended(example: Example) -> Example:
     What may be a name stays as it is: what is no side of a comparison, and what the example's schema has as a column.
     """
     try:
-        parsed = parse(example.sql)
+        query = Query.of(example.sql, "sqlite")
     except SQLParseError:
         return example
     known = read_compact(example.schema) if example.schema else Schema("", ())
     columns = {column.name.lower() for table in known.tables for column in table.columns}
-    sql = parsed.sql
-    found = {node.meta["start"]: node for node in _quoted_texts(parsed.tree) if node.name.lower() not in columns}
+    sql = query.sql
+    found = {node.meta["start"]: node for node in _quoted_texts(query.tree) if node.name.lower() not in columns}
     for start, node in sorted(found.items(), reverse=True):
         end = node.meta["end"] + 1
         if sql[start : start + 1] == '"' == sql[end - 1 : end]:
@@ -120,7 +120,7 @@ def fault(question: str, sql: str) -> str:
         sql: One query.
     """
     try:
-        tree = parse(sql).tree
+        tree = Query.of(sql, "sqlite").tree
     except SQLParseError:
         return ""
     if _MASKED.search(question) or any(
@@ -145,10 +145,8 @@ def _picks(tree: exp.Expr, question: str) -> bool:
     """
     named = {column.name.lower() for column in tree.find_all(exp.Column)}
     words = set(re.findall(r"\w+est\b|\bmost\b", question.lower()))
-    return (
-        any(True for _ in tree.find_all(*_MAKES_ONE))
-        or any(True for _ in tree.find_all(exp.Subquery, exp.Exists, exp.All))
-        or any(word in name for word in words for name in named)
+    return tree.find(*_MAKES_ONE, exp.Subquery, exp.Exists, exp.All) is not None or any(
+        word in name for word in words for name in named
     )
 
 

@@ -13,9 +13,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ..database.schema import Schema
 from ..errors import SQLParseError
+from ..sql import Query
 from ..sql.keywords import quote_text
 from ..sql.literals import searched_literals
-from ..sql.parse import parse
 from ..values.text_words import Word, words
 from .example import Example
 
@@ -156,17 +156,17 @@ def _with_values(
 def _slots(example: Example, told: Sequence[Word], schema: Schema) -> list[_Slot]:
     """Return the constants of a query that its question names just once."""
     try:
-        parsed = parse(example.sql, schema.dialect)
+        query = Query.of(example.sql, schema.dialect, schema)
     except SQLParseError:
         return []
-    if parsed.sql != example.sql.strip().strip(";").strip():
+    if query.sql != example.sql.strip().strip(";").strip():
         return []
     places: dict[str, list[tuple[str, str]]] = {}
     for literal in searched_literals(example.sql, schema, _Anything()):
         places.setdefault(literal.text, []).append((literal.table, literal.column))
     forms = _forms(told)
     found: dict[tuple[bool, str], list[Token]] = {}
-    for token in parsed.tokens:
+    for token in query.tokens:
         if token.token_type in (TokenType.STRING, TokenType.NUMBER):
             found.setdefault((token.token_type == TokenType.STRING, token.text), []).append(token)
     slots: list[_Slot] = []

@@ -14,7 +14,6 @@ from ..errors import KnowledgeError, SQLParseError
 from ..sql import Query
 from ..sql.dialects import rules_of
 from ..sql.keywords import KEYWORDS
-from ..sql.parse import parse, parse_select
 from ..sql.suggest import nearest_names, one_of
 from ..values.text_words import stems
 from .entry import Entry, Item
@@ -46,7 +45,7 @@ def parse_fragment(sql: str, dialect: str) -> exp.Expr:
         KnowledgeError: It is not one.
     """
     try:
-        tree = parse(f"SELECT {sql}", dialect).tree
+        tree = Query.of(f"SELECT {sql}", dialect).tree
     except SQLParseError as error:
         raise KnowledgeError(f"{sql!r} is no SQL expression: {error}") from None
     parts = {name for name, part in tree.args.items() if part}
@@ -187,7 +186,7 @@ def compiled(sql: str, entries: Sequence[Entry], dialect: str) -> str:
     if not _NAMED.search(sql):
         return sql
     try:
-        tree = parse_select(sql, dialect)
+        tree = Query.of(sql, dialect).edit().tree
     except SQLParseError:
         return sql  # the engine says what is wrong with it
     by_name = {f"{entry.kind} {' '.join(phrase)}": entry for entry in entries if entry.sql for phrase in entry.phrases}

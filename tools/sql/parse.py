@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -52,7 +53,7 @@ class Parsed:
     """
 
     sql: str
-    tokens: list[Token]
+    tokens: Sequence[Token]
     tree: exp.Expr
     rules: Rules
 

@@ -7,7 +7,7 @@ that checks, readings, explanations and the like share one, and everything is de
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Literal, TypeVar
@@ -172,7 +172,7 @@ class Query(Parsed):
         return resolve(self.tree, self.schema)
 
     @property
-    def scopes(self) -> list[Scope]:
+    def scopes(self) -> Sequence[Scope]:
         """Its SELECTs, in the order in which they are resolved: a CTE's before the SELECT that reads it."""
         return self.resolution.scopes
 
@@ -238,7 +238,7 @@ class Query(Parsed):
             yield right, node.this
 
     @cached_property
-    def tables(self) -> dict[str, TableSchema]:
+    def tables(self) -> Mapping[str, TableSchema]:
         """The schema's tables that it reads, by name."""
         return {source.table.name: source.table for scope in self.scopes for source in scope.sources if source.table}
 
@@ -330,7 +330,7 @@ class Query(Parsed):
     def _conditions(self) -> dict[int, list[Condition]]:
         return {id(scope): list(self._conditions_of(scope)) for scope in self.scopes}
 
-    def conditions(self, scope: Scope) -> list[Condition]:
+    def conditions(self, scope: Scope) -> Sequence[Condition]:
         """Return the conditions of a SELECT in the order of its clauses."""
         return self._conditions[id(scope)]
 
@@ -405,15 +405,13 @@ class Query(Parsed):
 
     def row_source(self, scope: Scope) -> Source | None:
         """Return the source whose rows no other one repeats: FROM has at most one row for each; None if none is so."""
-        if len(scope.sources) == 1:
-            return scope.sources[0]
         sure = (source for source in scope.sources if not scope.is_optional(source))
         return next((source for source in sure if not self.repeating(source, scope)), None)
 
     # The rows of the result
 
     @property
-    def order(self) -> list[exp.Expr]:
+    def order(self) -> Sequence[exp.Expr]:
         """The terms of the outermost ORDER BY."""
         order = self.tree.args.get("order")
         return order.expressions if order is not None else []

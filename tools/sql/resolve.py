@@ -60,7 +60,7 @@ def resolve(tree: exp.Expr, schema: Schema) -> Resolution:
     """Resolves every name of a query against a schema.
 
     Args:
-        tree: What `parse_select` gave, in the schema's dialect.
+        tree: A parsed query in the schema's dialect; it is not changed.
         schema: The database's schema, or the part that the query may use.
 
     Raises:

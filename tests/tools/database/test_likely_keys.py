@@ -51,7 +51,6 @@ def test_a_column_named_like_a_key_is_one_where_its_values_are_unique(schema: Sc
         "log": (),
     }
     assert not any(table.primary_key for table in schema.tables)
-    assert all(table.key_is_known for table in schema.tables if table.key)
 
 
 def test_references_lead_to_likely_keys(schema: Schema) -> None:

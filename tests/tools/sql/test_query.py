@@ -8,16 +8,34 @@ from dataclasses import replace
 
 import pytest
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.tokenizer_core import Token
 from tableturn import SQLAgent
 from tableturn.evals.lab.bench.stand_in import sample_database
 from tableturn.tools.basis import basis_of
 from tableturn.tools.database import Schema
 from tableturn.tools.errors import SQLParseError
 from tableturn.tools.expectation import items_fit, traits
+from tableturn.tools.knowledge import Entry
+from tableturn.tools.knowledge.fragment import used_entries
+from tableturn.tools.knowledge.proposals import proposals
 from tableturn.tools.linking.used import past_use
 from tableturn.tools.readings import QuestionContext, rivals
-from tableturn.tools.sql import Query, check, constants, explain, headings, regularize, used_items
+from tableturn.tools.sql import (
+    Query,
+    check,
+    constants,
+    explain,
+    headings,
+    mend_names,
+    regularize,
+    sql_skeleton,
+    used_items,
+    vectorize,
+)
+from tableturn.tools.sql import parse as parse_module
 from tableturn.tools.sql import query as query_module
+from tableturn.tools.sql.reads import may_read
 from tableturn.tools.sql.scope import Resolution
 
 from tests.support.scripted import ScriptedModel
@@ -35,9 +53,13 @@ _STATEMENTS = (
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
-    """Yield how often each tree was resolved against each schema or part of one, and how often SELECTs were copied."""
+    """Count parses of each text, resolutions of each tree against a schema or a part of it, and copies of SELECTs."""
     counts: Work = Counter()
-    resolve, copy = query_module.resolve, exp.Select.__deepcopy__
+    parse, resolve, copy = parse_module.parse_tokens, query_module.resolve, exp.Select.__deepcopy__
+
+    def count_parse(tokens: list[Token], text: str, grammar: Dialect) -> list[exp.Expr | None]:
+        counts[f"parse {text}"] += 1
+        return parse(tokens, text, grammar)
 
     def count_resolve(tree: exp.Expr, schema: Schema) -> Resolution:
         tables = ", ".join(table.name for table in schema.tables)  # a part of a schema is another schema
@@ -48,9 +70,11 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
         counts["copy"] += 1
         return copy(self, memo)
 
+    monkeypatch.setattr(parse_module, "parse_tokens", count_parse)
     monkeypatch.setattr(query_module, "resolve", count_resolve)
     monkeypatch.setattr(exp.Select, "__deepcopy__", count_copy)
-    query_module._remembered.cache_clear()
+    for remembered in (parse_module._remembered, query_module._remembered):
+        remembered.cache_clear()
     yield counts
     query_module._remembered.cache_clear()
 
@@ -67,14 +91,20 @@ def _read_in_all_ways(sql: str, schema: Schema) -> None:
     traits(sql, schema.dialect)
     items_fit(sql, schema, [("customer", None, 0.5)])
     regularize(sql, schema)
+    sql_skeleton(sql, schema.dialect)
+    vectorize(sql, schema.dialect)
+    mend_names(sql, schema)
+    may_read(sql, schema, {("customer", "name"): "none"})
+    proposals(sql, sql, "how many customers are there in each country?", schema)
+    used_entries(sql, [Entry("term", "big", sql="total > 3")], "how many are big?", schema)
 
 
 @pytest.mark.parametrize("sql", _STATEMENTS)
 def test_all_readers_share_one_resolution(work: Work, sql: str) -> None:
     _read_in_all_ways(sql, SHOP)
     _read_in_all_ways(sql, replace(SHOP))
-    resolves = [count for name, count in work.items() if name.startswith("resolve")]
-    assert resolves == [1]
+    assert [count for name, count in work.items() if name.startswith("resolve")] == [1]
+    assert work[f"parse {sql}"] == 1, work
 
 
 @pytest.mark.parametrize("sql", _STATEMENTS)
@@ -111,7 +141,8 @@ def test_a_turn_resolves_each_statement_once(work: Work) -> None:
         chat = agent.conversation("counted")
         assert chat.ask("How many customers are there in France?").sql == drafts[1]
         assert chat.ask("And in each country?").sql == drafts[2]
-    resolves = {name: count for name, count in work.items() if name.startswith("resolve")}
-    assert len(resolves) >= len(drafts)
-    assert set(resolves.values()) == {1}, resolves
-    assert work["copy"] <= 20, work
+    for kind in ("parse", "resolve"):
+        counted = {name: count for name, count in work.items() if name.startswith(kind)}
+        assert len(counted) >= len(drafts)
+        assert set(counted.values()) == {1}, counted
+    assert work["copy"] == 0, "nothing is changed in this conversation"

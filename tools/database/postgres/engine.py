@@ -241,7 +241,6 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
 if TYPE_CHECKING:
     from .connection import PostgresConnection
 
-_CONNECT_SECONDS = 10
 _SCHEME = re.compile(r"^postgres(?:ql)?(?:\+\w+)?://")
 _PARAMETER = re.compile(r'invalid URI query parameter: "[\w ]+"')
 
