@@ -18,7 +18,7 @@ from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope, Source
 from ..stemming import singular
 from ..values.schema_words import name_stems
-from ..values.text_words import stem
+from ..values.text_words import stem, stems
 from .reading import Reading, Rival, column_of, parts
 
 _MOST_DATES = 2
@@ -33,6 +33,17 @@ _NO_EVENT = frozenset(
 _BIRTH = frozenset({"birth", "birthday", "birthdate", "born", "dob"})
 
 _DATE_WORDS = frozenset(map(stem, ["date", "on", "at", "time", "day", "dt", "timestamp", "ts"]))
+_CAME_INTO_BEING = frozenset(
+    stems(
+        """created creation placed placement opened open opening ordered order purchased purchase booked booking issued
+        issue registered registration signed sign signup up inserted posted post posting submitted submission"""
+    )
+)
+"""Stems in names of dates on which a row came into being."""
+
+_SENT_IN = frozenset(stems("ticket request complaint claim case inquiry enquiry message"))
+"""Stems in names of tables whose rows come into being when they are received."""
+
 _HAPPENED = re.compile(r"\w{3,}ed|began|begun|bought|came|left|made|paid|sent|sold|won|lost|went")
 """Words that say what happened: who says it has named a date, whatever the column is called."""
 
@@ -53,7 +64,10 @@ def dates(reading: Reading) -> Iterator[Rival]:
     query = reading.query
     for scope in reading.scopes:
         for used in _used_dates(query, scope):
-            if not parts(used.schema.name).isdisjoint(_BIRTH) or _is_named_date(reading, used):
+            if not parts(used.schema.name).isdisjoint(_BIRTH):
+                continue
+            is_own = _is_rows_own(reading, used)
+            if not is_own and _is_named_date(reading, used):
                 continue
             compared = {
                 id(column.schema)
@@ -64,6 +78,7 @@ def dates(reading: Reading) -> Iterator[Rival]:
                 other
                 for other in used.table.columns
                 if _is_date(other) and parts(other.name).isdisjoint(_NO_EVENT) and id(other) not in compared
+                if not is_own or _is_said_instead(reading, other)
             ]
             for other in others[:_MOST_DATES]:
                 yield _by_date(query, used, other)
@@ -95,13 +110,33 @@ def _beside_a_column(query: Query, node: exp.Expr) -> bool:
 
 
 def _is_named_date(reading: Reading, date: TableColumn) -> bool:
-    """Whether what was said names a date, by a word of its own or by what happened; the rows' own date needs none."""
-    own = {part for part in name_stems(date.schema.name) if part not in _DATE_WORDS}
-    of_table, context = set(name_stems(date.table.name)), reading.context
-    # Orders of March are by the orders' own date; what was earned in March may be by that of the order or the payment.
-    if own <= of_table and not of_table.isdisjoint(context.stems):
-        return True
-    return context.has("date") or not own.isdisjoint(context.stems) or any(map(_HAPPENED.fullmatch, context.words))
+    """Whether what was said names a date, by a word of its own or by what happened."""
+    context = reading.context
+    named = context.has("date") or not _own_stems(date.schema).isdisjoint(context.stems)
+    return named or any(map(_HAPPENED.fullmatch, context.words))
+
+
+def _is_rows_own(reading: Reading, date: TableColumn) -> bool:
+    """Whether a date says when the rows that were asked for came into being: orders of March need no more words."""
+    # What was earned in March, and not the orders of March, may be by the date of the order or of the payment.
+    of_table = frozenset(name_stems(date.table.name))
+    came = _CAME_INTO_BEING if of_table.isdisjoint(_SENT_IN) else _CAME_INTO_BEING | {stem("received")}
+    return _own_stems(date.schema) <= of_table | came and not of_table.isdisjoint(reading.context.stems)
+
+
+def _is_said_instead(reading: Reading, other: ColumnSchema) -> bool:
+    """Whether a word of another date was said, and none that says that the rows came into being."""
+    context = reading.context
+    happened = {stem(word) for word in context.words if _HAPPENED.fullmatch(word)}
+    return (
+        not _own_stems(other).isdisjoint(context.stems)
+        and happened.isdisjoint(_CAME_INTO_BEING)
+        and not context.has("date")
+    )
+
+
+def _own_stems(date: ColumnSchema) -> frozenset[str]:
+    return frozenset(name_stems(date.name)) - _DATE_WORDS
 
 
 def _by_date(query: Query, date: TableColumn, other: ColumnSchema) -> Rival:

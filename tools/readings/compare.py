@@ -135,12 +135,5 @@ def _number(number: float) -> str:
 
 def summarize(outcomes: Sequence[Outcome]) -> str:
     """What other readings give, in one line; empty where none changes anything."""
-    changed = [outcome for outcome in outcomes if not outcome.same]
-    if not changed:
-        return ""
-    others = [f"{outcome.says} {outcome.words}" for outcome in changed]
-    if len(changed) < len(outcomes):
-        rest = len(outcomes) - len(changed)
-        others.append("the other readings give the same" if rest > 1 else "another reading gives the same")
-    line = "; ".join(others)
-    return f"{line[:1].upper()}{line[1:]}."
+    line = "; ".join(f"{outcome.says} {outcome.words}" for outcome in outcomes if not outcome.same)
+    return f"{line[:1].upper()}{line[1:]}." if line else ""

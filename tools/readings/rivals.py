@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
 from sqlglot import exp
@@ -11,6 +11,7 @@ from ..database.schema import Schema
 from ..sql.query import Query
 from ..sql.scope import Scope
 from ..sql.untrusted import analysis_or
+from ..values.text_words import words
 from .columns import dates, likes, net
 from .counting import counts, zeros
 from .reading import Derivation, Look, QuestionContext, Reading, Rival
@@ -27,6 +28,9 @@ FURTHER = 50
 _MOST_TIED = 200
 """Rows that a query may let through for its ties to be looked at."""
 
+_ASKS_WHICH = frozenset("which who whose whom where with has have had having name".split())  # noqa: SIM905
+"""Words by which a question asks for the thing that comes first, and not for the value by which it does."""
+
 
 def ties(reading: Reading) -> Iterator[Rival]:
     """Yield the query with more rows, and what they are ordered by beside them."""
@@ -38,14 +42,36 @@ def ties(reading: Reading) -> Iterator[Rival]:
         return
     if tree.is_star or reading.context.has("any") or _is_unique(query, scope):
         return
-    edit = query.edit()
     keys = [query.resolve_term(term.this, scope) for term in query.order]
+    limit = int(count.name)
+    if limit == 1 and not _asks_which(reading, keys):
+        return
+    edit = query.edit()
     for number, key in enumerate(keys):
         edit.of(scope.select).append("expressions", exp.alias_(key.copy(), f"tie_{number}", quoted=True))
-    limit = int(count.name)
     edit.of(count).replace(exp.Literal.number(limit + FURTHER))
-    words = "with those that share the last place" if limit > 1 else "with those that share the first place"
-    yield Rival("ties", words, "what ties with the last one shown is left out", edit.sql, len(tree.expressions), limit)
+    place = "last" if limit > 1 else "first"
+    yield Rival(
+        "ties",
+        f"with those that share the {place} place",
+        "what ties with the last one shown is left out",
+        edit.sql,
+        len(tree.expressions),
+        limit,
+    )
+
+
+def _asks_which(reading: Reading, keys: Sequence[exp.Expr]) -> bool:
+    """Whether the thing that comes first is asked for: not the highest total, nor just the newest order."""
+    query, context = reading.query, reading.context
+    if all(output.unalias() in keys for output in query.tree.expressions):
+        return False
+    asked = frozenset(word.folded for word in words(context.question))
+    if not asked.isdisjoint(_ASKS_WHICH):
+        return True
+    columns = [query.column(column) for key in keys for column in key.find_all(exp.Column)]
+    values = [column.schema for column in columns if column is not None]
+    return "what" in asked and not any(value.kind == "time" or context.names(value.name) for value in values)
 
 
 def _is_unique(query: Query, scope: Scope) -> bool:
