@@ -87,6 +87,7 @@ _COMPILE_SECONDS = 1.0
 # What the server's own time limit is given before the query is ended from outside.
 _GRACE_SECONDS = 0.5
 _PART_ROWS = 100_000
+_ALL = "the login may not read all that * stands for: name the columns instead"
 UNREADABLE = "<insufficient privilege>"
 """What PostgreSQL shows in the place of a query."""
 
@@ -274,7 +275,8 @@ class ServerEngine:
             self._with(self._compile_seconds, lambda connection: connection.compile(narrowed))
         except QueryError as error:
             return error if error.kind in ("unknown_table", "unknown_column") else None
-        return None
+        # MySQL would name the first of the hidden columns.
+        return QueryRejected(_ALL) if privileges and self._reader.reads_all(sql) else None
 
     def _fresh(self, *, at_once: bool = False) -> Catalogue:
         """The catalogue, read again where the schema has changed."""

@@ -113,6 +113,10 @@ class Reader:
         read = (catalogue.find(f"{place.db}.{place.name}" if place.db else place.name) for place in places)
         return sorted({relation.shown for relation in read if relation is not None})
 
+    def reads_all(self, sql: str) -> bool:
+        """Whether a statement reads columns without naming them."""
+        return any(not isinstance(star.parent, exp.Count) for star in self._parsed(sql).find_all(exp.Star))
+
     def _read(self, sql: str, catalogue: Catalogue, *, narrowed: bool) -> str:
         if len(sql) > STATEMENT_LENGTH:
             raise ResultTooLarge(f"the statement has {len(sql):,} characters: it may have {STATEMENT_LENGTH:,}")
