@@ -31,7 +31,7 @@ _ASIDE = re.compile(
     r"alternativ|equivalent|you could also|you can also|another way|optional|for comparison|to verify|sanity check",
     re.IGNORECASE,
 )
-_EXPLAIN = re.compile(r"EXPLAIN\s+(?:QUERY\s+PLAN\s+)?", re.IGNORECASE)
+_EXPLAIN = re.compile(r"EXPLAIN\s+(?:QUERY\s+PLAN\s+|ANALY[SZ]E\s+)?", re.IGNORECASE)
 _OTHER_LANGUAGES = frozenset({"python", "py", "python3", "json", "csv", "diff"})
 _TAG = re.compile(r"<(sql|query|sqlquery|sql_query|answer|final_sql|final_answer)>", re.IGNORECASE)
 
@@ -112,7 +112,7 @@ def _from_fences(reply: str, notes: list[str]) -> str:
 
 
 def _holds_sql(fence: Fence) -> bool:
-    return may_hold_sql(fence) and starts_like_sql(fence.content)
+    return may_hold_sql(fence) and starts_like_sql(fence.content, is_block="sql" in fence.language)
 
 
 def may_hold_sql(fence: Fence) -> bool:

@@ -9,10 +9,17 @@ from sqlglot.errors import SqlglotError
 
 from ..tools.errors import SQLParseError
 from ..tools.sql.dialects import rules_of
-from ..tools.sql.parse import MAX_LENGTH, parse
+from ..tools.sql.parse import CHANGES, MAX_LENGTH, parse
 
 _START = re.compile(
     r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
+    # Words that begin sentences too, in one case and before what only statements have.
+    r"|(?-i:(?=[A-Z]{2}|[a-z]))(?:TRUNCATE\s+TABLE|MERGE\s+INTO|REFRESH\s+MATERIALIZED|LOCK\s+TABLE|CALL\s+[\w.\"`]+\s*\("
+    r"|(?:GRANT|REVOKE)\s+(?:ALL|SELECT|INSERT|UPDATE|DELETE|USAGE|CREATE|EXECUTE|CONNECT)\b"
+    r"|REINDEX\s+(?:TABLE|INDEX|SCHEMA|DATABASE)|COPY\s[^\n]*\s(?:TO|FROM)\s+(?:'|STDIN|STDOUT|PROGRAM)"
+    r"|DO\s+(?:\$|LANGUAGE\s|')|COMMENT\s+ON\s+(?:TABLE|COLUMN|VIEW|DATABASE|SCHEMA)"
+    r"|SET(?![^;]*;\s*(?:SELECT|WITH)\b)\s+(?:(?:LOCAL|SESSION|GLOBAL)\s+)?(?:[\w.@]+\s*=|(?-i:\w+\s+TO\b)|(?-i:ROLE)\s)"
+    r"|(?-i:(?:TRUNCATE|VACUUM|ANALYZE|REINDEX|LOCK|GRANT|REVOKE)\b(?!\s*[:,.])))"
     r"|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[\]]+\s*(?:\(|AS\b)|\(\s*SELECT\b",
     re.IGNORECASE,
 )
@@ -45,12 +52,13 @@ _PARSE_LIMIT = 10_000
 """Characters; whether something longer in the middle of prose is SQL is not worth the time to find out."""
 
 
-def starts_like_sql(text: str) -> bool:
-    """Whether the text, comments aside, begins as a statement does."""
+def starts_like_sql(text: str, *, is_block: bool = False) -> bool:
+    """Whether the text, comments aside, begins as a statement does; of a block of SQL the first word tells enough."""
     position = 0
     while comment := _COMMENT.match(text, position):
         position = comment.end()
-    return _START.match(text[position:].lstrip()) is not None
+    text = text[position:].lstrip()
+    return _START.match(text) is not None or (is_block and CHANGES.match(text) is not None)
 
 
 def until_prose(text: str) -> str:
@@ -88,7 +96,7 @@ def first_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
 
 def is_sql(text: str, dialect: str = "sqlite") -> bool:
     """Whether a text that starts like a statement is one, rather than prose such as "Select the rows ..."."""
-    if _SURELY.match(text):
+    if _SURELY.match(text) or CHANGES.match(text):
         return True
     return _FROM.search(text) is not None and parses(first_statement(text, dialect)[0], dialect)
 

@@ -56,7 +56,8 @@ def _gate(attempts: Sequence[Attempt], earlier: Sequence[Attempt], code: CodeRes
     """Return the end of a turn that a revision could not serve: the query is an answer, or no model may mend it."""
     last = attempts[-1]
     if last.result is None:
-        changes = last.error_kind == "rejected" and writes(last.sql, last.dialect)
+        # An engine without such a statement calls it wrong: SQLite has no TRUNCATE.
+        changes = last.error_kind in ("rejected", "syntax") and writes(last.sql, last.dialect)
         if changes and not any(attempt.result for attempt in attempts):
             return Stop("declined", READS_ONLY, "unanswerable")
         over_again = last.error_kind in _LIMITS and any(attempt.error_kind in _LIMITS for attempt in earlier)

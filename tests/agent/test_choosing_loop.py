@@ -77,8 +77,9 @@ def test_a_near_value_is_told_to_the_model_once(world: Path) -> None:
     assert "United States" in answer.attempts[0].feedback
 
 
-def test_a_write_ends_at_once_in_a_persons_words(world: Path) -> None:
-    answer = asked(world, "delete the cities", "DELETE FROM city", effort="auto")
+@pytest.mark.parametrize("write", ["DELETE FROM city", "TRUNCATE TABLE city", "SET x = 1", "CALL tidy()", "VACUUM"])
+def test_a_write_ends_at_once_in_a_persons_words(world: Path, write: str) -> None:
+    answer = asked(world, "empty the cities", write, effort="auto")
     assert (answer.status, answer.usage.llm_calls) == ("unanswerable", 1)
     assert answer.text == "Nothing was changed: this only reads."
 

@@ -13,6 +13,7 @@ from tableturn.prompts.sql_reply import find_sql
 from tableturn.tools.errors import ReplyError
 
 from tests.support.steps import grows_in_proportion
+from tests.tools.sql.test_literals import CHANGING
 
 Q = "SELECT name FROM singer WHERE age > 20"
 
@@ -85,6 +86,17 @@ def test_finds_the_query(reply: str, sql: str) -> None:
     assert find_sql(reply).sql == sql
 
 
+@pytest.mark.parametrize("sql", CHANGING)
+def test_statements_that_change_something_are_passed_on_to_be_rejected(sql: str) -> None:
+    for reply in (sql, f"```sql\n{sql}\n```", f"```sql\n{sql.lower()}\n```", f"This does it:\n\n{sql}"):
+        assert find_sql(reply, "postgres").sql.lower() == sql.lower()
+
+
+def test_what_stands_beside_a_query_is_left_out() -> None:
+    assert find_sql("```sql\nEXPLAIN ANALYZE DELETE FROM t\n```").sql == "DELETE FROM t"
+    assert find_sql(f"```sql\nSET search_path = public;\n{Q};\n```", "postgres").sql == Q
+
+
 NOT_FOUND = {
     "empty": ("", "empty"),
     "blank": (" \n ", "empty"),
@@ -95,6 +107,21 @@ NOT_FOUND = {
     "prose": ("The singers over twenty are listed in the table.", "malformed"),
     "prose that starts like SQL": ("With this schema, you look at singers.", "malformed"),
     "prose that starts with select": ("Select the rows that matter, then count them.", "malformed"),
+    **{
+        f"prose that starts with {text.split()[0].lower()}": (text, "malformed")
+        for text in (
+            "Call the singers over twenty.",
+            "Do the singers have ages?",
+            "Set the age to twenty, and count again.",
+            "set it to five rows",
+            "Comment: the ages come from the table singer.",
+            "Comment on the ages in singer.",
+            "Grant them access to the table.",
+            "Copy the rows from singer to a sheet.",
+            "Analyze the ages first.",
+            "lock the table, then count",
+        )
+    },
     "prose that would parse": ("Select everything", "malformed"),
     "json without sql": ('{"sql": null}', "malformed"),
     "json of prose": ('{"query": "all singers"}', "malformed"),

@@ -137,7 +137,20 @@ _WRITES = (
     exp.TruncateTable,
     exp.Command,
     exp.Attach,
+    exp.Detach,
+    exp.Into,
+    exp.NextValueFor,
 )
+CHANGES = re.compile(
+    r"(?:TRUNCATE|MERGE|GRANT|REVOKE|CALL|VACUUM|REINDEX|ANALYZE|COPY|DO|REFRESH|LOCK|COMMENT)\b(?!\s*[:,.])"
+    # One before a query is only left out.
+    r"|SET\b(?!\s*[:,.])(?![^;]*;\s*(?:SELECT|WITH)\b)",
+    re.IGNORECASE,
+)
+"""How statements begin that change something, and that are not read in every dialect."""
+
+_CHANGING_CALLS = ("nextval", "setval")
+_PRAGMA_CHANGES = re.compile(r"\s*PRAGMA\s+[\w.]+\s*=", re.IGNORECASE)
 
 
 def writes(sql: str, dialect: str = "sqlite") -> bool:
@@ -145,8 +158,12 @@ def writes(sql: str, dialect: str = "sqlite") -> bool:
 
     It is for words to people: what may run is decided by the engine (`Database.execute`).
     """
+    if CHANGES.match(sql.lstrip()) or _PRAGMA_CHANGES.match(sql):
+        return True
     try:
-        return parse_one(sql, dialect=rules_of(dialect).grammar).find(*_WRITES) is not None
+        tree = parse_one(sql, dialect=rules_of(dialect).grammar)
+        calls = (call.name.lower() for call in tree.find_all(exp.Anonymous))
+        return tree.find(*_WRITES) is not None or any(call in _CHANGING_CALLS for call in calls)
     except (SqlglotError, RecursionError):
         return False
 

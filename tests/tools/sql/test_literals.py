@@ -63,6 +63,24 @@ def test_a_literal_is_missing_if_rows_with_it_are_wanted(condition: str, missing
     assert {text.text for text in texts if text.missing} == missing
 
 
+CHANGING = (
+    "TRUNCATE TABLE t",
+    "MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN DELETE",
+    "GRANT SELECT ON t TO ada",
+    "REVOKE ALL ON t FROM ada",
+    "CALL tidy(1)",
+    "VACUUM FULL t",
+    "REINDEX TABLE t",
+    "ANALYZE t",
+    "COPY t FROM '/tmp/t.csv'",
+    "DO $$ BEGIN DELETE FROM t; END $$",
+    "REFRESH MATERIALIZED VIEW t",
+    "LOCK TABLE t",
+    "COMMENT ON TABLE t IS 'x'",
+    "SET ROLE admin",
+)
+
+
 @pytest.mark.parametrize(
     ("sql", "changes"),
     [
@@ -72,6 +90,13 @@ def test_a_literal_is_missing_if_rows_with_it_are_wanted(condition: str, missing
         ("SELECT 'DELETE FROM t'", False),
         ("PRAGMA table_info(t)", False),
         ("SELECT FROM (", False),
+        ("EXPLAIN ANALYZE DELETE FROM t", True),
+        ("SELECT a INTO kept FROM t", True),
+        ("SELECT nextval('s')", True),
+        ("SELECT setval('s', 5)", True),
+        ("PRAGMA user_version = 5", True),
+        ("SELECT comment, call, lock FROM t", False),
+        *((sql, True) for sql in CHANGING),
     ],
 )
 def test_statements_that_change_something_are_known(sql: str, *, changes: bool) -> None:

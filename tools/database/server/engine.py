@@ -12,6 +12,7 @@ from ...errors import (
     NothingReadable,
     QueryError,
     QueryFailed,
+    QueryRejected,
     QueryTimeout,
     SettingsError,
     TableLocked,
@@ -86,6 +87,7 @@ _COMPILE_SECONDS = 1.0
 # What the server's own time limit is given before the query is ended from outside.
 _GRACE_SECONDS = 0.5
 _PART_ROWS = 100_000
+_ALL = "the login may not read all that * stands for: name the columns instead"
 UNREADABLE = "<insufficient privilege>"
 """What PostgreSQL shows in the place of a query."""
 
@@ -131,6 +133,10 @@ class ServerEngine:
         """How long our own questions about the catalogue may take."""
         return _CATALOGUE_SECONDS * self._backend.patience
 
+    @property
+    def _compile_seconds(self) -> float:
+        return _COMPILE_SECONDS * self._backend.patience
+
     def _opened(self, connection: ServerConnection) -> tuple[str, tuple[str, ...], Catalogue]:
         return connection.read_version(), self._backend.warnings(connection), self._backend.catalogue(connection)
 
@@ -170,9 +176,8 @@ class ServerEngine:
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine`."""
         start = time.monotonic()
-        statement = self._read(sql)
 
-        def run(connection: ServerConnection) -> Table:
+        def run(connection: ServerConnection, statement: str) -> Table:
             cursor = connection.query(statement, limits)
             result = fetch(cursor, limits, sink)
             columns = tuple([entry[0] for entry in cursor.description])
@@ -180,7 +185,7 @@ class ServerEngine:
             return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start, notes=notes)
 
         try:
-            return self._with(limits.seconds, run, cancellation)
+            return self._read_with(sql, limits.seconds, run, cancellation)
         except TableLocked:
             names = self._reader.tables(sql, self._catalogue)
             which = f"the table {names[0]}" if len(names) == 1 else f"one of the tables {', '.join(names)}"
@@ -199,16 +204,16 @@ class ServerEngine:
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         """See `Engine`: the server itself is asked."""
         try:
-            statement = self._read(sql)
-            self._with(_COMPILE_SECONDS * self._backend.patience, lambda connection: connection.compile(statement))
+            self._read_with(sql, self._compile_seconds, lambda connection, statement: connection.compile(statement))
         except QueryError as error:
             return error
         return None
 
     def estimate(self, sql: str) -> Estimate | None:
         """See `Engine`."""
-        statement = self._read(sql)
-        return self._with(_COMPILE_SECONDS, lambda connection: connection.estimate(statement, self._catalogue))
+        return self._read_with(
+            sql, _COMPILE_SECONDS, lambda connection, statement: connection.estimate(statement, self._catalogue)
+        )
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         """See `Engine`: where all of a table cannot be read in time, the values of its first rows."""
@@ -243,6 +248,35 @@ class ServerEngine:
             statement = self._reader.read(sql, self._catalogue)
         self._backend.check_text(statement)
         return statement
+
+    def _read_with(
+        self,
+        sql: str,
+        seconds: float,
+        work: Callable[[ServerConnection, str], R],
+        cancellation: Cancellation | None = None,
+    ) -> R:
+        """Does something with a statement; one that names what the person does not see fails as for a missing name."""
+        statement = self._read(sql)
+        try:
+            return self._with(seconds, lambda connection: work(connection, statement), cancellation)
+        except (QueryFailed, QueryRejected) as error:
+            # The server knows the columns that are hidden: its refusals and its words on types would tell of them.
+            raise self._missing(sql, privileges=error.kind == "rejected") or error from None
+
+    def _missing(self, sql: str, *, privileges: bool) -> QueryError | None:
+        """The error for a name that the person does not see, as the server has it where there are no others."""
+        if self._backend.keeps_permissions:
+            return None
+        catalogue = self._fresh(at_once=True) if privileges else self._catalogue
+        try:
+            narrowed = self._reader.read(sql, catalogue, narrowed=True)
+            self._backend.check_text(narrowed)
+            self._with(self._compile_seconds, lambda connection: connection.compile(narrowed))
+        except QueryError as error:
+            return error if error.kind in ("unknown_table", "unknown_column") else None
+        # MySQL would name the first of the hidden columns.
+        return QueryRejected(_ALL) if privileges and self._reader.reads_all(sql) else None
 
     def _fresh(self, *, at_once: bool = False) -> Catalogue:
         """The catalogue, read again where the schema has changed."""

@@ -79,23 +79,28 @@ class Reader:
         generator: Any = grammar.dialect.generator()
         # The generator may be compiled: it takes no subclass and no other method, but looks its handlers up in a dict.
         self._handlers = {**generator._dispatch, **dict(grammar.writes)}
-        self._known: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, bool], str] = OrderedDict()
         self._lock = Lock()
 
-    def read(self, sql: str, catalogue: Catalogue) -> str:
+    def read(self, sql: str, catalogue: Catalogue, *, narrowed: bool = False) -> str:
         """The statement to send.
+
+        Args:
+            sql: One query.
+            catalogue: The tables and columns that it may name.
+            narrowed: Whether to read each table from a sub-query of these columns, so that the server knows no others.
 
         Raises:
             QueryRejected: It is not one statement that reads, or uses what is not allowed.
             QueryFailed: It cannot be read, or names a table that is not there.
             ResultTooLarge: It is too long, or nested too deeply.
         """
-        key = (sql, catalogue.version)
+        key = (sql, catalogue.version, narrowed)
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-        written = self._read(sql, catalogue)
+        written = self._read(sql, catalogue, narrowed=narrowed)
         with self._lock:
             self._known[key] = written
             if len(self._known) > _REMEMBERED:
@@ -108,11 +113,17 @@ class Reader:
         read = (catalogue.find(f"{place.db}.{place.name}" if place.db else place.name) for place in places)
         return sorted({relation.shown for relation in read if relation is not None})
 
-    def _read(self, sql: str, catalogue: Catalogue) -> str:
+    def reads_all(self, sql: str) -> bool:
+        """Whether a statement reads columns without naming them."""
+        return any(not isinstance(star.parent, exp.Count) for star in self._parsed(sql).find_all(exp.Star))
+
+    def _read(self, sql: str, catalogue: Catalogue, *, narrowed: bool) -> str:
         if len(sql) > STATEMENT_LENGTH:
             raise ResultTooLarge(f"the statement has {len(sql):,} characters: it may have {STATEMENT_LENGTH:,}")
         try:
             tree = self._parsed(sql)
+            if narrowed:
+                self._narrow(tree, catalogue)
             self._check(tree, catalogue)
             written = self._written(tree, catalogue.own_functions)
             self._check_written(written, catalogue)
@@ -251,6 +262,24 @@ class Reader:
         table.set("this", exp.to_identifier(relation.name, quoted=True))
         if not table.alias and known_as != relation.name:
             table.set("alias", exp.TableAlias(this=exp.to_identifier(written.name, quoted=written.quoted)))
+
+    def _narrow(self, tree: exp.Expr, catalogue: Catalogue) -> None:
+        """Put a sub-query of the columns that are known in the place of each table."""
+        for table in list(tree.find_all(exp.Table)):
+            parts = [part for part in table.parts if isinstance(part, exp.Identifier)]
+            if not parts or (len(parts) == 1 and self._is_declared(table, self._folded(parts[0]))):
+                continue
+            relation = catalogue.find(".".join(map(self._folded, parts)))
+            if relation is None:
+                continue
+            columns = [exp.column(column.name, quoted=True) for column in relation.columns]
+            source = exp.table_(relation.name, db=relation.schema or None, quoted=True)
+            alias = table.args.get("alias") or exp.TableAlias(this=parts[-1].copy())
+            read = exp.Subquery(this=exp.select(*columns).from_(source), alias=alias, joins=table.args.get("joins"))
+            table.replace(read)
+        for column in tree.find_all(exp.Column):
+            if column.args.get("db"):  # a sub-query has no schema
+                column.set("db", None)
 
     def _folded(self, name: exp.Identifier) -> str:
         return name.name if name.quoted else self._grammar.fold(name.name)
