@@ -33,8 +33,10 @@ class ReasonTask(Task[CodeDraft]):
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        template = "reason_craft" if self.generate.style == "craft" else "reason"
-        return self.generate.render_as(template, budget, self.programs, mode=self.mode)
+        if self.generate.style == "craft":
+            return self.generate.render_as("reason_craft", budget, self.programs, mode=self.mode)
+        programs = tuple(program.in_dialect(self.generate.schema.dialect) for program in self.programs)
+        return self.generate.render_as("reason", budget, programs, mode=self.mode)
 
     def parse(self, text: str) -> CodeDraft:
         """The Python blocks joined in order, and for `pot` the SQL; either counts without the other.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ..tools.errors import ReplyError
 from .generate import GenerateTask
 from .replies import Draft
 from .task import Prompt, Task
@@ -48,5 +50,14 @@ class ReviseTask(Task[Draft]):
         return self.generate.render_as(f"revise_{style}", budget, revise=self)
 
     def parse(self, text: str) -> Draft:
-        """The statement, and how sure its writer is where the form of the reply has a place for that."""
-        return (self.generate if self.generate.reply == "sql" else replace(self.generate, reply="answer")).parse(text)
+        """The statement, and how sure its writer is where the form of the reply has a place for that.
+
+        One that asks back or declines leaves the attempt as it is: asking once more would cost a request.
+        """
+        if self.generate.reply == "sql":
+            return self.generate.parse(text)
+        with suppress(ReplyError):
+            said = replace(self.generate, reply="any").parse(text)
+            if said.understood is not None and said.declines:
+                return Draft(self.sql, sure=0.0, doubt=said.understood.reply)
+        return replace(self.generate, reply="answer").parse(text)

@@ -101,8 +101,8 @@ def objection(attempt: Attempt, previous: Attempt, code: CodeResult | None = Non
         return None  # anything is better than nothing
     if is_empty(attempt.result) and not is_empty(previous.result):
         return "gave no rows"
-    if attempt.source == "merged":
-        return None
+    if attempt.source == "merged" or (attempt.sql == previous.sql and attempt.doubt):
+        return None  # or the same query, of which its writer now says why it may be wrong
     if (sought := near_value(previous)) is not None:
         found = constants(attempt.sql, attempt.dialect).looks_for(sought.near)
         return None if found and not is_empty(attempt.result) else f"does not look for {sought.near!r}"

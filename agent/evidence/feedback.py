@@ -39,22 +39,21 @@ class Bounds:
 
 
 def problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:
-    """The error and the findings, one a line."""
+    """The error and the findings, one a line, none twice."""
     lines: list[str] = []
-    if attempt.error and settings.feedback_error:
-        lines.append(_error(attempt, findings) if settings.feedback_names else attempt.error)
+    said: Finding | None = None
+    if attempt.error and settings.feedback_error and settings.feedback_names:
+        # The checks know the nearest right names, and say what failed no worse than the database does.
+        of_kind = (finding for finding in findings if finding.kind == attempt.error_kind)
+        said = next((finding for finding in of_kind if finding.severity == "error"), None)
+        lines.append(f"The query failed ({attempt.error_kind}): {describe(said) if said else attempt.error}")
+    elif attempt.error and settings.feedback_error:
+        lines.append(attempt.error)
     elif attempt.result is not None and not attempt.result.rows and settings.feedback_findings:
         lines.append("The query ran but gave no rows.")
     if settings.feedback_findings:
-        lines += [describe(finding) for finding in findings if finding.severity != "info"]
+        lines += [describe(finding) for finding in findings if finding.severity != "info" and finding is not said]
     return "\n".join(dict.fromkeys(lines))
-
-
-def _error(attempt: Attempt, findings: Sequence[Finding]) -> str:
-    """The error with its class and the nearest right names, which the checks know."""
-    hints = [finding.suggestion for finding in findings if finding.severity == "error" and finding.suggestion]
-    hint = f" ({'; '.join(hints)})" if hints else ""
-    return f"The query failed ({attempt.error_kind}): {attempt.error}{hint}"
 
 
 def describe(finding: Finding) -> str:

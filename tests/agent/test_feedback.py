@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
+from tableturn.agent import SQLAgent
 from tableturn.agent.evidence.feedback import Bounds, result_csv
 from tableturn.agent.records import Result
 from tableturn.prompts.tokens import estimate_tokens
+
+from tests.support.scripted import writes
 
 
 def test_a_small_result_is_shown_whole() -> None:
@@ -29,3 +34,13 @@ def test_no_result_is_shown_beyond_its_bounds(columns: int, rows: int, cell: str
     shown = result_csv(result, bounds)
     assert shown.count("\n") <= bounds.rows + 3
     assert estimate_tokens(shown) <= bounds.tokens + 2 * bounds.cell + 40, "one cell, and what was left out"
+
+
+def test_what_failed_is_said_once(shop: Path) -> None:
+    model = writes("SELECT nme FROM customers", "SELECT name FROM customers")
+    with SQLAgent(shop, model=model, settings={"mend_names": False}) as agent:
+        agent.ask("Who are the customers?")
+    said = model.prompts[-1]
+    assert "The query failed (unknown_column): There is no column nme in customers. use name\n" in said
+    assert "It failed" not in said
+    assert said.count("nme") == 2, "in the query and in the error"

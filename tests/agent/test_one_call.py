@@ -187,3 +187,15 @@ def test_without_rephrasing_only_a_paper_simplifies_by_a_request(shop: Path, pre
     with SQLAgent(shop, model=model, preset=preset, settings=settings) as agent:
         agent.ask("Who lives in Paris?")
     assert len(model.prompts) == requests
+
+
+@pytest.mark.parametrize("intent", ["ambiguous", "unanswerable"])
+def test_a_revision_that_gives_no_query_lets_the_query_stand(shop: Path, intent: str) -> None:
+    drafts = iter([f"```sql\n{PARIS} AND id < 0\n```\nSure: 90", instead_of_sql(intent, "No dates are there.")])
+    model = ScriptedModel(script=lambda _prompt: next(drafts))
+    with SQLAgent(shop, model=model, settings=ALONE | {"clarify": True, "gate": False}) as agent:
+        answer = agent.ask("Who lived in Paris?")
+    assert len(model.prompts) == 2
+    assert "Here only a query is an answer" in model.prompts[-1]
+    assert (answer.status, answer.sql) == ("converged", f"{PARIS} AND id < 0")
+    assert answer.certainty == "unsure: the model says: No dates are there."

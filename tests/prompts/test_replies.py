@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.explain import ExplainTask
+from tableturn.prompts.generate import PromptStyle
 from tableturn.prompts.reason import ReasonTask
 from tableturn.prompts.rephrase import RephraseTask
 from tableturn.prompts.replies import CodeDraft, Explanation, Rephrasing
 from tableturn.prompts.reply_text import find_json
 from tableturn.prompts.simplify import SimplifyTask
 from tableturn.tools.errors import ReplyError
+from tableturn.tools.examples.seeds import seed_programs
 
 from .samples import HISTORY, SCHEMA, every_task, generate
 
@@ -153,3 +156,11 @@ def test_nothing_described(reply: str) -> None:
 
 def test_escapes_of_half_a_surrogate_pair_are_replaced() -> None:
     assert find_json(r'{"rephrased": "how many \udfff \ud83d\ude00?"}') == {"rephrased": "how many ? 😀?"}
+
+
+@pytest.mark.parametrize(("style", "sql"), [("full", "TO_CHAR("), ("craft", "strftime(")])
+def test_worked_examples_are_in_the_databases_sql_but_for_a_papers_form(style: PromptStyle, sql: str) -> None:
+    asked = generate(style, schema=replace(SCHEMA, dialect="postgres"), schema_style="frames")
+    prompt = ReasonTask(asked, "pot", seed_programs()).render(100_000)
+    said = prompt.messages[-1].content
+    assert [name for name in ("TO_CHAR(", "strftime(") if name in said] == [sql]

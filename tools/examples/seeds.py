@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from sqlglot import transpile
+
 from ..errors import ExampleStoreError
+from ..sql.dialects import rules_of
 from .chroma import is_made
 from .embedding import Embedding, HashedEmbedding, make_embedding
 from .example import Example
@@ -51,6 +54,12 @@ class SeedProgram:
     thought: str
     code: str
     sql: str
+
+    def in_dialect(self, dialect: str) -> SeedProgram:
+        """Return it with its SQL as another engine than SQLite understands it."""
+        if dialect == "sqlite":
+            return self
+        return replace(self, sql=transpile(self.sql, "sqlite", rules_of(dialect).grammar)[0])
 
 
 @cache

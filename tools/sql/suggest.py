@@ -29,6 +29,11 @@ def one_of(names: Sequence[str]) -> str:
     return listed(names, "or")
 
 
+def suggested(near: Sequence[str]) -> str:
+    """Return what to write for a misspelt name: an order only where a single name is near."""
+    return f"did you mean {one_of(near)}?" if len(near) > 1 else f"use {near[0]}" if near else ""
+
+
 def join_condition(key: ForeignKey, rules: Rules) -> str:
     """`a.x = b.y`."""
     table, ref_table = rules.shown(key.table), rules.shown(key.ref_table)

@@ -160,3 +160,11 @@ _DOUBLING = "WITH c0 AS (SELECT 1 AS x)" + "".join(
 def test_what_takes_long_to_compile_is_not_compiled(sql: str, severity: str) -> None:
     found = check(sql, SHOP)
     assert (found[0].kind, found[0].severity) == ("too_large", severity)
+
+
+def test_one_near_name_is_an_order_and_several_are_a_question() -> None:
+    near = TableSchema("staff", (ColumnSchema("first_name", "TEXT"), ColumnSchema("last_name", "TEXT")))
+    (several,) = check("SELECT name FROM staff", Schema("s", (near,)))
+    assert several.suggestion == "did you mean first_name or last_name?"
+    (one,) = check("SELECT frst_name FROM staf", Schema("s", (near,)))[:1]
+    assert one.suggestion == "use staff"

@@ -14,7 +14,7 @@ from ..findings import Finding
 from ..keywords import fold
 from ..query import Query, is_aggregate
 from ..scope import Reference, Scope, Source, outwards
-from ..suggest import join_path, nearest_names, one_of, path_between
+from ..suggest import join_path, nearest_names, one_of, path_between, suggested
 from .advice import instead_of, syntax_advice
 
 _FUNCTION = re.compile(r"function(?: with name)?:? (?:\w+\.)?(\w+)", re.IGNORECASE)
@@ -73,7 +73,7 @@ def _unknown_table(source: Source, query: Query) -> Finding:
     schema, rules = query.schema, query.rules
     near = nearest_names(source.node.name, (table.name for table in schema.tables))
     names = [rules.shown(table.name) for table in schema.tables[:12]]
-    suggestion = f"use {one_of([rules.shown(name) for name in near])}" if near else f"the tables are {', '.join(names)}"
+    suggestion = suggested([rules.shown(name) for name in near]) or f"the tables are {', '.join(names)}"
     return Finding("unknown_table", "error", f"There is no table {source.node.name}.", source.node.name, suggestion)
 
 
@@ -111,9 +111,9 @@ def _right_column(reference: Reference, sources: list[Source], schema: Schema, r
     holder = next((table.name for table in schema.tables if table.column(reference.column)), None)
     if holder is not None:
         return _join_advice(schema, [source.table.name for source in reachable if source.table], holder, near, rules)
-    if near:
-        return f"use {one_of(near)}"
-    return f"the columns are {', '.join(map(rules.shown, held[:12]))}" if held else ""
+    if near or not held:
+        return suggested(near)
+    return f"the columns are {', '.join(map(rules.shown, held[:12]))}"
 
 
 def _join_advice(schema: Schema, starts: list[str], table: str, near: list[str], rules: Rules) -> str:
@@ -121,7 +121,7 @@ def _join_advice(schema: Schema, starts: list[str], table: str, near: list[str],
     advice = f"the table {rules.shown(table)} has it"
     if path:
         advice += f": join it {join_path(path, rules)}"
-    return f"{advice}; or use {one_of(near)}" if near else advice
+    return f"{advice}; or {suggested(near)}" if near else advice
 
 
 def _unknown_source(reference: Reference, place: str, query: Query) -> Finding:
