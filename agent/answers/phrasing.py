@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
-from ...tools.sql import Heading, explain
+from ...tools.sql import Heading, SearchedLiteral, explain
 from ...tools.sql import headings as headings_of
 from ...tools.stemming import singular
 from ..advice import advise, advisory
@@ -60,8 +60,11 @@ def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
     return None if estimate is None else {"rows": estimate.rows, "bytes": estimate.bytes}
 
 
-def phrased(result: Result, headings: Sequence[Heading]) -> str:
-    """What an answer says of a result."""
+def phrased(result: Result, headings: Sequence[Heading], literals: Sequence[SearchedLiteral] = ()) -> str:
+    """What an answer says of a result; of one without rows also which of the query's literals no row has."""
+    missing = [f"no row of {literal.table} has {literal.condition}" for literal in literals if literal.missing]
+    if missing and not (result.withheld or result.rows):
+        return f"No rows match: {', and '.join(missing)}."
     return WITHHELD if result.withheld else words_or_count(result, headings)
 
 

@@ -202,8 +202,11 @@ def logit(share: float) -> float:
 
 
 def in_words(value: float, reason: str) -> str:
-    """Return how sure an answer is, for people: no answer is called unsure without a reason that they can check."""
-    if value >= SURE:
+    """Return how sure an answer is, for people: unsure only with a reason that they can check, sure with none against.
+
+    Of certainty itself, as of a query that a person wrote, the reason speaks for it.
+    """
+    if value == 1 or (value >= SURE and not reason):
         return "sure"
     return "unsure" if value < FAIRLY_SURE and reason else "fairly sure"
 
@@ -221,10 +224,8 @@ def doubts(attempt: Attempt, found: Evidence, comparison: Comparison | None = No
     differing = found.differing - (comparison is not None and comparison.conclusive and not comparison.agree)
     if differing:
         yield f"{differing} of {drafts} other drafts {'gives' if differing == 1 else 'give'} something else"
-    if not found.empty:
-        missing = [f"'{literal.text}' in {literal.column}" for literal in attempt.literals if literal.missing]
-        if missing:
-            yield f"no row has {' or '.join(missing)}"
+    if missing := [literal.condition for literal in attempt.literals if literal.missing]:
+        yield f"no row has {' or '.join(missing)}"
     if attempt.doubt and found.sure is not None and found.sure < DOUBTED:
         yield f"the model says: {attempt.doubt}"
     if found.unfinished:
