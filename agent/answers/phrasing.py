@@ -11,7 +11,7 @@ from ...tools.sql import headings as headings_of
 from ...tools.stemming import singular
 from ..advice import advise, advisory
 from ..evidence.compare import is_empty
-from ..records import PlainCell, Result, Status
+from ..records import PlainCell, Result
 
 COLUMNS_IN_WORDS = 8
 """So many columns are named at most: the names of more stand over the rows."""
@@ -111,12 +111,9 @@ def explained(sql: str | None, database: Database) -> str:
 
 
 @advisory("phrasing", ())
-def remarks(result: Result, status: Status) -> tuple[str, ...]:
-    """What a reader should know before relying on the result."""
-    found = [] if result.withheld else about(result)
-    if status == "capped":
-        found.append("Uncertain: the query did not converge.")
-    return tuple(found)
+def remarks(result: Result) -> tuple[str, ...]:
+    """What a reader should know before relying on the result; what speaks against it is its certainty's to say."""
+    return () if result.withheld else tuple(about(result))
 
 
 def about(result: Result) -> list[str]:

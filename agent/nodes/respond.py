@@ -196,7 +196,7 @@ def _conclude(
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
         reads_only = (READS_ONLY,) if what_it_is(turn.asked) else ()
-        known = (*reads_only, *caveats, *remarks(chosen.result, status))
+        known = (*reads_only, *caveats, *remarks(chosen.result))
         called = headed(chosen.sql, chosen.result.columns, database)
         return _Conclusion(status, phrased(chosen.result, called, chosen.literals), known, chosen.result, called)
     if code is not None:
