@@ -77,7 +77,8 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
     if declines and not _READS_A_TABLE.search(found.sql) and _may(said.intent, form):
         return _declined(said, question, form, dialect)
     understood = Rephrasing(said.question, said.question) if said.question else None
-    return Draft(found.sql, notes=found.notes, sure=said.sure, doubt=said.why, understood=understood)
+    doubt = "" if _NOTHING.fullmatch(said.why) else said.why
+    return Draft(found.sql, notes=found.notes, sure=said.sure, doubt=doubt, understood=understood)
 
 
 def _hint(form: ReplyForm, dialect: str) -> str:

@@ -59,6 +59,7 @@ class AskResult(BaseModel):
 
     `status` is `converged`, `capped`, `needs_clarification` (`text` asks back: reply by `ask` in the same thread),
     `unanswerable` or `failed`. `rows` holds the first rows; `row_count` says how many there are.
+    `confidence_reason` is what speaks against the answer; empty where nothing does.
     """
 
     turn: str
@@ -74,6 +75,7 @@ class AskResult(BaseModel):
     confidence: float
     choices: list[str]
     notes: list[str]
+    confidence_reason: str
 
 
 class QueryResult(BaseModel):

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
-from ...tools.sql import Heading, explain
+from ...tools.sql import Heading, SearchedLiteral, explain
 from ...tools.sql import headings as headings_of
 from ...tools.stemming import singular
 from ..advice import advise, advisory
 from ..evidence.compare import is_empty
-from ..records import PlainCell, Result, Status
+from ..records import PlainCell, Result
 
 COLUMNS_IN_WORDS = 8
 """So many columns are named at most: the names of more stand over the rows."""
@@ -60,8 +60,11 @@ def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
     return None if estimate is None else {"rows": estimate.rows, "bytes": estimate.bytes}
 
 
-def phrased(result: Result, headings: Sequence[Heading]) -> str:
-    """What an answer says of a result."""
+def phrased(result: Result, headings: Sequence[Heading], literals: Sequence[SearchedLiteral] = ()) -> str:
+    """What an answer says of a result; of one without rows also which of the query's literals no row has."""
+    missing = [f"no row of {literal.table} has {literal.condition}" for literal in literals if literal.missing]
+    if missing and not (result.withheld or result.rows):
+        return f"No rows match: {', and '.join(missing)}."
     return WITHHELD if result.withheld else words_or_count(result, headings)
 
 
@@ -108,12 +111,9 @@ def explained(sql: str | None, database: Database) -> str:
 
 
 @advisory("phrasing", ())
-def remarks(result: Result, status: Status) -> tuple[str, ...]:
-    """What a reader should know before relying on the result."""
-    found = [] if result.withheld else about(result)
-    if status == "capped":
-        found.append("Uncertain: the query did not converge.")
-    return tuple(found)
+def remarks(result: Result) -> tuple[str, ...]:
+    """What a reader should know before relying on the result; what speaks against it is its certainty's to say."""
+    return () if result.withheld else tuple(about(result))
 
 
 def about(result: Result) -> list[str]:

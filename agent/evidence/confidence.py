@@ -36,6 +36,9 @@ Of 120 questions with two readings 116 were then asked back or told of; of 382 r
 another reading.
 """
 
+LONGEST_REASON = 200
+"""Longest words of a model's or an engine's in a reason, in characters."""
+
 STRENGTH = 20
 """What is assumed of a model of which little is known counts as much as so many judged answers."""
 
@@ -202,33 +205,52 @@ def logit(share: float) -> float:
 
 
 def in_words(value: float, reason: str) -> str:
-    """Return how sure an answer is, for people: no answer is called unsure without a reason that they can check."""
-    if value >= SURE:
+    """Return how sure an answer is, for people: unsure only with a reason that they can check, sure with none against.
+
+    Of certainty itself, as of a query that a person wrote, the reason speaks for it.
+    """
+    if value == 1 or (value >= SURE and not reason):
         return "sure"
     return "unsure" if value < FAIRLY_SURE and reason else "fairly sure"
 
 
-def doubts(attempt: Attempt, found: Evidence, comparison: Comparison | None = None) -> Iterator[str]:
-    """Yield what speaks against an answer, each a fact.
+def doubts(
+    attempt: Attempt, found: Evidence, comparison: Comparison | None = None, attempts: Sequence[Attempt] = ()
+) -> list[str]:
+    """Return what speaks against an answer, each a fact; of a loop that did not converge, what its attempts gave.
 
     Other readings of the question are told with what they give, beside the answer itself.
     """
+    said: list[str] = []
     if found.approved:
-        return
+        return said
     if comparison is not None and comparison.conclusive and not comparison.agree:
-        yield f"the pandas code gives something else: {comparison.reason}"
+        said.append(f"the pandas code gives something else: {comparison.reason}")
     drafts = found.agreeing + found.differing - (comparison is not None)
     differing = found.differing - (comparison is not None and comparison.conclusive and not comparison.agree)
     if differing:
-        yield f"{differing} of {drafts} other drafts {'gives' if differing == 1 else 'give'} something else"
-    if not found.empty:
-        missing = [f"'{literal.text}' in {literal.column}" for literal in attempt.literals if literal.missing]
-        if missing:
-            yield f"no row has {' or '.join(missing)}"
+        said.append(f"{differing} of {drafts} other drafts {'gives' if differing == 1 else 'give'} something else")
+    if missing := [literal.condition for literal in attempt.literals if literal.missing]:
+        said.append(f"no row has {' or '.join(missing)}")
     if attempt.doubt and found.sure is not None and found.sure < DOUBTED:
-        yield f"the model says: {attempt.doubt}"
+        said.append(f"the model says: {_shortened(attempt.doubt)}")
     if found.unfinished:
-        yield "the attempts did not converge"
+        others = [other for other in attempts if other.source != "candidate" and other is not attempt]
+        differing = [agreement(attempt, other) for other in others].count(False)
+        if others and (error := others[-1].error):
+            said.append(f"a later query failed: {_shortened(error).rstrip('.')}")
+        elif differing:
+            of = f"{differing} of {len(others)} other attempts"
+            said.append(f"{of} {'gives' if differing == 1 else 'give'} something else")
+        if not said:
+            said.append("the attempts did not converge")
+    return said
+
+
+def _shortened(text: str) -> str:
+    """Return the text on one line, cut at a word if it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1].rsplit(" ", 1)[0] + "…"
 
 
 @dataclass(frozen=True)
@@ -280,7 +302,7 @@ def certainty(
         return Certainty(BY_CODE, BY_CODE, "no query ran that confirms what the code gave")
     found = evidence_of(chosen, status, attempts, comparison, rivals)
     signals, past = found.signals(), _standing(run)
-    said = [*doubts(chosen, found, comparison), *_past(past)]
+    said = [*doubts(chosen, found, comparison, attempts), *_past(past)]
     return Certainty(confidence(signals, past), confidence(signals), "; ".join(said), signals)
 
 

@@ -196,9 +196,9 @@ def _conclude(
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
         reads_only = (READS_ONLY,) if what_it_is(turn.asked) else ()
-        known = (*reads_only, *caveats, *remarks(chosen.result, status))
+        known = (*reads_only, *caveats, *remarks(chosen.result))
         called = headed(chosen.sql, chosen.result.columns, database)
-        return _Conclusion(status, phrased(chosen.result, called), known, chosen.result, called)
+        return _Conclusion(status, phrased(chosen.result, called, chosen.literals), known, chosen.result, called)
     if code is not None:
         over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()
         called = headed(None, code.result.columns, database)

@@ -154,6 +154,8 @@ def _text(answer: Answer, asker: Asker) -> str:
         parts.append(_table(answer))
     if answer.explanation:
         parts.append(f"*{escaped_markdown(answer.explanation)}*")
+    if certainty := answer.certainty:
+        parts.append(escaped_markdown(f"{certainty[0].upper()}{certainty[1:]}."))
     return asker.masked("\n\n".join(parts))
 
 

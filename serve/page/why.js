@@ -11,7 +11,7 @@ const STOPPED = {
 /** What speaks against an answer, where anything does; the figure is for whoever compares answers. */
 export function Why({ answer, sureness }) {
   const { confidence, confidence_reason: reason, trusted, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, basis } = answer;
-  const [words, level] = !reason ? ["", ""] : confidence >= sureness.sure ? ["Sure", "high"] : confidence >= sureness.fairly_sure ? ["Fairly sure", "middle"] : ["Unsure", "low"];
+  const [words, level] = !reason ? ["", ""] : confidence === 1 ? ["Sure", "high"] : confidence >= sureness.fairly_sure ? ["Fairly sure", "middle"] : ["Unsure", "low"];
   return html`<details class="why">
     <summary>${words && html`<span class=${`meter ${level}`} aria-hidden="true"></span>${words}: ${reason} `}
       ${trusted === true && html`<span class="badge">✓ trusted</span>`}${trusted === false && html`<span class="badge">not trusted</span>`}

@@ -62,6 +62,8 @@ def test_what_is_said_is_of_the_answer(world: Path) -> None:
     answer = asked(world, "name of cities in the USA", draft, "SELECT count(*) FROM city", max_attempts=2)
     assert (answer.sql, answer.row_count) == (draft, 0)
     assert answer.status == "capped", "what converged is not the answer"
+    fact = "no row has 'USA' in country (it has 'United States'); 1 of 1 other attempts gives something else"
+    assert answer.confidence_reason == fact
     assert "attempt 1 is the answer, because the last one does not look for 'United States'" in answer.stopped
 
 

@@ -147,9 +147,9 @@ def test_confidence_is_the_share_of_right_answers_moved_by_the_weights() -> None
     assert sure_of(PLAIN, Standing(elsewhere=Recorded(0, 20)), weights) == 0.4
 
 
-def test_nothing_is_called_unsure_without_a_reason() -> None:
+def test_nothing_is_called_unsure_without_a_reason_or_sure_against_one() -> None:
     values = (1.0, 0.9, 0.899, 0.7, 0.699, 0.0)
-    assert [in_words(value, "x") for value in values] == ["sure"] * 2 + ["fairly sure"] * 2 + ["unsure"] * 2
+    assert [in_words(value, "x") for value in values] == ["sure"] + ["fairly sure"] * 3 + ["unsure"] * 2
     assert [in_words(value, "") for value in values] == ["sure"] * 2 + ["fairly sure"] * 4
 
 
@@ -162,12 +162,16 @@ def test_what_speaks_against_an_answer_is_a_fact() -> None:
     assert said(ran(sure=0.95, doubt="there are two dates")) == []
     missing = (SearchedLiteral("t", "city", "atlantis", held=False),)
     assert said(ran(literals=missing)) == ["no row has 'atlantis' in city"]
-    assert said(ran(value=None, literals=missing)) == [], "the empty result says so itself"
+    assert said(ran(value=None, literals=missing)) == ["no row has 'atlantis' in city"]
     others = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate")]
     assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other drafts gives something else"]
+    long = said(ran(sure=0.3, doubt="orders may be counted twice " * 20))[0].removeprefix("the model says: ")
+    assert len(long) <= 200
+    assert long.endswith((" orders…", " may…", " be…", " counted…", " twice…"))
     differs = Comparison(False, reason="2 rows more")
     assert said(ran(), differs) == ["the pandas code gives something else: 2 rows more"]
     assert said(ran(), status="capped") == ["the attempts did not converge"]
+    assert said(ran(literals=missing), status="capped") == ["no row has 'atlantis' in city"], "a fact is enough"
     assert said(ran(source="edited", literals=missing)) == []
 
 
@@ -195,6 +199,23 @@ def test_the_offline_translators_own_certainty_is_its_word(shop: Path) -> None:
         answer = agent.ask("How many customers are there?")
     assert answer.confidence > 0.8
     assert answer.record.evidence["said"] == 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "fact"),
+    [
+        ("city = 'Singapore'", "'Singapore' in city"),
+        ("city LIKE 'Singa%'", "'Singa' in city"),
+        ("city = 'PARIS'", "'PARIS' in city (it has 'Paris')"),
+    ],
+)
+def test_an_empty_result_says_which_value_no_row_has(shop: Path, condition: str, fact: str) -> None:
+    reply = f"```sql\nSELECT id FROM customers WHERE {condition}\n```\nSure: 95"
+    answer = answered(shop, reply, record="off", max_attempts=1)
+    assert (answer.text, answer.rows) == (f"No rows match: no row of customers has {fact}.", ())
+    assert answer.certainty == f"fairly sure: no row has {fact}"
+    counted = answered(shop, reply.replace("SELECT id", "SELECT count(*)"), record="off", max_attempts=1)
+    assert counted.certainty == answer.certainty
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,8 @@ def test_the_cap_ends_what_does_not_converge(shop: Path) -> None:
     statements = [f"SELECT id + {n} FROM customers" for n in range(9)]
     answer = asked(shop, writes(*statements), gate=False, max_attempts=4)
     assert (answer.status, len(answer.attempts)) == ("capped", 4)
-    assert "did not converge" in answer.text
+    assert answer.confidence_reason == "3 of 3 other attempts give something else"
+    assert "converge" not in " ".join([answer.text, *answer.notes]), "its certainty says so, once"
     assert answer.stopped.startswith("4 attempts")
 
 
@@ -83,6 +84,12 @@ def test_a_worse_revision_never_replaces_the_draft(shop: Path, worse: str) -> No
     assert answer.sql == GOOD
     assert answer.rows == (("Ada",), ("Cy",))
     assert answer.answered
+
+
+def test_a_revision_that_failed_is_told_by_its_error(shop: Path) -> None:
+    answer = asked(shop, writes(GOOD, BROKEN), gate=False, max_attempts=2)
+    assert (answer.sql, answer.status) == (GOOD, "capped")
+    assert answer.confidence_reason.startswith("a later query failed: no such column: nme")
 
 
 def test_nothing_that_runs_is_a_failure_and_says_why(shop: Path) -> None:
@@ -103,7 +110,7 @@ def test_writing_is_refused_by_the_engine(shop: Path) -> None:
 def test_an_empty_result_is_said(shop: Path) -> None:
     answer = asked(shop, writes(EMPTY))
     assert answer.row_count == 0
-    assert answer.text.startswith("No rows match.")
+    assert answer.text == "No rows match: no row of customers has 'Nowhere' in city."
     assert answer.confidence < 0.75
 
 

@@ -38,6 +38,14 @@ def test_the_query_alone_is_enough(reply: str) -> None:
     assert (draft.sql, draft.sure, draft.understood) == (SQL, None, None)
 
 
+@pytest.mark.parametrize("nothing", ["none", "None.", "n/a", "no", "nothing"])
+def test_no_reason_is_no_doubt(nothing: str) -> None:
+    record = {"question": "Give me the names.", "sure": 70, "why": nothing, "sql": SQL}
+    for reply in (f"Question: Give me the names.\n{BLOCK}\nSure: 70, {nothing}", f"```json\n{json.dumps(record)}\n```"):
+        draft = read_answer(reply, "names?")
+        assert (draft.sure, draft.doubt) == (0.7, "")
+
+
 @pytest.mark.parametrize(
     "reply",
     [

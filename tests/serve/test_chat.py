@@ -14,6 +14,7 @@ from tableturn.agent import SQLAgent
 from tableturn.serve import create_app
 
 from tests.serve.conftest import scripted, serving
+from tests.support.scripted import ScriptedModel
 
 
 def openai_client(app: Any) -> openai.AsyncOpenAI:
@@ -41,6 +42,20 @@ async def test_completion(asked: tuple[openai.AsyncOpenAI, Any]) -> None:
     assert "```sql" in text
     assert reply.usage is not None
     assert reply.usage.prompt_tokens > 0
+
+
+@pytest.mark.parametrize(("sure", "certainty"), [(40, "Unsure: the model says: some may be counted twice."), (95, "")])
+async def test_a_doubt_is_one_sentence(
+    shop: Path, agent_over: Callable[..., SQLAgent], sure: int, certainty: str
+) -> None:
+    reply = f"```sql\nSELECT count(*) FROM customers\n```\nSure: {sure}, some may be counted twice"
+    app = create_app(agent_over(shop, model=ScriptedModel(script=lambda prompt: reply)))
+    async with app.router.lifespan_context(app):
+        messages: Any = [{"role": "user", "content": "How many customers are there?"}]
+        answer = await openai_client(app).chat.completions.create(model="tableturn", messages=messages)
+    text = answer.choices[0].message.content or ""
+    assert text.endswith(certainty)
+    assert ("counted twice" in text) == bool(certainty)
 
 
 async def test_a_conversation_goes_on(asked: tuple[openai.AsyncOpenAI, Any]) -> None:

@@ -20,6 +20,7 @@ from tableturn.serve.mcp import mcp_server
 from tableturn.serve.server import given, opened_server
 
 from tests.serve.conftest import scripted
+from tests.support.scripted import ScriptedModel
 
 TOOLS = {"ask", "run_sql", "schema", "values", "explain", "approve"}
 
@@ -46,6 +47,15 @@ async def refused(client: Client, tool: str, **arguments: Any) -> str:
     return " ".join(getattr(part, "text", "") for part in result.content)
 
 
+async def test_what_speaks_against_an_answer_is_told(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    reply = "```sql\nSELECT count(*) FROM customers\n```\nSure: 40, some may be counted twice"
+    model = ScriptedModel(script=lambda prompt: reply)
+    async with calling(agent_over(shop, model=model)) as client:
+        answer = await called(client, "ask", question="How many customers are there?")
+    assert list(answer)[-1] == "confidence_reason"
+    assert answer["confidence_reason"] == "the model says: some may be counted twice"
+
+
 async def test_every_tool(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     async with calling(agent_over(shop)) as client:
         assert client.server_info is not None
@@ -55,6 +65,7 @@ async def test_every_tool(shop: Path, agent_over: Callable[..., SQLAgent]) -> No
         assert all(tool.output_schema and tool.description for tool in listed.values())
         answer = await called(client, "ask", question="Who are the customers?")
         assert answer["rows"] == [["Ada"], ["Bo"], ["Cy"]]
+        assert answer["confidence_reason"] == ""
         more = await called(client, "ask", question="Again?", thread=answer["thread"])
         assert more["thread"] == answer["thread"]
         assert (await called(client, "run_sql", sql="SELECT count(*) FROM orders"))["rows"] == [[4]]

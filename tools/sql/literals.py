@@ -34,6 +34,7 @@ class SearchedLiteral:
         held: Whether a row has it.
         sought: Whether rows with it are wanted: not by `!=`, nor beside another of a list that a row has, nor if empty.
         near: The only value of the column that is like a text which no row has; empty if there is none, or several.
+        written: A text as the query spells it, without wildcards at its ends; empty for a number.
     """
 
     table: str
@@ -42,6 +43,13 @@ class SearchedLiteral:
     held: bool
     sought: bool = True
     near: str = ""
+    written: str = ""
+
+    @property
+    def condition(self) -> str:
+        """What no row fulfils, in words: `'Singapore' in country`, and the value that is like it."""
+        near = f" (it has '{self.near}')" if self.near else ""
+        return f"'{self.written or self.text}' in {self.column}{near}"
 
     @property
     def missing(self) -> bool:
@@ -85,4 +93,4 @@ def _searched_by(node: exp.Expr, query: Query, contents: Contents) -> Iterator[S
     for item, text, written, held in found:
         sought = bool(text) and (held or not excluded)
         alike = contents.nearest(*item, written, 2) if sought and not held and written else ()
-        yield SearchedLiteral(*item, text, held, sought, alike[0] if len(alike) == 1 else "")
+        yield SearchedLiteral(*item, text, held, sought, alike[0] if len(alike) == 1 else "", written)
