@@ -178,7 +178,7 @@ def _literal(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
     return exp.Literal.number(value)
 
 
-class _Unreadable(SQLParseError):
+class _Unreadable(Exception):
     """The query says something that a frame cannot."""
 
 
@@ -186,7 +186,7 @@ def read_sql(sql: str, schema: Schema) -> Frame | None:
     """Return the frame of a query in the dialect of the schema; None where it says what a frame cannot."""
     try:
         return _read(Query.of(sql, schema.dialect).tree, schema)
-    except SQLParseError:
+    except (SQLParseError, _Unreadable):
         return None
 
 

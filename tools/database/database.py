@@ -220,6 +220,13 @@ class Database:
         """
         return self.engine.compile_check(sql, tables)
 
+    def gives_row(self, sql: str, seconds: float = 1.0) -> bool | None:
+        """Whether a query gives any row; None where it cannot be told in that time."""
+        try:
+            return bool(self.execute(sql, replace(_DEFAULT_LIMITS, seconds=seconds, rows=1)).rows)
+        except QueryError:
+            return None
+
     def distinct_values(self, table: str, column: str, limit: int, seconds: float = 5.0) -> tuple[Cell, ...]:
         """Distinct non-null values of one column, in no order that could be relied on.
 

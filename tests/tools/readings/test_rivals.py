@@ -372,6 +372,10 @@ def test_rows_counted_by_the_date_on_which_they_came_into_being_are_counted_by_t
 def test_what_shares_the_first_place_matters_where_it_is_asked_which_is_first(
     question: str, sql: str, may_tie: bool
 ) -> None:
-    columns = ("id", "INT", "number"), ("total", "REAL", "number"), ("ordered_on", "DATE", "time")
-    schema = Schema("s", (TableSchema("orders", tuple(ColumnSchema(*column) for column in columns)),))
+    columns = (
+        ColumnSchema("id", "INT", "number"),
+        ColumnSchema("total", "REAL", "number"),
+        ColumnSchema("ordered_on", "DATE", "time"),
+    )
+    schema = Schema("s", (TableSchema("orders", columns),))
     assert ("ties" in {one.matter for one in rivals(sql, schema, QuestionContext(question))}) is may_tie
