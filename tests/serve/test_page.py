@@ -45,7 +45,7 @@ def width(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def visit(browser: Any, width: int, tmp_path: Path) -> Generator[Visit]:
     """Opens the page over a database, answered offline or by a scripted model server; holds it to its own server,
-    without complaints, without anything beyond the right edge."""
+    without complaints, without anything beyond the right edge or the lower one."""
     with ExitStack() as stack:
         asked: list[str] = []
         complaints: list[str] = []
@@ -81,6 +81,7 @@ def visit(browser: Any, width: int, tmp_path: Path) -> Generator[Visit]:
 
         def ends_well(page: Any, address: str) -> None:
             assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.evaluate("document.documentElement.scrollHeight") <= 900
             assert complaints == []
             assert [url for url in asked if not url.startswith((address, "blob:", "data:"))] == []
             assert page.title() != "hit"
@@ -139,6 +140,14 @@ def test_an_answer_comes_with_rows_files_and_reasons(visit: Visit, sample: Path)
     turn.get_by_text("What was tried").click()
     assert "offline translator" in turn.inner_text()
     assert turn.get_by_text("What the query means").is_visible()
+
+
+def test_a_lone_number_stands_below_its_heading_and_answers_scroll_within_the_page(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql("SELECT count(*) AS customers FROM customers")], examples="none")
+    for question in ("How many customers are there?", "How many are there now?", "And how many customers now?"):
+        ask(page, question)
+    heading, cell = (last(page).locator(which).bounding_box() for which in ("th button", "td"))
+    assert abs(heading["x"] + heading["width"] - cell["x"] - cell["width"]) < 1
 
 
 def test_a_chart_is_drawn_and_changed(visit: Visit, sample: Path) -> None:
