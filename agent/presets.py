@@ -122,11 +122,6 @@ class Method(BaseModel):
         default=True,
         description="Say how much of the schema is not shown, and name other tables. No paper does this.",
     )
-    tell_unheld: bool = Field(
-        default=True,
-        description="In the form `full`, list the words of the question that are in no name, value or definition of "
-        "the database. No paper does this.",
-    )
     base_sql: bool = Field(
         default=True,
         description="Show an earlier query as a base to edit (Track-SQL 2.3).",
@@ -235,7 +230,6 @@ _UNSAID: dict[str, Any] = {
     "example_likeness": 0.0,
     "mark_used": False,
     "tell_unshown": False,
-    "tell_unheld": False,
     "values": 0,
     "draft_again": False,
     "stop_cycles": False,

@@ -334,7 +334,6 @@ class Turn:
         asked: The question with its words about a picture, where it has any; `question` is without them.
         evidence: Notes that came with the question.
         knowledge: Definitions that the question needs, most specific first.
-        unheld: Words of the question that no name, value or definition of the database holds.
         unknown: Words of the question that nothing explains and a person was asked about, in order.
         offered: Readings that a person was asked to choose among, with their queries.
         sent: Queries that were sent before that, for the audit trail's line on asking back.
@@ -371,7 +370,6 @@ class Turn:
     asked: str = ""
     evidence: str = ""
     knowledge: tuple[Entry, ...] = ()
-    unheld: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     offered: tuple[Offer, ...] = ()
     sent: tuple[str, ...] = ()

@@ -38,6 +38,7 @@ REMOVED: dict[str, str] = {
     "k_random": "use n_voted",
     "revise_on": "an error, or an empty result with one value near to what was looked for, sends a query back",
     "second_reading": "nothing reads a question beside the model",
+    "tell_unheld": "a value that nothing holds is told beside its empty result",
 }
 """Settings that `REMOVED_IN` removed, with what to do instead. They are ignored for that release."""
 

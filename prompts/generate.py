@@ -62,7 +62,6 @@ class GenerateTask(Task[Draft]):
         clarified: What was asked back about this question and what the person replied, in order.
         declared: The whole schema in the order in which the database declares it, for the form `full`: shown instead of
             `schema` where everything fits, since text that stays the same from question to question is cheap to read.
-        unheld: Words of the question that no name, value or definition of the database holds.
         dialect_notes: What to mind in the engine's SQL, a line each.
         conventions: What an answer looks like where a question leaves it open.
         today: Today's date as the model is told; empty if it isn't.
@@ -95,7 +94,6 @@ class GenerateTask(Task[Draft]):
     reply: ReplyForm = "sql"
     clarified: tuple[tuple[str, str], ...] = ()
     declared: Schema | None = None
-    unheld: tuple[str, ...] = ()
     dialect_notes: tuple[str, ...] = ()
     conventions: Conventions = "none"
     today: str = ""

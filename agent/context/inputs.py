@@ -164,8 +164,6 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         reply=_reply_form(turn, settings),
         clarified=turn.clarified,
         declared=declared,
-        # Of names, a model sees nearly all; what may be a value is told.
-        unheld=tuple(word for word in turn.unheld if word[0].isupper()) if own_form else (),
         dialect_notes=dialect_notes(database.dialect) if own_form else (),
         conventions=settings.conventions,
         today=_today(settings) if own_form else "",

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 from ...tools.knowledge import unknown_words
 from ...tools.knowledge.entry import Entry, Selection
 from ...tools.knowledge.fragment import used_entries
-from ...tools.linking import unheld_words
 from ...tools.values import ValueMatch
-from ...tools.values.text_words import stems
 from ..advice import advisory
 from ..records import Turn, UsedKnowledge
 from ..resources import Run
@@ -84,30 +82,6 @@ def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], 
     context = " ".join(said).casefold()
     words = unknown_words(turn.question, known.schema, values, known)
     return next((word for word in words if word not in turn.unknown and word.casefold() not in context), "")
-
-
-@advisory("values", ())
-def unheld_in(turn: Turn, values: Sequence[ValueMatch], run: Run) -> tuple[str, ...]:
-    """The words of a question that no name, value or definition holds, nor anything that was said beside it.
-
-    Reads the schema and the value index, so call it within an effect.
-
-    Args:
-        turn: Whose question is looked at.
-        values: All database values that it may mention.
-        run: Whose settings say whether they are told.
-    """
-    settings, resources = run.settings, run.resources
-    if not (settings.tell_unheld and settings.prompt_style == "full" and resources.translator(settings).reads_examples):
-        return ()
-    knowledge = resources.knowledge.now() if resources.knowledge is not None else None
-    beside = set(stems(" ".join((turn.evidence, *(answer for _, answer in turn.clarified)))))
-
-    def knows(word: str) -> bool:
-        defined = knowledge is not None and knowledge.knows(word)
-        return defined or word in beside or resources.values.knows(word)
-
-    return unheld_words(turn.question, run.schema(), values, knows)
 
 
 @advisory("knowledge", ())

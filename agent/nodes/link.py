@@ -18,7 +18,6 @@ from ..context.knowledge import (
     ASKED,
     definitions_for,
     problems_note,
-    unheld_in,
     unknown_word,
     unread_definitions,
 )
@@ -74,7 +73,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     linked, shown, base = yield from do(find_schema)
     values, carried = _meant(asked, found, shown, run), _meant(before, found_before, shown, run)
     items = kept_items(linked)
-    known, unheld = yield from do(lambda: (definitions_for(turn, items, run, before), unheld_in(turn, found, run)))
+    known = yield from do(lambda: definitions_for(turn, items, run, before))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     turn = replace(
         turn,
@@ -86,7 +85,6 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         approve=settings.approve,
         candidates=count_drafts(settings),
         knowledge=known.entries,
-        unheld=unheld,
     )
     if settings.link_schema:
         turn = _marked(turn, linked, settings)

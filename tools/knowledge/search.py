@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
-from ..linking.unheld import question_words
-from ..linking.vocabulary import shipped
+from ..linking.vocabulary import question_words, shipped
 from ..values.question import stop_words
 from ..values.schema_words import name_stems, synonyms
 from ..values.text_words import fold, stem, stems

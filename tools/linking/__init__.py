@@ -7,7 +7,6 @@ from .keep import requested, widen
 from .large import drop_samples, lighten, tell_values
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
-from .unheld import unheld_words
 
 __all__ = [
     "LOOK",
@@ -27,6 +26,5 @@ __all__ = [
     "set_aside",
     "still_runs",
     "tell_values",
-    "unheld_words",
     "widen",
 ]

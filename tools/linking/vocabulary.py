@@ -219,3 +219,10 @@ def shipped() -> Associations:
     """The associations that come with the package."""
     stored = json.loads((files(__package__ or "") / "data" / "associations.json").read_text("utf-8"))
     return Associations(stored["pairs"], stored["usual"])
+
+
+@cache
+def question_words() -> frozenset[str]:
+    """Stems of words that questions over any data are made of."""
+    text = (files(__package__ or "") / "data" / "question_words.txt").read_text("utf-8")
+    return frozenset(stem(fold(word)) for word in text.split())

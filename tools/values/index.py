@@ -73,18 +73,6 @@ class ValueIndex:
         """
         return self._ask(lambda store: tuple(find(question, store, self._columns)[:limit]))
 
-    def knows(self, word: str) -> bool:
-        """Whether a value holds a word, by its stem; yes too where not all values are at hand to say no.
-
-        Args:
-            word: A stem of four letters or more.
-
-        Raises:
-            DatabaseUnavailable: The database's file is gone or damaged.
-        """
-        known = self._ask(lambda store: store.knows(word))
-        return known or not self._complete or self._database.session.policy.egress.restricts
-
     def beginning(self, text: str, limit: int = 10) -> tuple[tuple[str, str, str], ...]:
         """Values that begin with a text in whatever case: table, column, value.
 
