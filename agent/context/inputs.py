@@ -12,7 +12,7 @@ from ...prompts.replies import Rephrasing
 from ...prompts.understanding import ReplyForm
 from ...tools.database import Schema
 from ...tools.examples import database_identity
-from ...tools.linking import PastTurn, drop_samples, families, is_copy, lighten, requested, widen
+from ...tools.linking import PastTurn, copies, drop_samples, families, lighten, requested, widen
 from ...tools.sql import dialect_notes
 from ..advice import advise, advisory
 from ..effects import Body, do, wait_for
@@ -131,13 +131,13 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
             return shown, declared, unshown, [], ()
         alike = _alike(shown, whole)
         named = {name for _, names in alike for name in names}
-        copies = [name for name in unshown if (table := whole.table(name)) and is_copy(table, whole)]
-        kin, aside = families(whole), named.union(copies)
+        copied = [name for name in unshown if name in copies(whole)]
+        kin, aside = families(whole), named.union(copied)
         rest = {kin.get(name, (name,))[0]: name for name in reversed(unshown) if name not in aside}
         first = sorted(rest.values(), key=unshown.index)
-        return shown, declared, _first_names(first), _first_names(copies)[:_MOST_COPIES], alike
+        return shown, declared, _first_names(first), _first_names(copied)[:_MOST_COPIES], alike
 
-    schema, declared, unshown, copies, alike = yield from do(look)
+    schema, declared, unshown, copied, alike = yield from do(look)
     return GenerateTask(
         question=turn.question,
         rephrasing=_rephrasing(turn, settings),
@@ -151,7 +151,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         style=settings.prompt_style,
         schema_style=settings.schema_style,
         unshown=tuple(unshown[:MOST_UNSHOWN]),
-        copies=tuple(copies),
+        copies=tuple(copied),
         alike=alike,
         requested=_requested(schema, [attempt.sql for attempt in attempts_of(state)]),
         ranked=settings.link_schema,

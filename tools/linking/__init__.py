@@ -1,7 +1,7 @@
 """Schema linking: which tables and columns matter for a turn, what joins them, and which past query it builds on."""
 
 from .context import LOOK, base_turn, latest_base, still_runs
-from .copies import families, is_copy, set_aside
+from .copies import copies, families, set_aside
 from .join_path import join_path
 from .keep import requested, widen
 from .large import drop_samples, lighten, tell_values
@@ -16,9 +16,9 @@ __all__ = [
     "SchemaItem",
     "SchemaLinker",
     "base_turn",
+    "copies",
     "drop_samples",
     "families",
-    "is_copy",
     "join_path",
     "latest_base",
     "lighten",

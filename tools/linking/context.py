@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 
 from ..database import Database, Limits
-from ..errors import QueryError, SQLParseError
+from ..errors import QueryError
 from ..examples.embedding import embed
 from ..sql import Query
+from ..sql.untrusted import analysis_or
 from .cues import cues
 from .linked import PastTurn, SchemaItem
 
 Probabilities = Mapping[tuple[str, str | None], float]
 
+_relevance = itemgetter(0)
 
 LOOK = 0.1
 """Seconds that looking whether a query runs may take: SQLite refuses unknown names at once."""
@@ -40,21 +43,9 @@ def base_turn(
     Returns:
         None on the first turn, and where no past query qualifies.
     """
-    now = [((item.table, item.column), item.p) for item in items]
-    # Of a past turn the most probable items alone may have been kept: as many of this one's are compared with them.
-    ranked = sorted(
-        (
-            (relevance(question, dict(now[: len(turn.items)]), turn), order)
-            for order, turn in enumerate(history)
-            if turn.sql
-        ),
-        reverse=True,
-    )
-    for _, order in ranked:
-        past = history[order]
-        if _parses(past.sql, dialect) and (runs is None or runs(past.sql)):
-            return past
-    return None
+    latest_first = _relevant(question, items, history, dialect)[::-1]
+    ranked = sorted(latest_first, key=_relevance, reverse=True)
+    return next((turn for _, turn in ranked if runs is None or runs(turn.sql)), None)
 
 
 NEARER = 0.35
@@ -94,12 +85,7 @@ def latest_base(
     A pronoun points at the last turn, however near another one is; only words that name an earlier one go further back.
     See `base_turn` for the arguments.
     """
-    now = [((item.table, item.column), item.p) for item in items]
-    relevant = [
-        (relevance(question, dict(now[: len(turn.items)]), turn), turn)
-        for turn in history
-        if turn.sql and _parses(turn.sql, dialect)
-    ]
+    relevant = _relevant(question, items, history, dialect)
     while relevant:
         chosen = _meant(question, relevant)
         # Looking takes a query: only what is chosen is looked at.
@@ -107,6 +93,22 @@ def latest_base(
             return chosen
         relevant = [entry for entry in relevant if entry[1].sql != chosen.sql]
     return None
+
+
+def _relevant(
+    question: str, items: Sequence[SchemaItem], history: Sequence[PastTurn], dialect: str
+) -> list[tuple[float, PastTurn]]:
+    """The past turns whose SQL can be parsed, each with its relevance."""
+    now = [((item.table, item.column), item.p) for item in items]
+    # Of a past turn the most probable items alone may have been kept: as many of this one's are compared with them.
+    return [
+        (relevance(question, dict(now[: len(turn.items)]), turn), turn)
+        for turn in history
+        if turn.sql and _parsed(turn.sql, dialect)
+    ]
+
+
+_parsed = analysis_or(None)(Query.of)
 
 
 def _meant(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTurn | None:
@@ -124,10 +126,6 @@ def _meant(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTur
     return nearest[1] if clearly else last[1]
 
 
-def _relevance(entry: tuple[float, PastTurn]) -> float:
-    return entry[0]
-
-
 _ELLIPSIS = 4
 """Words of a question that is too short to stand alone."""
 
@@ -141,18 +139,11 @@ def still_runs(database: Database, sql: str, seconds: float = LOOK) -> bool:
     return True
 
 
-def _parses(sql: str, dialect: str) -> bool:
-    try:
-        Query.of(sql, dialect)
-    except SQLParseError:
-        return False
-    return True
-
-
 def relevance(question: str, now: Probabilities, turn: PastTurn) -> float:
-    """R of equation 8, from 0 to 2: the questions' similarity, plus how alike their schema items are."""
+    """R of equation 8, from 0 to 2: the questions' similarity (equation 5), plus how alike their schema items are."""
     before = {(table, column): p for table, column, p in turn.items}
-    return _similarity(question, turn.question) + 1 - divergence(now, before)
+    one, other = embed([question, turn.question])
+    return max(0.0, float(one @ other)) + 1 - divergence(now, before)
 
 
 def divergence(one: Probabilities, other: Probabilities) -> float:
@@ -180,9 +171,3 @@ def divergence(one: Probabilities, other: Probabilities) -> float:
 def _normalised(probabilities: Probabilities) -> dict[tuple[str, str | None], float]:
     total = sum(probabilities.values())
     return {item: p / total for item, p in probabilities.items() if p > 0} if total else {}
-
-
-def _similarity(one: str, other: str) -> float:
-    """Cosine of the questions' vectors (equation 5), none below 0."""
-    a, b = embed([one, other])
-    return max(0.0, float(a @ b))

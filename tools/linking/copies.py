@@ -27,6 +27,9 @@ _COPIES = _SET_ASIDE | frozenset(_COPY_WORDS.split())
 _SAME = 0.75
 """Least share of all columns of two tables that both of them have, if one is a copy."""
 
+_COUNTED_SO = 0.05
+"""By what share the rows of a table and of its partitions may differ, as servers estimate them."""
+
 _SAID_ASIDE = re.compile(
     r"\b(deprecated|obsolete|do not use|don't use|(no longer|not) (used|maintained)|staging (area|table)|stale"
     r"|superseded|(backup|old|stale|one-off) copy|backup of|replaced by|not for reporting|audit only)\b",
@@ -37,23 +40,16 @@ _NUMBERS = re.compile(r"\d+")
 
 
 def set_aside(table: TableSchema, others: Schema) -> bool:
-    """Whether a table is empty, or `is_copy`."""
-    return table.row_count == 0 or is_copy(table, others)
-
-
-def is_copy(table: TableSchema, others: Schema) -> bool:
-    """Whether a table is by its name, columns or comment a staging table, a backup, a stale copy or deprecated.
-
-    Args:
-        table: It.
-        others: The schema that it stands in: what a name only hints at is so where the table without it is there.
-    """
-    return table.name in copies(others)
+    """Whether a table of a schema is empty, or one of its `copies`."""
+    return table.row_count == 0 or table.name in copies(others)
 
 
 @derived
 def copies(schema: Schema) -> frozenset[str]:
-    """The names of all tables that are copies; see `is_copy`."""
+    """The tables that by name, columns or comment are staging tables, backups, stale copies or deprecated.
+
+    What a name only hints at is so where the table without it is there.
+    """
     numbered = families(schema)
     originals = [
         table
@@ -80,13 +76,20 @@ def _is_named_aside(table: TableSchema, schema: Schema) -> bool:
 
 def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
     """Whether a table has the columns of another one, and what tells it from that is a word, a number, or no key."""
-    if not _has_columns_of(table, other) or other.name in families(schema).get(table.name, ()):
+    kin = families(schema).get(table.name, ())
+    if not _has_columns_of(table, other) or other.name in kin or _are_parts(kin, other, schema):
         return False
     words, theirs = set(_own_words(table)), set(_own_words(other))
     if words & _COPIES or (theirs < words and all(map(str.isdecimal, words - theirs))):
         return True
-    unkeyed = bool(other.primary_key) and not table.primary_key and table.name not in families(schema)
+    unkeyed = bool(other.primary_key) and not table.primary_key and not kin
     return unkeyed and (table.row_count or 0) <= (other.row_count or 0)
+
+
+def _are_parts(names: Sequence[str], other: TableSchema, schema: Schema) -> bool:
+    """Whether tables hold together about as many rows as another one, so that they are its partitions."""
+    rows = sum(table.row_count or 0 for table in map(schema.table, names) if table)
+    return rows > 0 and abs(rows - (other.row_count or 0)) <= _COUNTED_SO * rows
 
 
 def copy_words(table: TableSchema) -> frozenset[str]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
-import numpy.typing as npt
 
 from ..database import Schema
 from ..values import ValueMatch
@@ -16,7 +15,7 @@ from ..values.text_words import Word, stem, words
 from .cues import cues
 from .linked import STAR, PastTurn
 from .used import ROLES, PastUse, Role, past_use
-from .vocabulary import Associations, Mention, Shares, Vocabulary, description_words, vocabulary
+from .vocabulary import Associations, Mentioned, Shares, Vocabulary, description_words
 
 _DECAY = 0.6
 """What an earlier turn counts for, against the one after it."""
@@ -36,11 +35,11 @@ class Names:
             description_words(comment, " ".join(tables[table]))
             for (table, _), comment in zip(self.columns, comments, strict=True)
         ]
-        self.table_names = vocabulary([name_words(table.name) for table in schema.tables], list(tables.values()))
-        self.column_names = vocabulary(
+        self.table_names = Vocabulary([name_words(table.name) for table in schema.tables], list(tables.values()))
+        self.column_names = Vocabulary(
             [name_words(column) for _, column in self.columns], [description_words(comment) for comment in comments]
         )
-        self.own_parts = vocabulary([_own_words(*place) for place in self.columns], own)
+        self.own_parts = Vocabulary([_own_words(*place) for place in self.columns], own)
         self.column_heads = [stem(name_words(column)[-1]) for _, column in self.columns]
         self.past_use = lru_cache(maxsize=256)(partial(past_use, schema=schema))
 
@@ -53,47 +52,26 @@ def _own_words(table: str, column: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Mentioned:
-    """How a question mentions the items of one kind: arrays with one number an item, 0 to 1.
-
-    Attributes:
-        share: How much of its name.
-        head: How well the last word of its name.
-        position: Where in the question first; 1 where not at all.
-        associated: The best weight of a learned association with its name,
-        associated_sum: and their sum.
-        mentions: The text's words that names hold.
-    """
-
-    share: Shares
-    head: Shares
-    position: Shares
-    associated: Shares
-    associated_sum: Shares
-    mentions: Sequence[Mention]
-
-
-@dataclass(frozen=True)
 class Past:
     """How earlier turns mention and use the items of one kind: arrays with one number an item.
 
     Attributes:
-        latest_mentioned: How much of its name the latest question mentions.
-        mentioned: The same of all earlier questions, decayed.
+        before: How much of its name earlier questions mention, decayed.
+        latest: The same of the latest question.
         last: 1 where the latest past SQL used it.
         second: 1 where the one before that did.
         earlier: Decayed, where SQL before the latest used it.
-        share: The share of past SQL that used it.
+        share_before: The share of past SQL that used it.
         likely_last: How probable the linker found it in the latest turn,
         likely_earlier: and, decayed, in those before.
     """
 
-    latest_mentioned: Shares
-    mentioned: Shares
+    before: Shares
+    latest: Shares
     last: Shares
     second: Shares
     earlier: Shares
-    share: Shares
+    share_before: Shares
     likely_last: Shares
     likely_earlier: Shares
 
@@ -110,15 +88,12 @@ class Evidence:
         columns_before: Columns in earlier turns.
         roles: By role, 1 for columns that the latest past SQL used so.
         star_last: 1 where the latest past SQL asked for all of the table's columns.
-        last_selects: How many SELECTs the latest past SQL has.
-        written: The share of past SQL that does more than list columns: what a linker alone found does not.
         value: The best score of a mentioned value that the column holds.
         value_share: The same, each value shared among the columns that hold it.
-        value_holders: Of each value mentioned, the columns that hold it.
         usual: How usual columns of such names are.
-        cues: See `cues`.
-        length: Words of the question.
-        turns: Earlier turns.
+        turn: What holds of the whole turn, by name: `cues`, numbers of words, of earlier turns, of values mentioned and
+            of the SELECTs of the latest past SQL, and the share of past SQL that does more than list columns, as what a
+            linker alone found does not (`written`).
     """
 
     tables: Mentioned
@@ -128,15 +103,10 @@ class Evidence:
     columns_before: Past
     roles: Mapping[Role, Shares]
     star_last: Shares
-    last_selects: int
-    written: float
     value: Shares
     value_share: Shares
-    value_holders: Sequence[npt.NDArray[np.intp]]
     usual: Shares
-    cues: Mapping[str, float]
-    length: int
-    turns: int
+    turn: Mapping[str, float]
 
 
 def gather(
@@ -160,44 +130,30 @@ def gather(
         roles[role][names.column_number[table, column]] = 1.0
     star_last = np.zeros(tables)
     star_last[[names.table_number[table] for table, column in last.columns if column == STAR]] = 1.0
-    value, value_share, value_holders = _value(values, names)
+    value, value_share, mentioned_values = _value(values, names)
     earlier = [words(turn.question) for turn in history]
+    used_tables = [[names.table_number[name] for name in use.tables] for use in uses]
+    used_columns = [[names.column_number[place] for place in use.columns if place[1] != STAR] for use in uses]
     likely_tables, likely_columns = _likely(history, names)
     return Evidence(
-        tables=_mentioned(asked, names.table_names, tables, associations),
-        columns=_mentioned(asked, names.column_names, columns, associations),
-        own_parts=_mentioned(asked, names.own_parts, columns, associations),
-        tables_before=_before(
-            earlier,
-            names.table_names,
-            [[names.table_number[name] for name in use.tables] for use in uses],
-            likely_tables,
-        ),
-        columns_before=_before(
-            earlier,
-            names.column_names,
-            [[names.column_number[place] for place in use.columns if place[1] != STAR] for use in uses],
-            likely_columns,
-        ),
+        tables=names.table_names.mentioned(asked, associations),
+        columns=names.column_names.mentioned(asked, associations),
+        own_parts=names.own_parts.mentioned(asked, associations),
+        tables_before=_before(earlier, names.table_names, used_tables, likely_tables),
+        columns_before=_before(earlier, names.column_names, used_columns, likely_columns),
         roles=roles,
         star_last=star_last,
-        last_selects=last.selects,
-        written=sum(any(role != "shown" for *_, role in use.roles) for use in uses) / max(1, len(uses)),
         value=value,
         value_share=value_share,
-        value_holders=value_holders,
         usual=np.array([associations.usual.get(head, 0.0) for head in names.column_heads]),
-        cues=cues(question),
-        length=len(asked),
-        turns=len(history),
-    )
-
-
-def _mentioned(asked: Sequence[Word], vocabulary: Vocabulary, count: int, associations: Associations) -> Mentioned:
-    mentions = vocabulary.mentions(asked)
-    best, total = associations.evidence([word.stem for word in asked], vocabulary, count)
-    return Mentioned(
-        vocabulary.coverage(mentions), vocabulary.heads(mentions), vocabulary.positions(mentions), best, total, mentions
+        turn={
+            **cues(question),
+            "length": len(asked),
+            "turns": len(history),
+            "values": mentioned_values,
+            "last_selects": last.selects,
+            "written": sum(any(role != "shown" for *_, role in use.roles) for use in uses) / max(1, len(uses)),
+        },
     )
 
 
@@ -214,12 +170,12 @@ def _before(
         row[list(numbers)] = 1.0
     decayed = used[1:] * _DECAY ** np.arange(1, len(used))[:, None]
     return Past(
-        latest_mentioned=shares[-1] if shares else np.zeros(count),
-        mentioned=mentioned,
+        before=mentioned,
+        latest=shares[-1] if shares else np.zeros(count),
         last=used[0],
         second=used[1],
         earlier=decayed.max(axis=0),
-        share=used.sum(axis=0) / max(1, len(uses)),
+        share_before=used.sum(axis=0) / max(1, len(uses)),
         likely_last=likely[0],
         likely_earlier=likely[1],
     )
@@ -235,18 +191,14 @@ def _likely(history: Sequence[PastTurn], names: Names) -> tuple[Shares, Shares]:
         row, decay = min(ago, 1), _DECAY ** max(0, ago - 1)
         use = names.past_use(turn.sql)
         for table, column, p in turn.items or [(t, None, 1.0) for t in use.tables] + [(*c, 1.0) for c in use.columns]:
-            if column is None:
-                number = names.table_number.get(table, -1)
-                of = tables
-            else:
-                number = names.column_number.get((table, column), -1)
-                of = columns
-            if number >= 0:
+            of = tables if column is None else columns
+            number = names.table_number.get(table) if column is None else names.column_number.get((table, column))
+            if number is not None:
                 of[row, number] = max(of[row, number], decay * p)
     return tables, columns
 
 
-def _value(values: Sequence[ValueMatch], names: Names) -> tuple[Shares, Shares, list[npt.NDArray[np.intp]]]:
+def _value(values: Sequence[ValueMatch], names: Names) -> tuple[Shares, Shares, int]:
     value, shared = np.zeros(len(names.columns)), np.zeros(len(names.columns))
     holders: dict[tuple[int, int], dict[int, float]] = {}
     for match in values:
@@ -259,4 +211,4 @@ def _value(values: Sequence[ValueMatch], names: Names) -> tuple[Shares, Shares, 
         for number, score in held.items():
             value[number] = max(value[number], score)
             shared[number] = max(shared[number], score / total if total else 0.0)
-    return value, shared, [np.fromiter(held, dtype=np.intp) for held in holders.values()]
+    return value, shared, len(holders)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .evidence import Evidence, Mentioned, Past
+from .evidence import Evidence, Past
 from .shape import Shape
-from .vocabulary import Mention, Shares
+from .vocabulary import Mention, Mentioned, Shares
 
 Features = Mapping[str, Shares]
 
@@ -37,8 +37,8 @@ def table_features(e: Evidence, shape: Shape) -> Features:
         "new_most": _relative(new),
         "columns_said": shape.sum_columns(e.columns.share),
         "column_place": 1 - shape.best_column(1 - e.columns.position),
-        "column_before": shape.best_column(e.columns_before.mentioned),
-        "column_latest": shape.best_column(e.columns_before.latest_mentioned),
+        "column_before": shape.best_column(e.columns_before.before),
+        "column_latest": shape.best_column(e.columns_before.latest),
         "neighbour_value": shape.best_neighbours(by_columns["value"])[0],
         "neighbour": neighbour,
         "bridge": bridge,
@@ -164,7 +164,7 @@ def star_features(e: Evidence, shape: Shape, tables: Shares) -> Features:
     return {
         "table": tables,
         "table_most": _relative(tables),
-        "asked": e.cues["all_columns"] * tables,
+        "asked": e.turn["all_columns"] * tables,
         "last": e.star_last,
         "column_said": shape.best_column(e.columns.share),
         "own_part_said": shape.best_column(e.own_parts.share),
@@ -185,27 +185,15 @@ def _of_names(mentioned: Mentioned, past: Past) -> Features:
         "associated": mentioned.associated,
         "associated_sum": mentioned.associated_sum,
         "associated_most": _relative(mentioned.associated_sum),
-        "before": past.mentioned,
-        "latest": past.latest_mentioned,
-        "last": past.last,
-        "second": past.second,
-        "earlier": past.earlier,
-        "share_before": past.share,
-        "likely_last": past.likely_last,
-        "likely_earlier": past.likely_earlier,
+        **vars(past),
     }
 
 
 def of_turn(e: Evidence, count: int, shape: Shape) -> Features:
     """Features of the whole turn, the same for all items."""
     turn = {
-        **e.cues,
-        "length": float(e.length),
-        "turns": float(e.turns),
-        "values": float(len(e.value_holders)),
+        **e.turn,
         "tables": float(shape.tables),
-        "last_selects": float(e.last_selects),
-        "written": e.written,
         "surprise": _surprise(e.tables_before),
         "columns_surprise": _surprise(e.columns_before),
         "tables_wholly_said": float((e.tables.share > 0.99).sum()),

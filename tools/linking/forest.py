@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ import numpy.typing as npt
 from .vocabulary import Shares
 
 Matrix = npt.NDArray[np.float32]
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,21 @@ class Forest:
         odds = self.base + self.value[node].sum(axis=1, dtype=np.float64)
         return 1 / (1 + np.exp(-odds))
 
-    def pack(self, stage: str) -> dict[str, npt.NDArray[Any]]:
-        """The forest as named arrays of plain numbers and text."""
-        return {f"{stage}.{field.name}": np.asarray(getattr(self, field.name)) for field in fields(self)}
 
-    @classmethod
-    def unpack(cls, stage: str, stored: Mapping[str, npt.NDArray[Any]]) -> Forest:
-        """The forest that `pack` gave."""
-        held: dict[str, Any] = {field.name: stored[f"{stage}.{field.name}"] for field in fields(cls)}
-        held["features"] = tuple(held["features"].tolist())
-        held["base"], held["depth"] = float(held["base"]), int(held["depth"])
-        return cls(**held)
+def pack(name: str, part: Any) -> dict[str, npt.NDArray[Any]]:
+    """A part of the model as arrays of plain numbers and text under its name, matrices in half precision."""
+    arrays = {f"{name}.{field.name}": np.asarray(getattr(part, field.name)) for field in fields(part)}
+    return {name: array.astype(np.float16) if array.ndim > 1 else array for name, array in arrays.items()}
+
+
+def unpack(kind: type[Part], name: str, stored: Mapping[str, npt.NDArray[Any]]) -> Part:
+    """The part that `pack` gave."""
+    return kind(*(_plain(stored[f"{name}.{field.name}"]) for field in fields(cast("Any", kind))))
+
+
+def _plain(array: npt.NDArray[Any]) -> Any:
+    if not array.ndim:
+        return array.item()
+    if array.dtype == np.float16:
+        return array.astype(np.float32)
+    return tuple(array.tolist()) if array.dtype.kind == "U" else array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from ..database.schema import ForeignKey, Schema
@@ -33,7 +33,7 @@ def join_path(schema: Schema, tables: Iterable[str], mentioned: Collection[str] 
         connect with the first are left out.
     """
     wanted = _names(schema, tables)
-    return tuple(_Growth(_links(schema, frozenset(mentioned)), wanted[0]).reach(wanted)) if wanted else ()
+    return tuple(_grow(_links(schema, frozenset(mentioned)), wanted, set())) if wanted else ()
 
 
 def join_paths(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
@@ -41,9 +41,9 @@ def join_paths(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
     wanted, links = _names(schema, tables), _links(schema, frozenset())
     keys: list[ForeignKey] = []
     while wanted:
-        growth = _Growth(links, wanted[0])
-        keys += growth.reach(wanted)
-        wanted = [name for name in wanted if name not in growth.tree]
+        tree: set[str] = set()
+        keys += _grow(links, wanted, tree)
+        wanted = [name for name in wanted if name not in tree]
     return tuple(keys)
 
 
@@ -56,7 +56,7 @@ def _links(schema: Schema, mentioned: frozenset[str]) -> _Links:
         return -len(mentioned & {stem for column in key.columns for stem in name_stems(column)})
 
     links: dict[str, list[tuple[float, ForeignKey, str]]] = {table.name: [] for table in schema.tables}
-    for key in sorted(schema.foreign_keys, key=unmentioned) if mentioned else schema.foreign_keys:
+    for key in sorted(schema.foreign_keys, key=unmentioned):
         ends = schema.table(key.table), schema.table(key.ref_table)
         if ends[0] is None or ends[1] is None or ends[0] is ends[1]:
             continue
@@ -66,50 +66,42 @@ def _links(schema: Schema, mentioned: frozenset[str]) -> _Links:
     return links
 
 
-class _Growth:
-    """A tree that grows, by Dijkstra's algorithm from all of its tables at once."""
+def _grow(links: _Links, goals: Sequence[str], tree: set[str]) -> Iterator[ForeignKey]:
+    """Grows a tree from the first goal to the others, the nearest first, as far as keys lead.
 
-    def __init__(self, links: _Links, root: str) -> None:
-        self._links = links
-        self.tree: set[str] = set()
-        self._cost: dict[str, float] = {}
-        self._came: dict[str, tuple[ForeignKey, str]] = {}
-        self._queue: list[tuple[float, int, str]] = []
-        self._order = count()
-        self._take_in(root)
+    This is Dijkstra's algorithm from all tables of the tree at once.
+    """
+    costs: dict[str, float] = {}
+    came: dict[str, tuple[ForeignKey, str]] = {}
+    queue: list[tuple[float, int, str]] = []
+    order = count()
 
-    def reach(self, goals: Iterable[str]) -> Iterator[ForeignKey]:
-        """Grows to the goals, the nearest first, as far as keys lead."""
-        rest = set(goals) - self.tree
-        while rest and self._queue:
-            cost, _, table = heapq.heappop(self._queue)
-            if cost > self._cost[table]:
-                continue
-            if table in rest:
-                for key, joined in self._way(table):
-                    self._take_in(joined)
-                    yield key
-                rest -= self.tree
-            for step, key, other in self._links[table]:
-                self._offer(other, self._cost[table] + step, (key, table))
+    def offer(table: str, cost: float) -> None:
+        costs[table] = cost
+        heapq.heappush(queue, (cost, next(order), table))
 
-    def _take_in(self, table: str) -> None:
-        self.tree.add(table)
-        self._cost[table] = 0.0
-        heapq.heappush(self._queue, (0.0, next(self._order), table))
+    def take_in(table: str) -> None:
+        tree.add(table)
+        offer(table, 0.0)
 
-    def _offer(self, table: str, cost: float, step: tuple[ForeignKey, str]) -> None:
-        if cost < self._cost.get(table, math.inf):
-            self._cost[table] = cost
-            self._came[table] = step
-            heapq.heappush(self._queue, (cost, next(self._order), table))
-
-    def _way(self, goal: str) -> list[tuple[ForeignKey, str]]:
-        """The keys from the tree to a table, with the table that each joins."""
-        way: list[tuple[ForeignKey, str]] = []
-        table = goal
-        while table not in self.tree:
-            key, before = self._came[table]
-            way.append((key, table))
-            table = before
-        return way[::-1]
+    take_in(goals[0])
+    rest = set(goals) - tree
+    while rest and queue:
+        cost, _, table = heapq.heappop(queue)
+        if cost > costs[table]:
+            continue
+        if table in rest:
+            way: list[tuple[ForeignKey, str]] = []
+            joined = table
+            while joined not in tree:
+                key, before = came[joined]
+                way.append((key, joined))
+                joined = before
+            for key, joined in reversed(way):
+                take_in(joined)
+                yield key
+            rest -= tree
+        for step, key, other in links[table]:
+            if costs[table] + step < costs.get(other, math.inf):
+                came[other] = key, table
+                offer(other, costs[table] + step)

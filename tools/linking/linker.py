@@ -76,8 +76,8 @@ class SchemaLinker:
 
     def _items(self, evidence: Evidence, history: Sequence[PastTurn]) -> tuple[SchemaItem, ...]:
         tables, columns, stars = (array.tolist() for array in score(evidence, self._shape))
-        used_tables = (evidence.tables_before.share > 0).tolist()
-        used_columns = (evidence.columns_before.share > 0).tolist()
+        used_tables = (evidence.tables_before.share_before > 0).tolist()
+        used_columns = (evidence.columns_before.share_before > 0).tolist()
         names = self._names
         used = [place for turn in history for place in names.past_use(turn.sql).columns]
         used_whole = {table for table, column in used if column == STAR and (table, STAR) not in names.column_number}

@@ -7,9 +7,8 @@ the table that it refers to. docs/linking.md says what this is worth.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +27,7 @@ MESSAGES = 5
 _MOST_DEVIATIONS = 4.0
 """Standard deviations from the mean at which inputs are clipped."""
 
-_NET_SHARE = 0.7
+NET_SHARE = 0.7
 """The net's share of the log-odds; the rest is the trees'."""
 
 _MARGIN = 1e-4
@@ -74,30 +73,6 @@ class Graph:
         )
         return graph, columns
 
-    @classmethod
-    def joined(cls, graphs: Sequence[Graph]) -> Graph:
-        """Graphs side by side."""
-        turns = np.arange(len(graphs))
-        tables = _before([len(graph.turn_of) for graph in graphs])
-        columns = _before([len(graph.table_of) for graph in graphs])
-        names = _before([int(graph.same_name.max(initial=-1)) + 1 for graph in graphs])
-        first = {
-            "turn_of": turns,
-            "table_of": tables,
-            "same_name": names,
-            "end_columns": columns,
-            "end_tables": tables,
-            "end_others": tables,
-        }
-        return cls(
-            **{
-                name: np.concatenate(
-                    [getattr(graph, name) + start for graph, start in zip(graphs, starts, strict=True)]
-                )
-                for name, starts in first.items()
-            }
-        )
-
 
 class Groups:
     """Rows by group, ready to be summed up group by group. Rows hold no number below 0."""
@@ -124,11 +99,6 @@ class Groups:
         if len(self._starts):
             found[self._groups] = how.reduceat(rows[self._order], self._starts, axis=0)
         return found
-
-
-def _before(counts: Sequence[int]) -> Numbers:
-    """How many there are before each."""
-    return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.intp)
 
 
 @dataclass(frozen=True)
@@ -187,13 +157,6 @@ class Net:
         columns[theirs] = mixed(columns[theirs], columns_odds)
         return tables, columns
 
-    def raised(self, tables: float, columns: float) -> Net:
-        """The net with so much added to the log-odds that `mixed` gives."""
-        table_out, column_out = self.table_out.copy(), self.column_out.copy()
-        table_out[-1] += tables / _NET_SHARE
-        column_out[-1] += columns / _NET_SHARE
-        return Net.unpack(replace(self, table_out=table_out, column_out=column_out).pack())
-
     def of(self, tables: Matrix, columns: Matrix, graph: Graph) -> tuple[Shares, Shares]:
         """Log-odds of a graph's tables and columns, given their features."""
         t = _active(standard(tables, self.table_mean, self.table_scale), self.table_in)
@@ -216,19 +179,6 @@ class Net:
             )
         return _linear(t, self.table_out)[:, 0].astype(np.float64), _linear(c, self.column_out)[:, 0].astype(np.float64)
 
-    def pack(self) -> dict[str, npt.NDArray[Any]]:
-        """The net as named arrays of plain numbers and text, its weights in half precision."""
-        arrays = {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
-        return {f"net.{name}": a.astype(np.float16) if a.ndim > 1 else a for name, a in arrays.items()}
-
-    @classmethod
-    def unpack(cls, stored: Mapping[str, npt.NDArray[Any]]) -> Net:
-        """The net that `pack` gave."""
-        held: dict[str, Any] = {field.name: stored[f"net.{field.name}"] for field in fields(cls)}
-        for name, array in held.items():
-            held[name] = tuple(array.tolist()) if name.endswith("names") else array.astype(np.float32)
-        return cls(**held)
-
 
 def net_features(e: Evidence, shape: Shape, tables: Shares, columns: Shares) -> tuple[Features, Features]:
     """The net's inputs: the features that the trees read, and the trees' probabilities."""
@@ -242,7 +192,7 @@ def net_features(e: Evidence, shape: Shape, tables: Shares, columns: Shares) -> 
 
 def mixed(p: Shares, odds: Shares) -> Shares:
     """Probabilities by the weighted sum of the trees' and the net's log-odds."""
-    return 1 / (1 + np.exp(-(1 - _NET_SHARE) * _odds(p) - _NET_SHARE * odds))
+    return 1 / (1 + np.exp(-(1 - NET_SHARE) * _odds(p) - NET_SHARE * odds))
 
 
 def _odds(p: Shares) -> Shares:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from .evidence import Evidence
 from .features import Features, column_features, star_features, table_features
-from .forest import Forest
+from .forest import Forest, pack, unpack
 from .net import Net
 from .shape import Shape
 from .vocabulary import Shares
@@ -58,14 +58,14 @@ class Model:
         """Reads an archive of plain arrays."""
         with np.load(path, allow_pickle=False) as stored:
             return cls(
-                *(Forest.unpack(stage, stored) for stage in STAGES),
-                net=Net.unpack(stored) if "net.table_in" in stored else None,
+                *(unpack(Forest, stage, stored) for stage in STAGES),
+                net=unpack(Net, "net", stored) if "net.table_in" in stored else None,
             )
 
     def pack(self) -> dict[str, npt.NDArray[Any]]:
         """The archive's arrays."""
-        forests = {name: a for stage in STAGES for name, a in getattr(self, stage).pack(stage).items()}
-        return forests | (self.net.pack() if self.net else {})
+        parts = {**vars(self)} if self.net else {stage: getattr(self, stage) for stage in STAGES}
+        return {key: array for name, part in parts.items() for key, array in pack(name, part).items()}
 
     def score(self, evidence: Evidence, shape: Shape) -> tuple[Shares, Shares, Shares]:
         """Probabilities of tables, columns and `table.*`."""
@@ -91,7 +91,7 @@ def worth_scoring(e: Evidence, shape: Shape) -> Rows:
         + 2 * shape.best_column(e.value)
         + 4 * e.tables_before.last
         + 2 * e.tables_before.earlier
-        + e.tables_before.mentioned
+        + e.tables_before.before
     )
     # What lies next to strong tables may join them.
     near, between = shape.best_neighbours(strength)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -46,86 +46,132 @@ class Mention:
     position: float
 
 
-class Vocabulary:
-    """The names of one kind of item, by number."""
+@dataclass(frozen=True)
+class Mentioned:
+    """How a text mentions the items of one kind: arrays with one number an item, 0 to 1.
 
-    def __init__(self, names: Sequence[tuple[str, ...]]) -> None:
-        """Indexes names, each given by its words."""
-        self._count = len(names)
-        holders: dict[str, list[int]] = defaultdict(list)
-        for number, name in enumerate(names):
-            for part in {stem(word) for word in name}:
-                holders[part].append(number)
-        self._holders = {part: np.array(held, dtype=np.intp) for part, held in holders.items()}
-        headed: dict[str, list[int]] = defaultdict(list)
-        for number, name in enumerate(names):
-            if name:
-                headed[stem(name[-1])].append(number)
-        self._headed = {part: np.array(held, dtype=np.intp) for part, held in headed.items()}
-        self._weight = {part: math.log(1 + len(names) / len(held)) for part, held in holders.items()}
-        self._size = np.ones(len(names))
-        for number, name in enumerate(names):
-            self._size[number] = sum(self._weight[part] for part in {stem(word) for word in name}) or 1.0
-        self._joined = {fold("".join(name)): [stem(word) for word in name] for name in names if len(name) > 1}
-        self._spellings = {word: stem(word) for name in names for word in name if len(word) > 3}
+    Attributes:
+        share: How much of its name, or of its description, rare words counting more.
+        head: How well the last word, which tells what the thing is.
+        position: Where in the text first; 1 where not at all.
+        associated: The best weight of a learned association with its name,
+        associated_sum: and their sum.
+        mentions: The text's words that names hold.
+    """
 
-    def mentions(self, words: Sequence[Word]) -> list[Mention]:
-        """The words of a text that names hold; one that none holds counts for the one that it nearly spells."""
+    share: Shares
+    head: Shares
+    position: Shares
+    associated: Shares
+    associated_sum: Shares
+    mentions: Sequence[Mention]
+
+
+class _Index:
+    """The words of one text an item."""
+
+    def __init__(self, texts: Sequence[tuple[str, ...]]) -> None:
+        stemmed = [[stem(word) for word in text] for text in texts]
+        self.holders = _numbers((part, number) for number, parts in enumerate(stemmed) for part in dict.fromkeys(parts))
+        self._headed = _numbers((parts[-1], number) for number, parts in enumerate(stemmed) if parts)
+        self._weight = {part: math.log(1 + len(texts) / len(held)) for part, held in self.holders.items()}
+        self._size = np.array([sum(self._weight[part] for part in dict.fromkeys(parts)) or 1.0 for parts in stemmed])
+        joined = zip(texts, stemmed, strict=True)
+        self._joined = {fold("".join(text)): parts for text, parts in joined if len(text) > 1}
+        self._spellings = {word: stem(word) for text in texts for word in text if len(word) > 3}
+
+    def mentions(self, words: Sequence[Word]) -> Iterator[Mention]:
+        """The words of a text that items hold; one that none holds counts for the one that it nearly spells."""
         shares: dict[str, tuple[float, float]] = {}
         for number, word in enumerate(words):
             position = number / len(words)
-            if word.stem in self._holders:
-                shares[word.stem] = 1.0, shares.get(word.stem, (0.0, position))[1]
-            elif parts := self._parts(word):
-                for part in parts:
-                    shares[part] = 1.0, shares.get(part, (0.0, position))[1]
-            elif len(word.folded) > 3 and (near := self._near(word.folded)):
-                share, first = shares.get(near[0], (0.0, position))
-                shares[near[0]] = max(share, near[1]), first
-        return [Mention(part, share, self._holders[part], position) for part, (share, position) in shares.items()]
+            for part, share in self._found(word):
+                before, first = shares.get(part, (0.0, position))
+                shares[part] = max(share, before), first
+        for part, (share, position) in shares.items():
+            yield Mention(part, share, self.holders[part], position)
 
     def coverage(self, mentions: Sequence[Mention]) -> Shares:
-        """How much of each name is mentioned, from 0 (left out) to 1, rare words counting more."""
-        sums = np.zeros(self._count)
+        """How much of each text is mentioned, from 0 (left out) to 1, rare words counting more."""
+        sums = np.zeros(len(self._size))
         for mention in mentions:
-            sums[mention.holders] += mention.share * self._weight[mention.stem]
+            if mention.stem in self.holders:
+                sums[self.holders[mention.stem]] += mention.share * self._weight[mention.stem]
         return sums / self._size
 
-    def positions(self, mentions: Sequence[Mention]) -> Shares:
-        """Where in the text each name is first mentioned, from 0 to 1; 1 for those that are not."""
-        first = np.ones(self._count)
-        for mention in mentions:
-            first[mention.holders] = np.minimum(first[mention.holders], mention.position)
-        return first
-
     def heads(self, mentions: Sequence[Mention]) -> Shares:
-        """How well the last word of each name, which tells what the thing is, is mentioned."""
-        shares = {mention.stem: mention.share for mention in mentions}
-        heads = np.zeros(self._count)
-        for stem_, share in shares.items():
-            if stem_ in self._headed:
-                heads[self._headed[stem_]] = share
+        """How well the last word of each text is mentioned."""
+        heads = np.zeros(len(self._size))
+        for mention in mentions:
+            if mention.stem in self._headed:
+                heads[self._headed[mention.stem]] = mention.share
         return heads
 
-    def holders(self, part: str) -> npt.NDArray[np.intp] | None:
-        """The numbers of the names that hold a stem; None if none does."""
-        return self._holders.get(part)
-
-    def _parts(self, word: Word) -> list[str]:
-        """The stems of a name that is written as one word: `orderItems`, `co2`, `unitprice`."""
+    def _found(self, word: Word) -> list[tuple[str, float]]:
+        """The stems that a word stands for, with how alike the spellings are."""
+        if word.stem in self.holders:
+            return [(word.stem, 1.0)]
+        # A name that is written as one word: `orderItems`, `co2`, `unitprice`.
         parts = [stem(part) for part in name_words(word.text)]
-        if len(parts) > 1 and all(part in self._holders for part in parts):
-            return parts
-        return self._joined.get(word.folded, [])
+        if len(parts) < 2 or not all(part in self.holders for part in parts):
+            parts = self._joined.get(word.folded, [])
+        if parts or len(word.folded) <= 3:
+            return [(part, 1.0) for part in parts]
+        near = process.extractOne(word.folded, self._spellings.keys(), scorer=fuzz.ratio, score_cutoff=_NEAR)
+        return [(self._spellings[near[0]], near[1] / 100)] if near else []
 
-    def _near(self, word: str) -> tuple[str, float] | None:
-        found = process.extractOne(word, self._spellings.keys(), scorer=fuzz.ratio, score_cutoff=_NEAR)
-        return (self._spellings[found[0]], found[1] / 100) if found else None
+
+def _numbers(held: Iterable[tuple[str, int]]) -> dict[str, npt.NDArray[np.intp]]:
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for part, number in held:
+        numbers[part].append(number)
+    return {part: np.array(found, dtype=np.intp) for part, found in numbers.items()}
 
 
-def vocabulary(names: Sequence[tuple[str, ...]], descriptions: Sequence[tuple[str, ...]]) -> Vocabulary:
-    """The names, and what describes them where anything does."""
-    return DescribedVocabulary(names, descriptions) if any(descriptions) else Vocabulary(names)
+class Vocabulary:
+    """The names of one kind of item, by number, with descriptions beside them (Track-SQL 2.2).
+
+    Comments and a model's annotations say what cryptic names don't. Their words count as words of the name do, so that
+    the linker's forests, fitted on names alone, read them without being fitted again.
+    """
+
+    def __init__(self, names: Sequence[tuple[str, ...]], descriptions: Sequence[tuple[str, ...]]) -> None:
+        """Indexes both, each given by its words; no words where an item has no description."""
+        self._count = len(names)
+        self._texts = [_Index(names), *([_Index(descriptions)] if any(descriptions) else [])]
+        held = [pair for text in self._texts for pair in text.holders.items()]
+        self._holders = dict(reversed(held))
+        for part, numbers in held:
+            self._holders[part] = np.union1d(self._holders[part], numbers)
+
+    def mentions(self, words: Sequence[Word]) -> Sequence[Mention]:
+        """The words of a text that names or descriptions hold."""
+        found: dict[str, Mention] = {}
+        for text in self._texts:
+            for mention in text.mentions(words):
+                other = found.get(mention.stem, mention)
+                holders = mention.holders if other is mention else np.union1d(mention.holders, other.holders)
+                share, position = max(mention.share, other.share), min(mention.position, other.position)
+                found[mention.stem] = Mention(mention.stem, share, holders, position)
+        return list(found.values())
+
+    def coverage(self, mentions: Sequence[Mention]) -> Shares:
+        """How much of each name, or of its description, is mentioned."""
+        return np.maximum.reduce([text.coverage(mentions) for text in self._texts])
+
+    def mentioned(self, words: Sequence[Word], associations: Associations) -> Mentioned:
+        """How a text mentions the items."""
+        mentions = self.mentions(words)
+        position, best, total = np.ones(self._count), np.zeros(self._count), np.zeros(self._count)
+        for mention in mentions:
+            position[mention.holders] = np.minimum(position[mention.holders], mention.position)
+        for word in dict.fromkeys(word.stem for word in words):
+            for part, weight in associations.pairs.get(word, {}).items():
+                if (holders := self._holders.get(part)) is not None:
+                    best[holders] = np.maximum(best[holders], weight)
+                    total[holders] += weight
+        heads = np.maximum.reduce([text.heads(mentions) for text in self._texts])
+        return Mentioned(self.coverage(mentions), heads, position, best, total, mentions)
 
 
 def description_words(text: str, without: str = "") -> tuple[str, ...]:
@@ -142,54 +188,6 @@ def description_words(text: str, without: str = "") -> tuple[str, ...]:
     return tuple(word for word in found if stem(word) not in theirs) or found
 
 
-class DescribedVocabulary(Vocabulary):
-    """Names with descriptions beside them (Track-SQL 2.2): an item is mentioned by its name or by what describes it.
-
-    Comments and a model's annotations say what cryptic names don't. Their words count as words of the name do, so that
-    the linker's forests, fitted on names alone, read them without being fitted again.
-    """
-
-    def __init__(self, names: Sequence[tuple[str, ...]], descriptions: Sequence[tuple[str, ...]]) -> None:
-        """Indexes both, each given by its words; no words where an item has no description."""
-        super().__init__(names)
-        self._described = Vocabulary(descriptions)
-
-    def mentions(self, words: Sequence[Word]) -> list[Mention]:
-        """The words of a text that names or descriptions hold."""
-        found = {mention.stem: mention for mention in super().mentions(words)}
-        for mention in self._described.mentions(words):
-            other = found.get(mention.stem, mention)
-            found[mention.stem] = Mention(
-                mention.stem,
-                max(mention.share, other.share),
-                np.union1d(mention.holders, other.holders),
-                min(mention.position, other.position),
-            )
-        return list(found.values())
-
-    def coverage(self, mentions: Sequence[Mention]) -> Shares:
-        """How much of each name, or of its description, is mentioned."""
-        named = super().coverage(_held_by(mentions, super().holders))
-        return np.maximum(named, self._described.coverage(_held_by(mentions, self._described.holders)))
-
-    def heads(self, mentions: Sequence[Mention]) -> Shares:
-        """How well the last word of each name, or of its description, is mentioned."""
-        return np.maximum(super().heads(mentions), self._described.heads(mentions))
-
-    def holders(self, part: str) -> npt.NDArray[np.intp] | None:
-        """The numbers of the items whose name or description holds a stem; None if none does."""
-        named, described = super().holders(part), self._described.holders(part)
-        if named is None or described is None:
-            return named if described is None else described
-        return np.union1d(named, described)
-
-
-def _held_by(mentions: Sequence[Mention], texts: Callable[[str], npt.NDArray[np.intp] | None]) -> list[Mention]:
-    """The mentions with those holders alone that hold the word in their names, or in their descriptions."""
-    held = ((mention, texts(mention.stem)) for mention in mentions)
-    return [replace(mention, holders=holders) for mention, holders in held if holders is not None]
-
-
 @dataclass(frozen=True)
 class Associations:
     """Which words of questions go with which words of names, by their stems, learned from training databases.
@@ -201,17 +199,6 @@ class Associations:
 
     pairs: Mapping[str, Mapping[str, float]]
     usual: Mapping[str, float]
-
-    def evidence(self, stems: Sequence[str], names: Vocabulary, count: int) -> tuple[Shares, Shares]:
-        """The best weight and the sum of weights of each name, given a question's stems."""
-        best, total = np.zeros(count), np.zeros(count)
-        for word in dict.fromkeys(stems):
-            for part, weight in self.pairs.get(word, {}).items():
-                holders = names.holders(part)
-                if holders is not None:
-                    best[holders] = np.maximum(best[holders], weight)
-                    total[holders] += weight
-        return best, total
 
 
 @cache

@@ -35,7 +35,7 @@ from ....tools.values.text_words import stem, words
 from ....tools.whole_files import write_whole, written_whole
 from ...datasets import load_dataset
 from ...metrics.redundancy import COUNTED
-from .fit_linker_net import Example, odds, torch_library
+from .fit_linker_net import Example, odds, raise_odds, torch_library
 from .fit_linker_net import train as train_net
 from .fit_linker_turns import (
     FOLDS,
@@ -353,7 +353,7 @@ def _raise_nets(fitted: Fitted, known: Sequence[LinkedTurn]) -> Fitted:
         _find_shift(lambda counted: table_redundancy(known, tables, counted)),
         _find_shift(lambda counted: column_redundancy(known, columns, counted)),
     )
-    nets = [model.net and model.net.raised(*shifts) for model in fitted.models]
+    nets = [model.net and raise_odds(model.net, *shifts) for model in fitted.models]
     if not all(nets):
         return fitted
     models = [replace(model, net=net) for model, net in zip(fitted.models, nets, strict=True)]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from ....tools.errors import SettingsError
-from ....tools.linking.forest import Matrix
-from ....tools.linking.net import MESSAGES, Array, Graph, Net, standard
+from ....tools.linking.forest import Matrix, pack, unpack
+from ....tools.linking.net import MESSAGES, NET_SHARE, Array, Graph, Net, standard
 from ....tools.linking.vocabulary import Shares
 
 Tensor = Any
@@ -94,7 +94,36 @@ def train(examples: Sequence[Example], names: tuple[tuple[str, ...], tuple[str, 
             optimizer.step()
             schedule.step()
     arrays = {name: weight.detach().numpy() for name, weight in weights.items()}
-    return Net.unpack(Net(*names, *of_tables, *of_columns, **arrays).pack())
+    return _rounded(Net(*names, *of_tables, *of_columns, **arrays))
+
+
+def _rounded(net: Net) -> Net:
+    return unpack(Net, "net", pack("net", net))
+
+
+def raise_odds(net: Net, tables: float, columns: float) -> Net:
+    """Return the net with so much added to the log-odds that `mixed` gives."""
+    table_out, column_out = net.table_out.copy(), net.column_out.copy()
+    table_out[-1] += tables / NET_SHARE
+    column_out[-1] += columns / NET_SHARE
+    return _rounded(replace(net, table_out=table_out, column_out=column_out))
+
+
+def join_graphs(graphs: Sequence[Graph]) -> Graph:
+    """Return graphs side by side."""
+    tables = [len(graph.turn_of) for graph in graphs]
+    columns = [len(graph.table_of) for graph in graphs]
+    names = [int(graph.same_name.max(initial=-1)) + 1 for graph in graphs]
+    # What the numbers of each of a graph's arrays count; of turns, each graph has one.
+    counted = ([1] * len(graphs), tables, names, columns, tables, tables)
+    return Graph(
+        *(
+            np.concatenate(arrays) + np.repeat(np.cumsum([0, *counts[:-1]]), [len(array) for array in arrays])
+            for arrays, counts in zip(
+                zip(*(vars(graph).values() for graph in graphs), strict=True), counted, strict=True
+            )
+        )
+    )
 
 
 def odds(net: Net, examples: Sequence[Example]) -> list[tuple[Shares, Shares]]:
@@ -105,7 +134,7 @@ def odds(net: Net, examples: Sequence[Example]) -> list[tuple[Shares, Shares]]:
         tables, columns = net.of(
             np.concatenate([example.tables for example in batch]),
             np.concatenate([example.columns for example in batch]),
-            Graph.joined([example.graph for example in batch]),
+            join_graphs([example.graph for example in batch]),
         )
         found += zip(
             np.split(tables, np.cumsum([len(example.used) for example in batch])[:-1]),
@@ -154,7 +183,7 @@ def _loss(
         weights,
         standard(np.concatenate([example.tables for example in batch]), *of_tables),
         standard(np.concatenate([example.columns for example in batch]), *of_columns),
-        Graph.joined([example.graph for example in batch]),
+        join_graphs([example.graph for example in batch]),
         dropped=_DROPPED,
     )
     turns = np.array([example.weight for example in batch])

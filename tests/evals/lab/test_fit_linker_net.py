@@ -6,9 +6,17 @@ import sys
 
 import numpy as np
 import pytest
-from tableturn.evals.lab.training.fit_linker_net import Example, forward, odds, torch_library, train
+from tableturn.evals.lab.training.fit_linker_net import (
+    Example,
+    forward,
+    join_graphs,
+    odds,
+    raise_odds,
+    torch_library,
+    train,
+)
 from tableturn.tools.errors import SettingsError
-from tableturn.tools.linking.net import Graph, Net, standard
+from tableturn.tools.linking.net import MESSAGES, Graph, Net, mixed, standard
 
 _NAMES = ("about", "noise"), ("said", "noise")
 
@@ -52,7 +60,7 @@ def test_a_table_learns_from_its_columns(net: Net, examples: list[Example]) -> N
 
 def test_numpy_computes_what_torch_does(net: Net, examples: list[Example]) -> None:
     torch = pytest.importorskip("torch", reason="training the linker's net needs the extra `sft`")
-    graph = Graph.joined([example.graph for example in examples[:4]])
+    graph = join_graphs([example.graph for example in examples[:4]])
     tables, columns = (
         np.concatenate([getattr(example, kind) for example in examples[:4]]) for kind in ("tables", "columns")
     )
@@ -77,3 +85,34 @@ def test_torch_is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(SettingsError, match="tableturn\\[sft\\]"):
         torch_library()
+
+
+def _untrained() -> tuple[Net, np.random.Generator]:
+    dice = np.random.default_rng(5)
+
+    def drawn(*shape: int) -> np.ndarray:
+        return dice.normal(0, 0.4, shape).astype(np.float32)
+
+    layer = MESSAGES * 6 + 1, 6
+    out = drawn(7, 1), drawn(7, 1)
+    return Net(
+        *_NAMES, *(drawn(2) for _ in range(4)), drawn(3, 6), drawn(3, 6), drawn(2, *layer), drawn(2, *layer), *out
+    ), dice
+
+
+def test_schemas_side_by_side_do_not_hear_of_each_other() -> None:
+    net, dice = _untrained()
+    several = [_example(dice) for _ in range(3)]
+    apart = [net.of(example.tables, example.columns, example.graph) for example in several]
+    for both, alone in zip(odds(net, several), apart, strict=True):
+        for one, other in zip(both, alone, strict=True):
+            assert np.allclose(one, other, atol=1e-4)
+
+
+def test_a_raised_net_adds_to_the_log_odds() -> None:
+    net, dice = _untrained()
+    example = _example(dice)
+    p = np.full(3, 0.3)
+    found = [each.of(example.tables, example.columns, example.graph)[0] for each in (net, raise_odds(net, 0.8, 0.0))]
+    before, after = (np.log(share / (1 - share)) for share in (mixed(p, odds) for odds in found))
+    assert np.allclose(after - before, 0.8, atol=0.01)

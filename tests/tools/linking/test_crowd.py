@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema, render_schema
 from tableturn.tools.database.schema import Codes
-from tableturn.tools.linking import SchemaLinker, families, lighten, set_aside, tell_values
+from tableturn.tools.linking import SchemaLinker, copies, families, lighten, set_aside, tell_values
 from tableturn.tools.values import ValueMatch
 
 
@@ -202,3 +202,10 @@ def test_what_is_set_aside() -> None:
     assert aside >= {"orders_20240101", "stg_orders", "orders_backup", "orders_v1", "returns"}
     assert aside >= {"raw_items", "items_test_2"}, "the columns of another, and a name that tells a copy"
     assert not aside & {"orders", "stores", "items", "raw_materials", "items_2024"}
+
+
+def test_partitions_beside_their_table_are_no_copies() -> None:
+    parts = [_table(f"visits_2024_{month:02}", "visit_id", "visitor", "page", rows=month) for month in range(1, 5)]
+    whole, stale = (_table("visits", "visit_id", "visitor", "page", rows=rows) for rows in (10, 900))
+    assert not copies(Schema("w", (whole, *parts)))
+    assert copies(Schema("w", (stale, *parts))) == {table.name for table in parts}, "snapshots of it"

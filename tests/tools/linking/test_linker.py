@@ -358,4 +358,4 @@ def test_probabilities_of_earlier_turns_stand_beside_their_sql() -> None:
     assert (before.likely_last[stadium], before.likely_last[singer]) == (0.0, 0.4)
     assert before.likely_earlier[stadium] == 1.0, "where no probabilities were kept, what its SQL used"
     assert evidence.columns_before.likely_last[names.column_number["singer", "Age"]] == 0.3
-    assert evidence.written == pytest.approx(1 / 3)
+    assert evidence.turn["written"] == pytest.approx(1 / 3)

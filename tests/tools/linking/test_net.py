@@ -9,10 +9,15 @@ from hypothesis import strategies as st
 from tableturn.tools.database import Schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, TableSchema
 from tableturn.tools.linking.evidence import Names
+from tableturn.tools.linking.forest import pack, unpack
 from tableturn.tools.linking.net import MESSAGES, Graph, Net, mixed
 from tableturn.tools.linking.shape import Shape
 
 _HIDDEN = 6
+
+
+def _stored(net: Net) -> Net:
+    return unpack(Net, "net", pack("net", net))
 
 
 def _net(seed: int = 1) -> Net:
@@ -22,7 +27,7 @@ def _net(seed: int = 1) -> Net:
         return dice.normal(0, 0.4, shape).astype(np.float32)
 
     layer = MESSAGES * _HIDDEN + 1, _HIDDEN
-    return Net.unpack(
+    return _stored(
         Net(
             ("a", "b"),
             ("c", "d", "e"),
@@ -30,7 +35,7 @@ def _net(seed: int = 1) -> Net:
             *(drawn(3, _HIDDEN), drawn(4, _HIDDEN)),
             *(drawn(2, *layer), drawn(2, *layer)),
             *(drawn(_HIDDEN + 1, 1), drawn(_HIDDEN + 1, 1)),
-        ).pack()
+        )
     )
 
 
@@ -79,25 +84,12 @@ def test_the_order_of_tables_and_columns_does_not_matter(seed: int, tables: int,
     assert np.allclose(own_moved, own_odds[own_order], atol=1e-4)
 
 
-@given(**sizes)
-def test_schemas_side_by_side_do_not_hear_of_each_other(seed: int, tables: int, columns: int) -> None:
-    dice = np.random.default_rng(seed)
-    graphs = [_graph(dice, tables, columns, 4), _graph(dice, 3, 7, 2)]
-    inputs = [_inputs(dice, graph) for graph in graphs]
-    net = _net()
-    tables_in, columns_in = (np.concatenate(kind) for kind in zip(*inputs, strict=True))
-    together = net.of(tables_in, columns_in, Graph.joined(graphs))
-    apart = zip(*(net.of(*theirs, graph) for theirs, graph in zip(inputs, graphs, strict=True)), strict=True)
-    for both, alone in zip(together, apart, strict=True):
-        assert np.allclose(both, np.concatenate(alone), atol=1e-4)
-
-
 def test_a_net_that_was_stored_gives_the_same() -> None:
     net = _net()
     dice = np.random.default_rng(5)
     graph = _graph(dice, 4, 9, 3)
     inputs = _inputs(dice, graph)
-    again = Net.unpack(net.pack())
+    again = _stored(net)
     assert again.table_names == ("a", "b")
     for one, other in zip(net.of(*inputs, graph), again.of(*inputs, graph), strict=True):
         assert np.array_equal(one, other)
@@ -116,17 +108,6 @@ def test_tables_left_out_take_no_part() -> None:
     assert columns.tolist() == [2, 3, 4, 5]
     for one, other in zip(vars(cut).values(), vars(alone).values(), strict=True):
         assert np.array_equal(one, other)
-
-
-def test_a_raised_net_adds_to_the_log_odds() -> None:
-    dice = np.random.default_rng(5)
-    graph = _graph(dice, 4, 9, 3)
-    inputs = _inputs(dice, graph)
-    p = np.full(4, 0.3)
-    before, _ = _net().of(*inputs, graph)
-    after, _ = _net().raised(0.8, 0.0).of(*inputs, graph)
-    odds = [np.log(share / (1 - share)) for share in (mixed(p, before), mixed(p, after))]
-    assert np.allclose(odds[1] - odds[0], 0.8, atol=0.01)
 
 
 def test_the_net_has_most_of_the_say() -> None:
