@@ -52,7 +52,7 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
 
 
 def _likeliest(question: str, history: tuple[PastTurn, ...], run: Run) -> Schema:
-    return lighten(run.linker().link(question, history, max_columns=MOST_COLUMNS, by_group=True).kept, run.schema())
+    return lighten(run.linker().link(question, history, max_columns=MOST_COLUMNS, as_crowd=True).kept, run.schema())
 
 
 def shown_schema(state: AgentState, run: Run) -> Body[Schema]:

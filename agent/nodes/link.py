@@ -62,7 +62,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
             found,
             threshold=settings.link_threshold,
             max_columns=MOST_COLUMNS,
-            by_group=settings.prompt_style == "full",
+            as_crowd=settings.prompt_style == "full",
         )
 
     def find_schema() -> tuple[LinkedSchema, Schema, PastTurn | None]:

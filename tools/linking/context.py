@@ -12,7 +12,7 @@ from ..errors import QueryError
 from ..examples.embedding import embed
 from ..sql import Query
 from ..sql.untrusted import analysis_or
-from .cues import cues
+from .evidence import cues
 from .linked import PastTurn, SchemaItem
 
 Probabilities = Mapping[tuple[str, str | None], float]

@@ -11,10 +11,11 @@ from sqlglot.errors import SqlglotError
 
 from ..database.dialects import grammar_of
 from ..database.schema import ForeignKey, Schema, TableSchema
+from ..sql import Query
 from ..sql.suggest import nearest_names
 from .join_path import join_paths
 from .linked import STAR, SchemaItem
-from .used import past_use, read_past
+from .used import read_past
 
 _COLUMNS_A_TABLE = 5
 """Where only so many columns are shown, a fifth as many tables are."""
@@ -81,13 +82,12 @@ def widen(schema: Schema, part: Schema, sql: str) -> Schema:
     """
     named = requested(schema, sql)
     missing = [table for table in schema.tables if table.name in named and part.table(table.name) is None]
-    columns = {table.name: [column.name for column in table.columns] for table in missing}
-    columns |= {table.name: [column.name for column in table.columns] for table in part.tables}
-    use = past_use(sql, schema)
-    for table, column in sorted(use.columns):
-        _add(columns, schema, table, [column])
-    for table in _lacking(sql, schema):
-        _add(columns, schema, table.name, [column.name for column in table.columns])
+    columns = {table.name: [column.name for column in table.columns] for table in (*missing, *part.tables)}
+    if query := read_past(sql, schema):
+        for table, column in sorted(query.used.columns):
+            _add(columns, schema, table, [column])
+        for table in _lacking(query):
+            _add(columns, schema, table.name, [column.name for column in table.columns])
     return schema.part(list(columns.items()))
 
 
@@ -114,12 +114,11 @@ def _words(sql: str, dialect: str) -> Sequence[str]:
         return re.findall(r"\w+", sql.lower())
 
 
-def _lacking(sql: str, schema: Schema) -> list[TableSchema]:
+def _lacking(query: Query) -> list[TableSchema]:
     """The tables in which a query looks for a column that is not there."""
-    query = read_past(sql, schema)
     return [
         source.table
-        for reference in (query.resolution.references if query else ())
+        for reference in query.resolution.references
         if reference.kind == "unknown" and reference.scope
         for source in reference.scope.sources
         if source.table and reference.node.table.lower() in ("", source.name)

@@ -48,7 +48,7 @@ class SchemaLinker:
         *,
         threshold: float = 0.0,
         max_columns: int | None = None,
-        by_group: bool = False,
+        as_crowd: bool = False,
     ) -> LinkedSchema:
         """Scores every item for a question and keeps the probable ones.
 
@@ -59,14 +59,13 @@ class SchemaLinker:
                 is there.
             threshold: Least probability of what is kept (Track-SQL's s); 0 keeps the whole schema, in order.
             max_columns: How many columns are kept at most, keys aside.
-            by_group: Whether of a schema that has more, and without a threshold, whole groups of tables are kept
-                (`Crowd`), most of them at its own bound.
+            as_crowd: Whether of a schema that has more, and without a threshold, `Crowd` says what is kept.
         """
         if not values and self._values is not None:
             values = self._values.find(question)
         evidence = gather(question, history, values[:EVIDENCE], self._names, shipped())
         items = self._items(evidence, history)
-        if by_group and not threshold and self._schema.shown_columns > (max_columns or 0):
+        if as_crowd and not threshold and self._schema.shown_columns > (max_columns or 0):
             return LinkedSchema(items, self._crowd.keep(question, items, values))
         return LinkedSchema(items, keep(self._schema, items, threshold, max_columns))
 

@@ -15,11 +15,10 @@ import numpy.typing as npt
 
 from .evidence import Evidence
 from .features import Features, column_features_again, table_features_again
-from .forest import Matrix
 from .shape import Numbers, Shape
 from .vocabulary import Shares
 
-Array = npt.NDArray[np.float32]
+Array = Matrix = npt.NDArray[np.float32]
 
 MESSAGES = 5
 """How many messages an item gets in a layer, its own state among them."""

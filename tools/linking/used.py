@@ -47,7 +47,7 @@ class PastUse:
 def read_past(sql: str, schema: Schema) -> Query | None:
     """Return the reading of a past query; None if it is empty or cannot be parsed."""
     query = Query.of(sql, schema.dialect, schema) if sql else None
-    return query if query is not None and query.resolution else None
+    return query if query and query.resolution else None
 
 
 def past_use(sql: str, schema: Schema) -> PastUse:

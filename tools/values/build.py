@@ -68,57 +68,29 @@ def _may_hold_text(column: ColumnSchema) -> bool:
     return declared or any(isinstance(sample, str) for sample in column.samples)
 
 
-@dataclass
-class _Work:
-    """What one call has left to do, and until when."""
-
-    left: int
-    until: float
-
-    def takes(self, work: int) -> None:
-        self.left -= work
-
-    @property
-    def over(self) -> bool:
-        return self.left < 0 or time.monotonic() > self.until
-
-
 def fill(store: Store, database: Database, bounds: IndexBounds) -> bool:
     """Goes on filling the columns that wait, one chunk of values at least, until a call's work is done.
 
     Returns:
         Whether the index is complete.
     """
-    work = _Work(bounds.work, time.monotonic() + bounds.seconds)
+    left, until = bounds.work, time.monotonic() + bounds.seconds
     columns = store.columns()
     held = sum(column.held for column in columns)
     waiting = [column for column in columns if column.state == "waiting"]
     schema = database.schema()
     for column in waiting:
-        room = bounds.values - held + column.held
         table = schema.table(column.table)
-        work.takes(_ROWS if table is None or table.row_count is None else table.row_count)
-        texts, state = _texts(database, column, room, bounds)
+        left -= _ROWS if table is None or table.row_count is None else table.row_count
+        texts, state = _texts(database, column, bounds.values - held + column.held, bounds)
         held += len(texts) - column.held
-        done = _store(store, column, texts, state, work)
-        if not done or (work.over and column is not waiting[-1]):
-            return False
+        for start in range(column.held, max(len(texts), column.held + 1), _CHUNK):
+            chunk, last = texts[start : start + _CHUNK], start + _CHUNK >= len(texts)
+            store.add(column.id, start, chunk, state if last else "waiting")
+            left -= _STORING * len(chunk)
+            if (left < 0 or time.monotonic() > until) and not (last and column is waiting[-1]):
+                return False
     return True
-
-
-def _store(store: Store, column: StoredColumn, texts: list[str], state: str, work: _Work) -> bool:
-    """Stores the texts that aren't yet; False if the work was done before the last of them."""
-    start = column.held
-    while True:
-        end = start + _CHUNK
-        last = end >= len(texts)
-        store.add(column.id, start, texts[start:end], state if last else "waiting")
-        work.takes(_STORING * len(texts[start:end]))
-        if last:
-            return True
-        if work.over:
-            return False
-        start = end
 
 
 def _texts(database: Database, column: StoredColumn, room: int, bounds: IndexBounds) -> tuple[list[str], str]:

@@ -16,8 +16,7 @@ from ..database import Database, Limits
 from ..errors import QueryError
 from ..folders import cache_folder
 from .build import DEFAULT_BOUNDS, IndexBounds, columns_to_index, fill
-from .finder import find
-from .indexed_columns import IndexedColumns
+from .finder import IndexedColumns, find
 from .match import ValueMatch
 from .nearest import nearest
 from .store import Store, StoredColumn

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..database import Schema
-from .indexed_columns import NO, NOT
+from .finder import NO, NOT
 from .match import ValueMatch
 from .question import Question, is_function_word, read
 from .schema_words import name_stems

@@ -26,9 +26,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from ....tools.errors import SettingsError
 from ....tools.linking import STAR
 from ....tools.linking.features import Features, column_features, star_features, table_features
-from ....tools.linking.forest import Forest, Matrix
 from ....tools.linking.net import Graph, Net, matrix, mixed, net_features
-from ....tools.linking.scoring import COLUMNS_FROM, Model
+from ....tools.linking.scoring import COLUMNS_FROM, Forest, Matrix, Model
 from ....tools.linking.vocabulary import Associations, Shares
 from ....tools.values.schema_words import name_words
 from ....tools.values.text_words import stem, words

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tableturn.tools.database import Schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, TableSchema
 from tableturn.tools.linking.evidence import Names
-from tableturn.tools.linking.forest import pack, unpack
 from tableturn.tools.linking.net import MESSAGES, Graph, Net, mixed
+from tableturn.tools.linking.scoring import pack, unpack
 from tableturn.tools.linking.shape import Shape
 
 _HIDDEN = 6
