@@ -14,7 +14,7 @@ from ..values import ValueMatch
 from ..values.schema_words import name_words
 from ..values.text_words import Word, stem, words
 from .linked import STAR, PastTurn
-from .used import ROLES, PastUse, Role, past_use
+from .used import ROLES, PastUse, past_use
 from .vocabulary import Associations, Mentioned, Shares, Vocabulary, description_words
 
 _DECAY = 0.6
@@ -101,7 +101,7 @@ class Evidence:
     own_parts: Mentioned
     tables_before: Past
     columns_before: Past
-    roles: Mapping[Role, Shares]
+    roles: Mapping[str, Shares]
     star_last: Shares
     value: Shares
     value_share: Shares
@@ -125,7 +125,7 @@ def gather(
     uses = [names.past_use(turn.sql) for turn in history if turn.sql]
     last = uses[-1] if uses else PastUse()
     tables, columns = len(names.table_number), len(names.columns)
-    roles: dict[Role, Shares] = {role: np.zeros(columns) for role in ROLES}
+    roles = {role: np.zeros(columns) for role in ROLES}
     for table, column, role in last.roles:
         roles[role][names.column_number[table, column]] = 1.0
     star_last = np.zeros(tables)

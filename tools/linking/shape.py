@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ..database import ForeignKey, Schema
+from ..database import Schema
 from ..database.schema import ColumnKind
 from .evidence import Names
 from .vocabulary import Shares
@@ -59,7 +59,22 @@ class Shape:
         groups: dict[str, int] = {}
         same_name = [groups.setdefault(column.name.lower(), len(groups)) for _, column in columns]
         kinds: tuple[ColumnKind, ...] = ("number", "time", "text")
-        ends = [end for key in schema.foreign_keys for end in _ends(key, names)]
+        joins = [
+            (key, near, far)
+            for key in schema.foreign_keys
+            if (near := schema.table(key.table)) and (far := schema.table(key.ref_table))
+        ]
+        # Both ends of a key, column by column.
+        ends = [
+            (
+                names.column_number[table.name, column.name],
+                names.table_number[table.name],
+                names.table_number[other.name],
+            )
+            for key, near, far in joins
+            for table, ends, other in ((near, key.columns, far), (far, key.ref_columns, near))
+            for column in filter(None, map(table.column, ends))
+        ]
         end_columns, end_tables, end_others = _numbers(ends).reshape(-1, 3).T
         keys = np.zeros(len(columns))
         keys[end_columns] = 1.0
@@ -74,8 +89,8 @@ class Shape:
             sizes=np.array([float(len(table.columns)) for table in schema.tables]),
             display=_display(table_of, np.array([column.kind == "text" for _, column in columns], dtype=bool), keys),
             keys=keys,
-            leaving=_counts([key.table for key in schema.foreign_keys], names),
-            arriving=_counts([key.ref_table for key in schema.foreign_keys], names),
+            leaving=_counts([names.table_number[near.name] for _, near, _ in joins], len(schema.tables)),
+            arriving=_counts([names.table_number[far.name] for _, _, far in joins], len(schema.tables)),
             end_columns=end_columns,
             end_tables=end_tables,
             end_others=end_others,
@@ -102,24 +117,8 @@ class Shape:
         return best, next_best
 
 
-def _ends(key: ForeignKey, names: Names) -> Iterator[tuple[int, int, int]]:
-    """Both ends of a key, column by column: the column, its table, the other table."""
-    near, far = names.schema.table(key.table), names.schema.table(key.ref_table)
-    if near is None or far is None:
-        return
-    for table, columns, other in ((near, key.columns, far), (far, key.ref_columns, near)):
-        for column in filter(None, map(table.column, columns)):
-            number = names.column_number[(table.name, column.name)]
-            yield number, names.table_number[table.name], names.table_number[other.name]
-
-
-def _counts(tables: Sequence[str], names: Names) -> Shares:
-    counts = np.zeros(len(names.table_number))
-    for name in tables:
-        table = names.schema.table(name)
-        if table is not None:
-            counts[names.table_number[table.name]] += 1
-    return counts
+def _counts(tables: Sequence[int], count: int) -> Shares:
+    return np.bincount(_numbers(tables), minlength=count).astype(np.float64)
 
 
 def _display(table_of: Numbers, text: npt.NDArray[np.bool_], keys: Shares) -> Shares:

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from ..database import Schema
 from ..sql import Query
 from ..sql.dialects import Clause
 from ..sql.untrusted import analysis_or
 
-Role = Literal["shown", "filtered", "grouped", "ordered", "joined"]
-"""What a query does with a column."""
-
-ROLES: tuple[Role, ...] = ("shown", "filtered", "grouped", "ordered", "joined")
-
-_ROLE_OF: Mapping[Clause, Role] = {
+_ROLE_OF: Mapping[Clause, str] = {
     "select": "shown",
     "where": "filtered",
     "having": "filtered",
@@ -24,6 +18,8 @@ _ROLE_OF: Mapping[Clause, Role] = {
     "order": "ordered",
     "from": "joined",
 }
+ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))
+"""What a query does with a column."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class PastUse:
 
     tables: frozenset[str] = frozenset()
     columns: frozenset[tuple[str, str]] = frozenset()
-    roles: frozenset[tuple[str, str, Role]] = frozenset()
+    roles: frozenset[tuple[str, str, str]] = frozenset()
     selects: int = 0
 
 
@@ -55,7 +51,5 @@ def past_use(sql: str, schema: Schema) -> PastUse:
     query = read_past(sql, schema)
     if query is None:
         return PastUse()
-    roles: set[tuple[str, str, Role]] = {
-        (*column.item, _ROLE_OF[column.clause]) for column in query.columns if column.clause in _ROLE_OF
-    }
+    roles = ((*column.item, _ROLE_OF[column.clause]) for column in query.columns if column.clause in _ROLE_OF)
     return PastUse(query.used.tables, query.used.columns, frozenset(roles), len(query.scopes))
