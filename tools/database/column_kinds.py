@@ -84,7 +84,7 @@ _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?")
 _SIGNED = re.compile(r"[-+(]?\s*[$€£¥]?\s*[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?\s*[%$€£¥]?\)?")
 _SORTS = re.compile(r"\d{4}-\d{2}-\d{2}.*|\d{2}:\d{2}.*|\d{4}/\d{2}/\d{2}.*|\d{8}")
 
-_STAND_INS = frozenset({"n/a", "na", "-", "--", "none", "null", "nil", "nan", "?", "unknown", "n.a.", "#n/a"})
+STAND_INS = frozenset({"n/a", "na", "-", "--", "none", "null", "nil", "nan", "?", "unknown", "n.a.", "#n/a"})
 """Texts that stand for a missing value among numbers or dates."""
 
 _OTHER_FORMS = 3
@@ -99,7 +99,7 @@ def text_form(column: ColumnSchema) -> TextForm:
 
     Numbers of one length sort as they are: postal codes and years are left alone.
     """
-    texts = [text for text in filled_texts(column.samples) if text.lower() not in _STAND_INS]
+    texts = [text for text in filled_texts(column.samples) if text.lower() not in STAND_INS]
     if not texts or "INTERVAL" in column.type.upper():
         return ""
     if all(map(_PLAIN.fullmatch, texts)):
@@ -119,7 +119,7 @@ def stand_in(column: ColumnSchema) -> str | None:
     if any(not text.strip() for text in texts):
         return ""
     # A word for nothing among words may be one of them; among numbers or dates it is none.
-    meant = next((text for text in texts if text.strip().lower() in _STAND_INS), None)
+    meant = next((text for text in texts if text.strip().lower() in STAND_INS), None)
     return meant if meant is not None and text_form(column) else None
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ..database import Schema
 from .finder import NO, NOT
@@ -117,22 +116,15 @@ def _links(schema: Schema) -> dict[Place, set[Place]]:
     return links
 
 
-@dataclass
 class _Reader:
     """Tells mentions from coincidences."""
 
-    question: Question
-    schema: Schema
-    found: Sequence[ValueMatch]
-    _names: frozenset[str] = field(init=False)
-    _things: frozenset[str] = field(init=False)
-    _asked: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        items = [item for table in self.schema.tables for item in (table, *table.columns)]
+    def __init__(self, question: Question, schema: Schema, found: Sequence[ValueMatch]) -> None:
+        self.question, self.schema, self.found = question, schema, found
+        items = [item for table in schema.tables for item in (table, *table.columns)]
         self._names = frozenset(part for item in items for part in name_stems(item.name))
-        self._things = frozenset(name_stems(table.name)[-1] for table in self.schema.tables)
-        self._asked = frozenset(word.stem for word in self.question.words)
+        self._things = frozenset(name_stems(table.name)[-1] for table in schema.tables)
+        self._asked = frozenset(word.stem for word in question.words)
 
     def means(self, match: ValueMatch) -> bool:
         """Whether the words likely mean the value."""

@@ -7,6 +7,7 @@ import re
 from rapidfuzz import fuzz, process, utils
 from rapidfuzz.distance import OSA
 
+from ..database.column_kinds import STAND_INS
 from .aliases import aliases
 from .store import Store, StoredColumn
 from .text_words import fold, key, stems
@@ -55,6 +56,8 @@ def nearest(store: Store, column: StoredColumn, text: str, limit: int) -> tuple[
 
 def _is_near(text: str, value: str) -> bool:
     """Whether a text is a value misspelt, or whole words of it; what differs in digits is something else."""
+    if text.strip().casefold() in STAND_INS:
+        return False  # it asks for rows without a value: none is meant by it
     meant, held = "".join(_letters(text)), "".join(_letters(value))
     if len(meant) >= _PART and f" {' '.join(_letters(text))} " in f" {' '.join(_letters(value))} ":
         return True

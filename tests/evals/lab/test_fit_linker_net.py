@@ -94,10 +94,8 @@ def _untrained() -> tuple[Net, np.random.Generator]:
         return dice.normal(0, 0.4, shape).astype(np.float32)
 
     layer = MESSAGES * 6 + 1, 6
-    out = drawn(7, 1), drawn(7, 1)
-    return Net(
-        *_NAMES, *(drawn(2) for _ in range(4)), drawn(3, 6), drawn(3, 6), drawn(2, *layer), drawn(2, *layer), *out
-    ), dice
+    inputs = drawn(2), drawn(2), drawn(2), drawn(2), drawn(3, 6), drawn(3, 6)
+    return Net(*_NAMES, *inputs, drawn(2, *layer), drawn(2, *layer), drawn(7, 1), drawn(7, 1)), dice
 
 
 def test_schemas_side_by_side_do_not_hear_of_each_other() -> None:

@@ -72,6 +72,18 @@ def test_nearest(index: ValueIndex, column: str, text: str, nearest: str) -> Non
     assert index.nearest("Customer", column, text)[0] == nearest
 
 
+@pytest.mark.parametrize("text", ["NULL", "none", "Unknown"])
+def test_what_stands_for_no_value_is_near_none(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "poll.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("CREATE TABLE poll(choice TEXT)")
+        texts = ("None of the above", "Null Island", "Unknown Soldier", "Yes", None)
+        made.executemany("INSERT INTO poll VALUES (?)", [(text,) for text in texts])
+        made.commit()
+    with Database.open(path) as database:
+        assert ValueIndex.open(database, cache=tmp_path).nearest("poll", "choice", text) == ()
+
+
 def test_nearest_of_nothing(index: ValueIndex) -> None:
     assert index.nearest("customer", "country", "xyzzy") == ()
     assert index.nearest("customer", "nowhere", "France") == ()
