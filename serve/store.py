@@ -264,21 +264,36 @@ class Store:
         with _told(), self._reading.connect() as on:
             return on.execute(select(ENDED.c.id).where(ENDED.c.id == id_)).first() is not None
 
-    def add_thread(self, owner: Owner, title: str = "", id_: str | None = None) -> Thread:
-        """A new conversation."""
+    def add_thread(self, owner: Owner, title: str = "", id_: str | None = None, *, door: str | None = None) -> Thread:
+        """A new conversation.
+
+        Args:
+            owner: Whose it is.
+            title: Empty for the words of its first question.
+            id_: Its name; None for a new one.
+            door: Where another program shows its conversation; None for one that the page lists.
+        """
         now = time.time()
         thread = Thread(id_ or uuid.uuid4().hex, title, now, now)
         with _told(), self._engine.begin() as on:
             on.execute(
                 insert(THREADS).values(
-                    id=thread.id, person=owner.person, database=owner.database, title=title, created=now, changed=now
+                    id=thread.id,
+                    person=owner.person,
+                    database=owner.database,
+                    title=title,
+                    chat=door,
+                    created=now,
+                    changed=now,
                 )
             )
         return thread
 
-    def threads(self, owner: Owner, offset: int = 0, limit: int = 100) -> tuple[Thread, ...]:
-        """A person's conversations, the last used first."""
+    def threads(self, owner: Owner, offset: int = 0, limit: int = 100, *, listed: bool = True) -> tuple[Thread, ...]:
+        """A person's conversations, the last used first; `listed` for those that another program does not show."""
         wanted = _thread_columns().where(_own(THREADS, owner)).order_by(THREADS.c.changed.desc())
+        if listed:
+            wanted = wanted.where(THREADS.c.chat.is_(None))
         with _told(), self._reading.connect() as on:
             return tuple(Thread(*row) for row in on.execute(wanted.offset(offset).limit(limit)))
 

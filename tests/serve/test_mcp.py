@@ -56,6 +56,21 @@ async def test_what_speaks_against_an_answer_is_told(shop: Path, agent_over: Cal
     assert answer["confidence_reason"] == "the model says: some may be counted twice"
 
 
+async def test_a_result_is_one_line_and_the_page_does_not_list_it(
+    shop: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    async with opened_server(given(agent_over(shop)), None, ServeSettings()) as server:
+        async with Client(mcp_server(server.anybody)) as client:
+            result = await client.call_tool("ask", {"question": "Who are the customers?"})
+            (part,) = result.content
+            text = getattr(part, "text", "")
+            assert json.loads(text) == result.structured_content
+            assert "\n" not in text
+            threads = (await client.read_resource("tableturn://threads")).contents
+        assert server.store.threads(server.anybody().owner) == ()
+        assert len(json.loads(getattr(threads[0], "text", ""))) == 1
+
+
 async def test_every_tool(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     async with calling(agent_over(shop)) as client:
         assert client.server_info is not None
