@@ -19,7 +19,7 @@ from tableturn.serve import ServeSettings
 from tableturn.serve.mcp import mcp_server
 from tableturn.serve.server import given, opened_server
 
-from tests.serve.conftest import scripted
+from tests.serve.conftest import scripted, serving
 from tests.support.scripted import ScriptedModel
 
 TOOLS = {"ask", "run_sql", "schema", "values", "explain", "approve"}
@@ -172,3 +172,8 @@ async def test_over_stdio(shop: Path, tmp_path: Path) -> None:
     async with Client(stdio_client(StdioServerParameters(command=sys.executable, args=command))) as client:
         answer = await called(client, "ask", question="How many customers are there?")
         assert answer["rows"] == [[3]]
+
+
+async def test_no_stream_without_sessions_holds_up_the_end(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    async with serving(agent_over(shop)) as client:
+        assert (await client.get("/mcp", headers={"accept": "text/event-stream"})).status_code == 405
