@@ -175,12 +175,16 @@ def run(body: Body[R], translator: Translator, tally: Tally) -> R:
     Raises:
         TurnCancelled: It was cancelled.
     """
-    coroutine = _Driver(translator, tally, _Blocking(tally.cancellation)).drive(body)
+    return finished(_Driver(translator, tally, _Blocking(tally.cancellation)).drive(body))
+
+
+def finished(coroutine: Coroutine[Any, Any, R]) -> R:
+    """Run a coroutine in which nothing ever waits, and return its result."""
     try:
-        coroutine.send(None)  # nothing in it ever waits, so that it runs to its end
-    except StopIteration as finished:
-        return finished.value
-    raise AssertionError("a blocking effect was awaited")
+        coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+    raise AssertionError("what blocks was awaited")
 
 
 async def arun(body: Body[R], translator: Translator, tally: Tally) -> R:

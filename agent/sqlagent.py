@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -163,57 +164,33 @@ class SQLAgent:
             notes: What the person adds to the question, such as a definition. The model reads it; it is not searched
                 for values of the database.
         """
-        agent = self if user is None else self.for_user(user)
-        return agent.deliver(agent._take_alone(question, settings, notes), settings=settings)
-
-    def _take_alone(self, question: str, settings: RunSettings = None, notes: str = "") -> Answer:
-        """The answer as far as it may leave."""
-        conversation = self.conversation()
-        try:
-            answer = conversation.take(question, settings, notes)
-        finally:
-            self._checkpointer.delete_thread(conversation.thread)
-        answer.thread = ""
-        return answer
+        return self._alone(user).ask(question, settings=settings, notes=notes)
 
     async def aask(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Answer:
         """As `ask`, without blocking."""
-        agent = self if user is None else await asyncio.to_thread(self.for_user, user)
-        answer = await agent._atake_alone(question, settings, notes)
-        return await asyncio.to_thread(agent.deliver, answer, settings=settings) if answer.withheld else answer
-
-    async def _atake_alone(self, question: str, settings: RunSettings = None, notes: str = "") -> Answer:
-        conversation = self.conversation()
-        try:
-            answer = await conversation.atake(question, settings, notes)
-        finally:
-            await self._checkpointer.adelete_thread(conversation.thread)
-        answer.thread = ""
-        return answer
+        alone = await asyncio.to_thread(self._alone, user)
+        return await alone.aask(question, settings=settings, notes=notes)
 
     def stream(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Generator[Event]:
         """Answers one question as `ask` does, and yields events as they happen; the last one has the answer."""
-        conversation = self.conversation(user=user)
-        try:
-            yield from map(_alone, conversation.stream(question, settings=settings, notes=notes))
-        finally:
-            self._checkpointer.delete_thread(conversation.thread)
+        yield from self._alone(user).stream(question, settings=settings, notes=notes)
 
     async def astream(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event]:
         """As `stream`, without blocking."""
-        agent = self if user is None else await asyncio.to_thread(self.for_user, user)
-        conversation = agent.conversation()
-        try:
-            async for event in conversation.astream(question, settings=settings, notes=notes):
-                yield _alone(event)
-        finally:
-            await self._checkpointer.adelete_thread(conversation.thread)
+        alone = await asyncio.to_thread(self._alone, user)
+        async with aclosing(alone.astream(question, settings=settings, notes=notes)) as events:
+            async for event in events:
+                yield event
+
+    def _alone(self, user: Identity | str | None = None) -> Conversation:
+        """Return a conversation of a single question, whose thread is not kept."""
+        return Conversation(self if user is None else self.for_user(user), "")
 
     def deliver(self, answer: Answer, *, settings: RunSettings = None) -> Answer:
         """Adds the rows that were withheld because they may not be sent to a model; unchanged where none were.
@@ -372,7 +349,13 @@ class SQLAgent:
             "Returns the answer, the SQL that was run, and its first rows."
         )
         masks = self.resources.database.session.policy.egress.mask
-        return answering_tool(self._take_alone, self._atake_alone, name, description or described, masks)
+        return answering_tool(
+            lambda question: self._alone().take(question),
+            lambda question: self._alone().atake(question),
+            name,
+            description or described,
+            masks,
+        )
 
     async def adelete_thread(self, thread: str) -> None:
         """Deletes a conversation from the checkpointer."""
@@ -389,10 +372,3 @@ class SQLAgent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _alone(event: Event) -> Event:
-    """The event of a turn whose thread is not kept."""
-    if event.answer is not None:
-        event.answer.thread = ""
-    return event
