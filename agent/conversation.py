@@ -128,7 +128,9 @@ class Conversation:
                 stream: Any = self._graph.stream if blocking else self._graph.astream
                 parts = stream(given, config, context=given_settings(settings), **(_WATCHED if watched else _ENDS))
                 async for mode, part in _fetched(parts, turn) if blocking else parts:
-                    output = part if mode == "values" else output
+                    if mode == "values":
+                        output = part
+                        continue
                     for event in reader.read(mode, part):
                         yield event
                 answer = self._answered(output, turn) or self._asked_back(await self._state(self._config(), blocking))
