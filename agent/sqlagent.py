@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 
-from ..tools.database import Access, Identity, asked_in
+from ..tools.database import Access, Database, Identity, Limits, asked_in
+from ..tools.errors import QueryError
 from . import verbs
 from .answers.answer import Answer
-from .answers.delivery import deliver
 from .answers.events import Event
+from .answers.phrasing import WITHHELD, about, headed, words_or_count
 from .audit import AuditTrail
 from .conversation import Conversation, RunSettings, given_settings
 from .graph import AgentGraph, build_graph
+from .records import AnswerRecord, plain_result
 from .resources import Resources
 from .resources.opening import open_resources
 from .settings import make_settings
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.tools import BaseTool
 
-    from ..tools.database import Database, Egress, PermissionsFile
+    from ..tools.database import Egress, PermissionsFile
     from ..tools.database.engines import DatabaseSource
     from ..tools.database.watchdog import Cancellation
     from ..tools.examples import ExampleStore
@@ -203,7 +205,7 @@ class SQLAgent:
         within = self.settings.overridden(given_settings(settings))
         database = self.resources.others.narrowed(within.permissions, self.resources).database
         with asked_in(answer.thread):
-            return Answer(deliver(answer.record, database, within.limits), answer.thread, answer.record)
+            return Answer(_deliver(answer.record, database, within.limits), answer.thread, answer.record)
 
     def export(
         self,
@@ -372,3 +374,32 @@ class SQLAgent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _deliver(answer: AnswerRecord, database: Database, limits: Limits) -> AnswerRecord:
+    """Return the answer with its rows, and with words that say what they are; the same where nothing was withheld.
+
+    What goes through the graph - prompts, state, checkpoints, traces - has marks in the place of rows that may not
+    leave. They are read again when the answer is handed over, by nothing but its SQL, and are kept nowhere.
+    """
+    if not answer.withheld or answer.sql is None:
+        return answer
+    try:
+        found = plain_result(database.execute(answer.sql, limits))
+    except QueryError as error:
+        why = f"No query for this question could be run: {error}"
+        return replace(answer, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
+    known = about(found)
+    called = headed(answer.sql, found.columns, database)
+    words = [words_or_count(found, called), *known, answer.text.removeprefix(WITHHELD).strip()]
+    return replace(
+        answer,
+        columns=found.columns,
+        headings=tuple(heading.words for heading in called),
+        rows=found.rows,
+        row_count=found.row_count,
+        truncated=found.truncated,
+        text=" ".join(filter(None, words)),
+        notes=(*answer.notes, *known),
+        withheld="",
+    )

@@ -24,7 +24,7 @@ LISTED = {
     "agent/effects.py:_invoke": f"a chat model: {FOREIGN}",
     "agent/effects.py:_ainvoke": f"a chat model: {FOREIGN}",
     "agent/model/masking.py:_Masking.perform": HAND_OVER,
-    "agent/model/providers.py:provided_model": f"a chat model's constructor: {FOREIGN}",
+    "agent/model/resolve.py:_provided": f"a chat model's constructor: {FOREIGN}",
     "agent/spare_threads.py:start.work": HAND_OVER,
     "tools/charts/draw.py:_time": "a time beyond what datetime holds",
     "tools/charts/render.py:picture": "the renderer's own error",
