@@ -119,8 +119,10 @@ class Conversation:
 
         Only where it is `watched` do models send their replies piece by piece.
         """
-        reader = EventReader(question, deltas=not self._agent.resources.database.session.policy.egress.mask)
-        yield reader.begin()
+        masks = self._agent.resources.database.session.policy.egress.mask
+        reader = EventReader(question, deltas=not masks) if watched else None
+        if reader:
+            yield reader.begin()
         try:
             with self._turn(question) as turn:
                 config, output = self._config(turn), dict[str, Any]()
@@ -130,8 +132,7 @@ class Conversation:
                 async for mode, part in _fetched(parts, turn) if blocking else parts:
                     if mode == "values":
                         output = part
-                        continue
-                    for event in reader.read(mode, part):
+                    for event in reader.read(mode, part) if reader else ():
                         yield event
                 answer = self._answered(output, turn) or self._asked_back(await self._state(self._config(), blocking))
         finally:
@@ -142,7 +143,7 @@ class Conversation:
         if delivered and answer.withheld:
             deliver = partial(self._agent.deliver, answer, settings=settings)
             answer = deliver() if blocking else await asyncio.to_thread(deliver)
-        for event in reader.end(answer):
+        for event in reader.end(answer) if reader else (Event("answer", "respond", {}, answer),):
             yield event
 
     async def _state(self, config: RunnableConfig, blocking: bool) -> StateSnapshot:
@@ -260,9 +261,9 @@ class Conversation:
             TurnCancelled: It was undone when it was all but done.
             KeyboardInterrupt: Likewise, by Ctrl-C.
         """
-        if turn.undone and turn.interrupted:
-            raise KeyboardInterrupt
         if turn.undone:
+            if turn.interrupted:
+                raise KeyboardInterrupt
             raise TurnCancelled("this turn was cancelled; the ones before it are kept")
         if output.get(INTERRUPT):
             return None

@@ -487,7 +487,7 @@ class Store:
         sums = (func.coalesce(func.sum(column), 0) for column in (SPENT.c.prompt_tokens, SPENT.c.completion_tokens))
         with self._lock:
             unwritten = self._spending
-        (spent,) = self._read(select(*sums).where(SPENT.c.day == _today()))
+        spent: Any = self._read(select(*sums).where(SPENT.c.day == _today()))[0]
         return int(spent[0]) + unwritten.prompt_tokens, int(spent[1]) + unwritten.completion_tokens
 
 

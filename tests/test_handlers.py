@@ -25,7 +25,7 @@ LISTED = {
     "agent/effects.py:_ainvoke": f"a chat model: {FOREIGN}",
     "agent/model/masking.py:_Masking.perform": HAND_OVER,
     "agent/model/resolve.py:_provided": f"a chat model's constructor: {FOREIGN}",
-    "agent/spare_threads.py:start.work": HAND_OVER,
+    "agent/effects.py:start.work": HAND_OVER,
     "tools/charts/draw.py:_time": "a time beyond what datetime holds",
     "tools/charts/render.py:picture": "the renderer's own error",
     "tools/database/estimate.py:spend": "a number beyond what SQLite holds",
