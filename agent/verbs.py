@@ -43,7 +43,7 @@ from ..tools.knowledge.proposals import proposals
 from ..tools.outgoing import Outgoing
 from .answers.answer import Answer
 from .answers.phrasing import explained, headed, phrased
-from .answers.queries import Query, run_query, written_down
+from .audit import Query, run_query, written_down
 from .model.record import Record, add_record, record_file
 from .records import AttemptView, Status, plain_result
 from .resources import Resources

@@ -22,8 +22,8 @@ from starlette.routing import Route
 from tableturn import __version__
 
 from ..agent import Answer, verbs
-from ..agent.answers.queries import Query, run_query
 from ..agent.answers.tool import answer_text
+from ..agent.audit import Query, run_query
 from ..tools.database.table import plain_cell
 from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import table_text
