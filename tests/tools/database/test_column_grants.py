@@ -20,8 +20,8 @@ from tableturn.tools.errors import QueryError
 
 from .servers import MARIADB, POSTGRES, Server
 
-_PAIRS = (("salary", "zalary"), ("badge", "zadge"), ("hired", "zired"))
-"""Hidden columns, each with a name of the same length that nothing has."""
+_PAIRS = (("salary", "zalary"), ("badge", "zadge"))
+"""Hidden columns, of a number and of a text, each with a name of the same length that nothing has."""
 
 _GRANTED = {
     "emp": "id, name, dept_id, boss, joined",
@@ -336,7 +336,7 @@ _POSTGRES_COUNTING = (
     "TABLE emp ORDER BY id",
 )
 
-LEGAL = (
+_LEGAL = (
     "SELECT id, name FROM emp ORDER BY id",
     "SELECT ID, Name FROM EMP ORDER BY 1",
     "SELECT e.id FROM emp AS e ORDER BY e.id",
@@ -469,6 +469,9 @@ class _Guarded:
 
     hidden: _Place
     twin: _Place
+    url: str
+    address: str
+    login: str
 
 
 _CHANNELS: tuple[Callable[[Database, str], object], ...] = (
@@ -569,7 +572,7 @@ def guarded(request: pytest.FixtureRequest) -> Iterator[_Guarded]:
     twin = twin + (f"?schema={urlsplit(twin).path.strip('/')},{twin_sales}" if server is MARIADB else "")
     try:
         with Database.open(address) as hidden, Database.open(twin) as other:
-            yield _Guarded(_Place(server, hidden, sales), _Place(server, other, twin_sales))
+            yield _Guarded(_Place(server, hidden, sales), _Place(server, other, twin_sales), url, address, login)
     finally:
         if server is POSTGRES:
             server.run(url, f"DROP OWNED BY {login}")
@@ -584,44 +587,65 @@ def _forms(guarded: _Guarded, *forms: tuple[str, ...]) -> tuple[str, ...]:
 
 def test_enough_forms() -> None:
     assert min(len(_NAMING) + len(_POSTGRES_NAMING), len(_NAMING) + len(_MARIADB_NAMING)) >= 150
-    assert len(LEGAL) >= 60
+    assert len(_LEGAL) >= 60
 
 
-@pytest.mark.parametrize("channel", _CHANNELS, ids=["execute", "compile_check", "estimate"])
-def test_hidden_columns_are_told_as_missing_ones(
-    guarded: _Guarded, channel: Callable[[Database, str], object], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hidden_columns_are_told_as_missing_ones(guarded: _Guarded, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
+    hidden, twin = guarded.hidden, guarded.twin
     for form in _forms(guarded, _NAMING, _POSTGRES_NAMING, _MARIADB_NAMING):
         for name, missing in _PAIRS:
-            outcomes: list[tuple[str, list[str]]] = []
+            outcomes: list[tuple[list[str], list[str]]] = []
             for each in (missing, name):
                 with _counted(monkeypatch) as asked:
-                    outcome = _outcome(guarded.hidden, guarded.hidden.written(form, each), channel)
-                outcomes.append((outcome.replace(missing, name), asked))
-            twin = _outcome(guarded.twin, guarded.twin.written(form, name), channel)
-            if outcomes[0] != outcomes[1] or outcomes[1][0] != twin:
-                told.append(f"{form} of {name}: {outcomes[1]}, missing: {outcomes[0]}, without: {twin}")
+                    found = [_outcome(hidden, hidden.written(form, each), channel) for channel in _CHANNELS]
+                outcomes.append(([outcome.replace(missing, name) for outcome in found], asked))
+            if outcomes[0] != outcomes[1]:
+                told.append(f"{form} of {name}: {outcomes[1]}, but missing: {outcomes[0]}")
+            without = _outcome(twin, twin.written(form, name), _CHANNELS[0])
+            kinds = [outcome.split(None, 2)[:2] for outcome in (outcomes[1][0][0], without)]
+            # What an index of a hidden column is called is not looked at, so that no name is wrong.
+            if " INDEX " not in form and (kinds[0] != kinds[1] if "Query" in without else outcomes[1][0][0] != without):
+                told.append(f"{form} of {name}: {outcomes[1]}, but without: {without}")
     assert told == []
 
 
-@pytest.mark.parametrize("channel", _CHANNELS, ids=["execute", "compile_check", "estimate"])
-def test_number_and_types_of_hidden_columns_are_not_told(
-    guarded: _Guarded, channel: Callable[[Database, str], object]
-) -> None:
+def test_number_and_types_of_hidden_columns_are_not_told(guarded: _Guarded) -> None:
     told: list[str] = []
     for form in _forms(guarded, _COUNTING, _POSTGRES_COUNTING, ()):
-        here, there = (_outcome(place, place.written(form), channel) for place in (guarded.hidden, guarded.twin))
-        if here != there:
-            told.append(f"{form}: {here}, without: {there}")
+        for channel in _CHANNELS:
+            here, there = (_outcome(place, place.written(form), channel) for place in (guarded.hidden, guarded.twin))
+            # MariaDB explains no view to a login that may not read all that it reads.
+            if here != there and "lacking privileges for underlying table" not in here:
+                told.append(f"{form}: {here}, but without: {there}")
     assert told == []
 
 
-@pytest.mark.parametrize("channel", _CHANNELS[:2], ids=["execute", "compile_check"])
-def test_what_a_login_may_read_is_read_as_ever(guarded: _Guarded, channel: Callable[[Database, str], object]) -> None:
+def test_what_a_login_may_read_is_read_as_ever(guarded: _Guarded) -> None:
     failed: list[str] = []
-    for form in _forms(guarded, LEGAL, _POSTGRES_LEGAL, _MARIADB_LEGAL):
-        here, there = (_outcome(place, place.written(form), channel) for place in (guarded.hidden, guarded.twin))
-        if here != there or "Error" in here or "Failed" in here or "Rejected" in here:
-            failed.append(f"{form}: {here}, without: {there}")
+    for form in _forms(guarded, _LEGAL, _POSTGRES_LEGAL, _MARIADB_LEGAL):
+        for channel in _CHANNELS[:2]:
+            here, there = (_outcome(place, place.written(form), channel) for place in (guarded.hidden, guarded.twin))
+            if here != there or here.startswith("Query"):
+                failed.append(f"{form}: {here}, but without: {there}")
     assert failed == []
+
+
+def test_grants_that_change_are_heeded(guarded: _Guarded) -> None:
+    """What is granted later is read by the next query, and what is revoked is missing."""
+    place = guarded.hidden
+    for change, status in (("GRANT SELECT (hired) ON emp TO", "(("), ("REVOKE SELECT (hired) ON emp FROM", "Query")):
+        place.server.run(guarded.url, f"{change} {guarded.login}")
+        assert _outcome(place, "SELECT hired FROM emp WHERE id = 1", _CHANNELS[0]).startswith(status)
+    for column in ("id", "hired"):  # in the order in which a catalogue that is out of date would be refused
+        assert _outcome(place, f"SELECT {column} FROM emp", _CHANNELS[0]).startswith("((") == (column == "id")
+
+
+def test_cells_that_may_not_leave_are_not_quoted(guarded: _Guarded) -> None:
+    if guarded.hidden.server is MARIADB:
+        pytest.skip("it warns of such cells, and goes on")
+    sql = "SELECT CAST({} AS INTEGER) FROM emp"
+    with Database.open(guarded.address, egress={"columns": {"emp.name": "none"}}) as database:
+        for cast, told in (("name", "the engine's message is withheld"), ("id || 'x'", "1x"), ("name || zzz", "zzz")):
+            with pytest.raises(QueryError, match=told):
+                database.execute(sql.format(cast))

@@ -196,6 +196,7 @@ GRAMMAR = Grammar(
     MySQL(),
     PROFILE.functions,
     writes=((exp.RegexpLike, _regexp_like), (exp.JSONExtractScalar, _json_text), (exp.CurrentVersion, version_call)),
+    names_by_text=True,
 )
 
 

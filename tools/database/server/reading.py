@@ -32,6 +32,7 @@ _COMMON = read_profile(__package__ or "")
 STATEMENT_LENGTH = 100_000
 _REMEMBERED = 256
 _LONGEST_NAME = 80
+_LONGEST_ALIAS = 250
 # What sqlglot writes as it stands, whatever quotes it had: units of time, weekdays, modes.
 _KEYWORD = re.compile(r"\w+(?:\(\w+\)|[ -]\w+)*")
 _CALLED = re.compile(r"""(?<![\w.])[\w.]++(?=["`]?\()""")
@@ -56,6 +57,7 @@ class Grammar:
         kinds: Kinds of syntax that it has beyond those that every dialect may use.
         reserved: How names of common table expressions may not begin: the server would look up system tables by them.
         groups_by_key: Whether GROUP BY may leave out what a table's primary key determines, but not a sub-query's.
+        names_by_text: Whether a result's columns are called as they are written, which sub-queries would change.
     """
 
     dialect: Dialect
@@ -65,6 +67,7 @@ class Grammar:
     kinds: frozenset[str] = frozenset()
     reserved: str = ""
     groups_by_key: bool = False
+    names_by_text: bool = False
 
 
 def version_call(writer: Generator, node: exp.CurrentVersion) -> str:
@@ -278,6 +281,8 @@ class Reader:
             aliases[relation.schema, relation.name] = alias
             if scope is not None and self._grammar.groups_by_key:
                 self._group(scope, alias, relation)
+        if hiding and self._grammar.names_by_text and isinstance(tree, exp.Query):
+            self._call(tree.selects)
         for column in tree.find_all(exp.Column) if hiding else ():
             if column.args.get("db"):  # a sub-query has no schema
                 place = self._folded(column.args["db"]), self._folded(column.args["table"])
@@ -294,6 +299,19 @@ class Reader:
                 table.set(moved, None)
             known = [column.name for column in relation.columns if column.name.lower() not in catalogue.row_functions]
             read.set("this", exp.select(*(exp.column(name, quoted=True) for name in known)).from_(table))
+
+    def _call(self, outputs: Sequence[exp.Expr]) -> None:
+        """Calls a result's columns what they are called where no table is a sub-query."""
+        select, named = outputs[0].parent if outputs else None, list[exp.Expr]()
+        for item in outputs:
+            if isinstance(item, exp.Column) and not item.is_star:
+                item = exp.alias_(item, item.name, quoted=True, copy=False)
+            elif not isinstance(item, exp.Alias) and item.find(exp.Table):
+                text = self._generate(item, self._grammar.dialect.NORMALIZE_FUNCTIONS)
+                item = exp.alias_(item, text, quoted=True, copy=False) if len(text) <= _LONGEST_ALIAS else item
+            named.append(item)
+        if select is not None:
+            select.set("expressions", named)
 
     def _group(self, select: exp.Select, alias: str, relation: Relation) -> None:
         """Groups by what a table's key determines, too, which servers know of tables, but not of sub-queries."""
