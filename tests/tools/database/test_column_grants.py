@@ -6,7 +6,7 @@ hidden columns at all: what comes back, errors and numbers of requests included,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
@@ -493,7 +493,7 @@ def _outcome(place: _Place, sql: str, channel: Callable[[Database, str], object]
 
 
 @contextmanager
-def _counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def _counted(monkeypatch: pytest.MonkeyPatch) -> Generator[list[str]]:
     """Count what is asked of servers."""
     asked: list[str] = []
     with monkeypatch.context() as patch:
