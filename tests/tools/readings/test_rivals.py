@@ -103,7 +103,8 @@ def test_what_is_open_is_read_the_other_way_and_changes_the_answer(
         ("Which products cost more than 100?", "SELECT name FROM products WHERE price > 100", "left_out"),
         (
             "What did each product sell?",
-            "SELECT p.name, SUM(i.quantity) FROM order_items i JOIN products p ON p.product_id = i.product_id GROUP BY 1",
+            "SELECT p.name, SUM(i.quantity) FROM order_items i JOIN products p ON p.product_id = i.product_id"
+            " GROUP BY 1",
             "left_out",
         ),
         ("Tiers of customers", "SELECT COUNT(*) FROM customers WHERE loyalty_tier <> ''", "missing"),
