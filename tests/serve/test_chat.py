@@ -45,7 +45,7 @@ async def test_completion(asked: tuple[openai.AsyncOpenAI, Any]) -> None:
     assert reply.usage.prompt_tokens > 0
 
 
-@pytest.mark.parametrize(("sure", "certainty"), [(40, "Unsure: the model says: some may be counted twice."), (95, "")])
+@pytest.mark.parametrize(("sure", "certainty"), [(40, "Unsure: the model says “some may be counted twice”."), (95, "")])
 async def test_a_doubt_is_one_sentence(
     shop: Path, agent_over: Callable[..., SQLAgent], sure: int, certainty: str
 ) -> None:

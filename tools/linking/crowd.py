@@ -8,6 +8,7 @@ what refers to it or reads it. Each content word counts once, where it says most
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -54,11 +55,24 @@ question names; with how many those come that say what their codes mean."""
 _FEW = 9
 """Columns shown of a table that is not shown whole, and three times as many of one that is; keys come in addition."""
 
-_ROOM = 7_400
-"""Characters of the lines shown: some 1,850 tokens."""
+_ROOM = 2_120
+"""Tokens of the lines shown, by `_tokens`."""
+
+_PIECE = re.compile(r"[A-Za-z]+|\d|[^\w\s]+|[^\W_a-zA-Z\d]")
+_VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 _SAMPLES = 3
 """Sample values of a column that are counted with."""
+
+
+def _tokens(line: str) -> int:
+    """Return how many tokens a line takes: of five schemas' lines 2 to 11 % above Qwen's vocabulary, never below.
+
+    Words are whole pieces; names without vowels or in capitals break at each second letter, numbers at each digit.
+    """
+    pieces: list[str] = _PIECE.findall(line)
+    opaque = {word for word in pieces if word.isupper() or len(_VOWEL.findall(word)) * 4 < len(word)}
+    return sum(math.ceil(len(p) / (1.5 if p in opaque else 8)) if p.isalpha() and p.isascii() else 1 for p in pieces)
 
 
 class Crowd:
@@ -138,8 +152,8 @@ class Crowd:
             columns = self._columns(table, 3 * _FEW if light.whole(table) else _FEW, place)
             part = replace(table, columns=tuple(column for column in table.columns if column.name in columns))
             line = table_line(light.of(part), self._from[name], self._written, _SAMPLES)
-            if len(line) < room or not shown:
-                room -= len(line) + 1
+            if (tokens := _tokens(line)) < room or not shown:
+                room -= tokens
                 shown[name] = columns
         return self._schema.part(list(shown.items()))
 
