@@ -66,7 +66,7 @@ class _Result:
         return next(named, len(self.wish.x))
 
     def _named(self, column: Column, words: str) -> int:
-        from ..stemming import english_stem as stem  # most results are drawn without it
+        from ..words import english_stem as stem  # most results are drawn without it
 
         wanted = set(map(stem, words_of(words)))
         return len(wanted.intersection(map(stem, column.words)))
