@@ -275,7 +275,7 @@ _TAKEN = 84.0
 The word may also be right and mean something else, so that one wrong letter must stand among seven.
 """
 
-_ONE_WRONG, _TWO_WRONG = 4, 8
+_ONE_WRONG, _TWO_WRONG = 4, 9
 """Letters from which a word that nothing knows may differ in one from what was meant, or in two.
 
 A letter that is missing, too many or wrong counts as one, as do two that have changed places.
