@@ -28,8 +28,7 @@ from ..tools.knowledge.proposals import statements
 from ..tools.record_files import read_lines
 from ..tools.results import same_result
 from ..tools.sql import ALL_COLUMNS, Query, used_items
-from ..tools.values.schema_words import name_stems
-from ..tools.values.text_words import stems
+from ..tools.words import FUNCTION_WORDS, name_stems, stem, stems
 from .datasets import load_dataset
 from .metrics.expected import GOLD_LIMITS, Expected, Unfit, expected
 from .runner.record import SHOWN_ROWS
@@ -224,7 +223,7 @@ ChangeKind = Literal["same", "error", "rows", "renamed", "broken_before", "unset
 """
 
 _BY_CLOCK = re.compile(r"\b(now|current_(date|time|timestamp)|random(blob)?|rand|getdate|sysdate)\b", re.IGNORECASE)
-_COMMON = frozenset(stems("the a an of in on for to and or is are was were with by from"))
+_COMMON = frozenset(map(stem, FUNCTION_WORDS))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from ...tools.knowledge.entry import Entry, Selection
 from ...tools.knowledge.fragment import used_entries
 from ...tools.linking import unheld_words
 from ...tools.values import ValueMatch
-from ...tools.values.text_words import stems
+from ...tools.words import stems
 from ..advice import advisory
 from ..records import Turn, UsedKnowledge
 from ..resources import Run

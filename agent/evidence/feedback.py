@@ -13,7 +13,7 @@ from ...tools.database import Schema
 from ...tools.errors import SQLParseError
 from ...tools.sql import Finding, used_items
 from ...tools.values import ValueMatch
-from ...tools.values.schema_words import name_stems
+from ...tools.words import name_stems
 from ..records import Attempt, CodeResult, Result
 from ..settings import Settings
 from .compare import near_value

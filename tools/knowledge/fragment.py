@@ -14,8 +14,7 @@ from ..errors import KnowledgeError, SQLParseError
 from ..sql import Query
 from ..sql.dialects import rules_of
 from ..sql.keywords import KEYWORDS
-from ..sql.suggest import nearest_names, one_of
-from ..values.text_words import stems
+from ..words import did_you_mean, listed, nearest_names, stems
 from .entry import Entry, Item
 
 _NAMED = re.compile(r"\b(?:METRIC|TERM)\s*\(\s*'", re.IGNORECASE)
@@ -112,7 +111,7 @@ def _place(column: exp.Column, schema: Schema, about: Sequence[str]) -> Item:
         names = {held.name for table in schema.tables for held in table.columns}
         raise KnowledgeError(f"there is no column {column.name!r}{_near(column.name, names)}")
     if len(likely) > 1:
-        raise KnowledgeError(f"{column.name!r} is a column of {one_of(likely)}: qualify it by its table")
+        raise KnowledgeError(f"{column.name!r} is a column of {listed(likely, 'or')}: qualify it by its table")
     return likely[0], find_column(schema, likely[0], column.name)
 
 
@@ -129,7 +128,7 @@ def find_table(schema: Schema, name: str) -> str:
     found = schema.table(name)
     if found is None:
         if holders := _holders(schema, name):
-            raise KnowledgeError(f"{name!r} is a column of {one_of(holders)}: qualify it by its table")
+            raise KnowledgeError(f"{name!r} is a column of {listed(holders, 'or')}: qualify it by its table")
         raise KnowledgeError(f"there is no table {name!r}{_near(name, [table.name for table in schema.tables])}")
     return found.name
 
@@ -148,8 +147,8 @@ def find_column(schema: Schema, table: str, name: str) -> str:
 
 
 def _near(name: str, known: Sequence[str] | set[str]) -> str:
-    near = nearest_names(name, known, 2)
-    return f"; did you mean {one_of(near)}?" if near else ""
+    near = did_you_mean(nearest_names(name, known, 2))
+    return f"; {near}" if near else ""
 
 
 def counted_where(expression: str, condition: str, dialect: str) -> str:

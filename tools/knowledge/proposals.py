@@ -14,8 +14,7 @@ from ..errors import SQLParseError
 from ..sql import Query
 from ..sql.dialects import rules_of
 from ..sql.parse import MAX_LENGTH
-from ..values.schema_words import name_words
-from ..values.text_words import Word, fold, stem, words
+from ..words import STOP_WORDS, Word, fold, listed_words, name_words, stem, words
 from .entry import Entry, Item
 from .imports import quoted
 
@@ -24,11 +23,8 @@ MOST = 200_000
 
 _SHOWN = 5
 
-_ORDINARY = frozenset(
-    """a an and are as at be by did do does every for from give has have how in is it list many me much of on or our per
-    show that the their there to was we were what when where which who whose with each all any number total average most
-    least top name names last first year month day between than more less""".split()  # noqa: SIM905 - read as a sentence
-)
+_ORDINARY = STOP_WORDS | listed_words("average day first last month name names top total year")
+"""Words that are no part of a term's name."""
 
 
 @dataclass(frozen=True)

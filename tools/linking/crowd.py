@@ -18,8 +18,7 @@ from ..database.rendering.compact import table_line
 from ..database.rendering.text import identifiers
 from ..values import ValueMatch, likely
 from ..values.question import Question, read
-from ..values.schema_words import name_stems
-from ..values.text_words import stem, stems
+from ..words import name_stems, stem, stems
 from .copies import copies, copy_words, families
 from .join_path import join_path
 from .large import WHOLE, Light, lists, registers, united_views, views

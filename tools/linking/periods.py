@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from dataclasses import dataclass
+
+from ..words import MONTHS
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _YEAR_MONTH = re.compile(r"(?<!\d)((?:19|20)\d\d)[-/.](0?[1-9]|1[0-2])(?!\d)")
@@ -12,12 +13,7 @@ _QUARTER = re.compile(
     r"\b(?:q([1-4])|([1-4])(?:st|nd|rd|th)? quarter|(first|second|third|fourth|last) quarter)\b", re.I
 )
 _ORDINALS = ("first", "second", "third", "fourth", "last")
-_MONTHS = {
-    name.lower(): number
-    for names in (calendar.month_name, calendar.month_abbr)
-    for number, name in enumerate(names)
-    if name and name != "May"
-}
+_MONTHS = {form: number for number, name in enumerate(MONTHS, 1) for form in {name, name[:3]} - {"may"}}
 _MAY = re.compile(r"\bMay\b")
 _IN_NAME = re.compile(r"((?:19|20)\d\d)_?(?:[qQ]_?([1-4])|[mM]?_?(0[1-9]|1[0-2]))?(?!\d)")
 

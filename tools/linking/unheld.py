@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
-from importlib.resources import files
-
-from rapidfuzz import fuzz, process
 
 from ..database import Schema
 from ..derived import derived
 from ..values import ValueMatch
 from ..values.question import read
-from ..values.schema_words import name_words
-from ..values.text_words import fold, stem, stems
+from ..words import name_words, question_words, stem, stems, taken_for
 from .vocabulary import shipped
 
 _LEAST = 4
 """Letters of a word that is looked for; shorter ones are abbreviations, or say little."""
-
-_NEAR = 80.0
-"""Least likeness (0 to 100) of a word to one of the schema that may be meant by it."""
 
 _SHARED = 4
 """Letters at the beginning, or inside, that make two words kin: `nation` and `nationality`, `phone` and `telephone`."""
@@ -84,11 +76,4 @@ def _is_kin(word: str, names: frozenset[str]) -> bool:
     for name in names:
         if len(name) >= _SHARED and (word[:_SHARED] == name[:_SHARED] or name in word or word in name):
             return True
-    return process.extractOne(word, names, scorer=fuzz.ratio, score_cutoff=_NEAR) is not None
-
-
-@cache
-def question_words() -> frozenset[str]:
-    """Stems of words that questions over any data are made of."""
-    text = (files(__package__ or "") / "data" / "question_words.txt").read_text("utf-8")
-    return frozenset(stem(fold(word)) for word in text.split())
+    return taken_for(word, names) is not None

@@ -12,21 +12,14 @@ from importlib.resources import files
 
 import numpy as np
 import numpy.typing as npt
-from rapidfuzz import fuzz, process
 
-from ..values.schema_words import name_words
-from ..values.text_words import Word, fold, stem
+from ..words import FUNCTION_WORDS, Word, fold, name_words, stem, taken_for
 
 Shares = npt.NDArray[np.float64]
 """One number a name, from 0 to 1."""
 
-_NEAR = 84.0
-"""Least similarity (0 to 100) at which an unknown word is taken for a misspelt one of the schema."""
-
-_EMPTY = frozenset(
-    "a an and as at by each every for from in is its of on or that the this to was with".split()  # noqa: SIM905
-)
-"""Words without a meaning of their own: questions are full of them."""
+_EMPTY = FUNCTION_WORDS | {"every", "its", "this"}
+"""Words of a description that say nothing of what it describes."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +112,8 @@ class Vocabulary:
         return self._joined.get(word.folded, [])
 
     def _near(self, word: str) -> tuple[str, float] | None:
-        found = process.extractOne(word, self._spellings.keys(), scorer=fuzz.ratio, score_cutoff=_NEAR)
-        return (self._spellings[found[0]], found[1] / 100) if found else None
+        found = taken_for(word, self._spellings.keys())
+        return (self._spellings[found[0]], found[1]) if found else None
 
 
 def vocabulary(names: Sequence[tuple[str, ...]], descriptions: Sequence[tuple[str, ...]]) -> Vocabulary:

@@ -12,13 +12,10 @@ from sqlglot import exp
 
 from ..database.column_kinds import column_kind
 from ..database.schema import ColumnSchema, ForeignKey, TableSchema
-from ..sql.explain.phrases import plain_name
 from ..sql.keywords import fold
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope, Source
-from ..stemming import singular
-from ..values.schema_words import name_stems
-from ..values.text_words import stem, stems
+from ..words import name_stems, plain_name, singular, stem, stems
 from .reading import Reading, Rival, column_of, parts
 
 _MOST_DATES = 2

@@ -8,11 +8,9 @@ from sqlglot import exp
 
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
-from ..sql.explain.phrases import listed, plain_name
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope, Source
-from ..values.schema_words import name_stems
-from ..values.text_words import stem, stems
+from ..words import listed, name_stems, plain_name, stem, stems
 from .reading import Reading, Rival, add_condition, column_of, parts, things
 
 _OUT = frozenset(

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from rapidfuzz.distance import OSA
 from sqlglot import exp
 
 from ..database.rendering.text import identifier
 from ..database.schema import Schema
+from ..words import spelt_alike
 from .query import Query
 from .scope import Resolution, Source
 from .untrusted import analysis_or
-
-_SHORT, _LONG = 4, 9
-"""Letters from which a name may be misspelt in one place, and in two."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +80,9 @@ def _columns(resolution: Resolution) -> Iterator[tuple[exp.Identifier, str]]:
 
 def _nearest(name: str, known: Collection[str]) -> str:
     """The one name that differs in case and joints alone, or in a letter or two; empty where there is not just one."""
-    plain = _plain(name)
-    allowed = 0 if len(plain) < _SHORT else 1 if len(plain) < _LONG else 2
-    distances = [(OSA.distance(plain, _plain(other), score_cutoff=allowed), other) for other in known]
-    near = sorted(pair for pair in distances if pair[0] <= allowed)
-    return near[0][1] if near and (len(near) == 1 or near[0][0] < near[1][0]) else ""
+    near = spelt_alike(_plain(name), list(map(_plain, known)))
+    only = near and (len(near) == 1 or near[0][0] < near[1][0])
+    return next(other for other in known if _plain(other) == near[0][1]) if only else ""
 
 
 def _plain(name: str) -> str:

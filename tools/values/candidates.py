@@ -7,11 +7,11 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 
+from ..words import name_stems
 from .aliases import aliases
 from .indexed_columns import IndexedColumns, flagged
 from .nearest import nearest_words
 from .question import Question, Span, spans
-from .schema_words import name_stems
 from .store import Store, Stored, StoredColumn
 
 _COMMON = 100

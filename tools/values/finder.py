@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+from ..words import name_stems
 from .candidates import Candidate, candidates
 from .indexed_columns import IndexedColumns
 from .match import ValueMatch
 from .question import Question, read
-from .schema_words import name_stems
 from .store import Store, StoredColumn
 
 _GOOD = 0.9

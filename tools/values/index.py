@@ -15,13 +15,13 @@ from sqlglot import exp
 from ..database import Database, Limits
 from ..errors import QueryError
 from ..folders import cache_folder
+from ..words import fold, key, stem
 from .build import DEFAULT_BOUNDS, IndexBounds, columns_to_index, fill
 from .finder import find
 from .indexed_columns import IndexedColumns
 from .match import ValueMatch
 from .nearest import nearest
 from .store import Store, StoredColumn
-from .text_words import fold, key, stem
 
 R = TypeVar("R")
 

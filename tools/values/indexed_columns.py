@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..database import Schema
+from ..words import fold, name_stems, stem
 from .question import Question
-from .schema_words import name_stems
 from .store import Store, Stored, StoredColumn
-from .text_words import fold, stem
 
 YES = frozenset(("1", "t", "true", "y", "yes"))
 NO = frozenset(("0", "f", "false", "n", "no"))

@@ -10,11 +10,11 @@ from sqlglot import exp
 
 from ...database.column_kinds import TextForm, filled_texts, text_form
 from ...database.schema import ColumnSchema
+from ...words import listed
 from ..findings import ColumnValues, Finding
 from ..keywords import fold, quote_text
 from ..query import Query, TableColumn
 from ..scope import Scope, Source
-from ..suggest import one_of
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 
@@ -58,7 +58,7 @@ def _absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator[Find
                 null = "write IS NULL for missing values" if text.lower() in ("null", "none") else ""
                 yield Finding("type_mismatch", "warning", f"{message}, which holds numbers.", place, null, proof=True)
         elif near := values.nearest(table, column.name, text):
-            advice = f"use {one_of([quote_text(other) for other in near])}"
+            advice = f"use {listed([quote_text(other) for other in near], 'or')}"
             yield Finding("unknown_value", "warning", f"{message}.", place, advice)
 
 
