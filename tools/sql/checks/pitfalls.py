@@ -112,7 +112,8 @@ def _empty_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
             if _cross(one[2], other[2], strict=one[1] or other[1]):
                 first, second = (one, other) if found.index(one) < found.index(other) else (other, one)
                 place = f"{query.text(first[3])} AND {query.text(second[3])}"
-                yield Finding("always_empty", "error", f"{place} never holds: nothing lies between.", place)
+                # People are told; what the papers feed back to a model stays as it was.
+                yield Finding("always_empty", "info", f"{place} never holds: nothing lies between.", place)
 
 
 def _cross(low: str | float, high: str | float, *, strict: bool) -> bool:
