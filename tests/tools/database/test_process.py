@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database import Cancellation, Database, Limits, Table
-from tableturn.tools.database.sqlite.workers import NURSERY
+from tableturn.tools.database.sqlite.engine import NURSERY
 from tableturn.tools.database.wire import pack_table, unpack_table
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge
 from tableturn.tools.forkserver import available
