@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import re
-import socket
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -19,11 +18,12 @@ from duckdb.sqltypes import DuckDBPyType
 from fsspec.spec import AbstractFileSystem
 
 from ...errors import DatabaseUnavailable
-from ...forkserver import ForkServer, available
+from ...forkserver import available
 from ..quoting import literal, quoted
 from ..schema import ColumnSchema
 from ..wire import ERROR_BYTES, PART, RESULT, patience, receive, send, unpack_error
-from .entries import Entry, column
+from ..workers import query_nursery
+from .entries import Entry, column, unpack_entry
 from .sources import File, FileKind, column_names, is_known, table_name
 from .tables import hold, sheets
 from .text_files import FIRST_ROWS, MOST_COLUMNS, WHOLE_BYTES, read_text_file, too_wide, unpacked_size
@@ -101,9 +101,9 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
 # Of a process that reads files, beside DuckDB's own limit: what reads workbooks counts too.
 READING_BYTES = 1_000_000_000
 MESSAGE_BYTES = 1 << 26
-_MEMORY_BYTES = 400_000_000
+MEMORY_BYTES = 400_000_000
 DISK_BYTES = 4_000_000_000
-_THREADS = 4
+THREADS = min(4, os.cpu_count() or 1)
 # Reading all of such a file takes seconds where it has to be taken apart.
 _SLOW_BYTES = 100_000_000
 # DuckDB works on so many rows at once. Parquet can store a long text once for all of them, and DuckDB's limit of memory
@@ -126,13 +126,13 @@ _ADDRESS = re.compile(r"tableturn://[^\s\"']*")
 _LONGEST = 300
 
 
-def settings(folder: Path, held: int = 0) -> dict[str, str | bool | int | float | list[str]]:
+def settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool | int | float | list[str]]:
     """Settings of an instance of DuckDB."""
     return {
-        "memory_limit": f"{_MEMORY_BYTES + 2 * held}B",
-        "threads": min(_THREADS, os.cpu_count() or 1),
+        "memory_limit": f"{MEMORY_BYTES}B",
+        "threads": THREADS,
         "temp_directory": str(folder / "temporary"),
-        "max_temp_directory_size": f"{DISK_BYTES}B",
+        "max_temp_directory_size": f"{disk_bytes}B",
         "extension_directory": str(folder / "extensions"),
         "secret_directory": str(folder / "secrets"),
         "allow_persistent_secrets": "false",
@@ -259,7 +259,7 @@ class FileReader:
                     f"{entry.path} cannot be read: the column {held.name} holds values that take more than"
                     f" {READING_BYTES // 10**6:,} MB of memory: leave it out, or shorten them"
                 ) from None
-            if (longest or 0) * _VECTOR_ROWS > _MEMORY_BYTES and total > _REPEATED * stored[part]:
+            if (longest or 0) * _VECTOR_ROWS > MEMORY_BYTES and total > _REPEATED * stored[part]:
                 raise DatabaseUnavailable(
                     f"{entry.path} cannot be read: the column {held.name} repeats values of {longest:,} bytes:"
                     " leave it out, or shorten them"
@@ -301,15 +301,11 @@ _SECONDS = 60.0
 # A larger file may take longer.
 _BYTES_A_SECOND = 5_000_000
 _START_SECONDS = 60.0
-_ENVIRONMENT = {
-    "LC_ALL": "C.UTF-8",
-    # One heap for all threads: further ones reserve address space that no file has asked for.
-    "MALLOC_ARENA_MAX": "1",
-    # pandas is imported once no thread may be started any more.
-    "OPENBLAS_NUM_THREADS": "1",
-}
 
-NURSERY = ForkServer(f"{__package__}.reader", _ENVIRONMENT, _START_SECONDS, ("TMPDIR",), socket.SOCK_STREAM)
+FILES, QUERIES = "files", "queries"
+"""How the first message to a worker begins: what it is to do."""
+
+NURSERY = query_nursery(__package__ or "")
 
 
 def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterator[Entry]:
@@ -335,7 +331,7 @@ def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterat
         send(
             line,
             RESULT,
-            ormsgpack.packb((os.fsencode(folder), thorough, any(file.kind == "workbook" for file in files))),
+            ormsgpack.packb((FILES, os.fsencode(folder), thorough, any(file.kind == "workbook" for file in files))),
         )
         receive(line, MESSAGE_BYTES)
         for file in files:
@@ -362,22 +358,7 @@ def _answer(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
     if kind != RESULT:
         raise unpack_error(body[:ERROR_BYTES])
     for packed in ormsgpack.unpackb(body):
-        entry = _unpacked(packed)
+        entry = unpack_entry(packed)
         if entry.path != file.path and (entry.path is None or entry.path.parent != folder):
             raise RuntimeError(f"reading {file.path} gave another file")
         yield entry
-
-
-def _unpacked(packed: Any) -> Entry:
-    name, listed, scan, comment, estimate, slow, path, remarks = packed
-    columns = tuple((own, column(shown, declared, comment=told)) for own, shown, declared, told in listed)
-    return Entry(
-        name,
-        columns,
-        scan,
-        comment=comment,
-        estimate=estimate,
-        slow=slow,
-        path=Path(os.fsdecode(path)),
-        remarks=tuple(remarks),
-    )

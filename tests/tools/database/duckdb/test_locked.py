@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Limits
 from tableturn.tools.database.session import Permissions
-from tableturn.tools.errors import QueryRejected
+from tableturn.tools.errors import QueryError
 
 duckdb = pytest.importorskip("duckdb")
 
-from tableturn.tools.database.duckdb.connection import DuckDBConnection  # noqa: E402
-from tableturn.tools.database.duckdb.instance import Contents, Instance  # noqa: E402
+from tableturn.tools.database.duckdb.instance import EXPLAIN, Instance  # noqa: E402
+from tableturn.tools.database.duckdb.snapshot import Contents  # noqa: E402
 from tableturn.tools.database.duckdb.sources import sources  # noqa: E402
 
 _REFUSED_BY_SETTINGS = (
@@ -63,11 +63,15 @@ _REFUSED_BY_ITS_PARSER = (
 )
 
 
+def _opened(path: Path, folder: Path, permissions: Permissions) -> Instance:
+    return Instance(Contents(sources(str(path))).found(folder), permissions, folder / "own")
+
+
 @pytest.fixture
-def instance(tmp_path: Path) -> Iterator[Instance]:
+def instance(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     (tmp_path / "sales.csv").write_text("a,b\n1,2\n")
     (tmp_path / "other.csv").write_text("word\nswordfish\n")
-    yield Instance(Contents(sources(str(tmp_path / "sales.csv"))), Permissions())
+    yield _opened(tmp_path / "sales.csv", tmp_path_factory.mktemp("snapshot"), Permissions())
     assert (tmp_path / "sales.csv").read_text() == "a,b\n1,2\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other.csv", "sales.csv"]
 
@@ -108,20 +112,17 @@ def test_settings_hold(instance: Instance, tmp_path: Path, attack: str) -> None:
 
 @pytest.mark.parametrize("attack", _REFUSED_BY_ITS_PARSER)
 def test_its_parser_holds(instance: Instance, tmp_path: Path, attack: str) -> None:
-    connection = DuckDBConnection(instance, lambda _: True, lambda: False)
-    connection.begin(5.0)
     statement = attack.replace("{folder}", str(tmp_path))
-    with pytest.raises((QueryRejected, duckdb.ParserException)):
-        connection.compile(statement)
-    with pytest.raises((QueryRejected, duckdb.ParserException)):
-        connection.query(statement, Limits())
-    connection.close()
+    for asked in (statement, EXPLAIN + statement):
+        with pytest.raises(QueryError) as refused:
+            instance.execute(asked, Limits(), None)
+        assert refused.value.kind in ("rejected", "syntax")
 
 
-def test_hidden_tables_are_not_in_it(tmp_path: Path) -> None:
+def test_hidden_tables_are_not_in_it(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     (tmp_path / "sales.csv").write_text("a,b\n1,2\n")
     (tmp_path / "other.csv").write_text("word\nswordfish\n")
-    instance = Instance(Contents(sources(str(tmp_path))), Permissions.of(deny=["other", "sales.b"]))
+    instance = _opened(tmp_path, tmp_path_factory.mktemp("snapshot"), Permissions.of(deny=["other", "sales.b"]))
     told = instance.connect().execute("SELECT view_name, sql FROM duckdb_views() WHERE NOT internal").fetchall()
     assert [name for name, _ in told] == ["sales"]
     with pytest.raises(duckdb.Error):
