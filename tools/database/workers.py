@@ -30,6 +30,8 @@ _GREETING_BYTES = 1 << 26
 _END_MILLISECONDS = 1_000
 _UNREADABLE = "the query's process gave no readable result"
 _IDLE_WORKERS = 4
+_WORKERS = 8
+"""At once, for one database: each may use every processor, and more would run one another into their time limits."""
 _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     # One heap for all threads: further ones reserve address space that no query has asked for.
@@ -106,13 +108,14 @@ class Workers:
         self._idle: list[_Worker] = []
         self._closed = False
         self._owner = os.getpid()
+        self._turns = threading.BoundedSemaphore(_WORKERS)
         with suppress(OSError):  # the first query says so
             nursery.start(wait=False)
 
     @property
     def about(self) -> bytes:
         """What a worker tells of the database."""
-        worker = self._take()
+        worker = self._take(Limits(seconds=_START_SECONDS), None)
         self._give(worker, usable=True)
         return worker.about
 
@@ -120,7 +123,7 @@ class Workers:
         """See `Engine.execute`."""
         check_cancelled(cancellation)
         order = pack_order(sql, limits, sink is not None)
-        worker = self._take()
+        worker = self._take(limits, cancellation)
         usable = False
         error: TableturnError | None = None
         try:
@@ -164,13 +167,25 @@ class Workers:
             with suppress(OSError, ValueError):  # as the interpreter ends, descriptors may be closed already
                 self.close()
 
-    def _take(self) -> _Worker:
+    def _take(self, limits: Limits, cancellation: Cancellation | None) -> _Worker:
+        deadline = time.monotonic() + limits.seconds
+        while not self._turns.acquire(timeout=_CANCEL_SECONDS):
+            _check(deadline, limits, cancellation)
+        try:
+            return self._taken()
+        except BaseException:
+            self._turns.release()
+            raise
+
+    def _taken(self) -> _Worker:
         with self._lock:
             if self._closed:
                 raise DatabaseUnavailable("the database was closed: open it again")
             if self._owner != os.getpid():
                 # Forked: the workers are the parent's.
                 self._owner, self._idle = os.getpid(), []
+                self._turns = threading.BoundedSemaphore(_WORKERS)
+                self._turns.acquire()
             if self._idle:
                 return self._idle.pop()
         try:
@@ -196,6 +211,7 @@ class Workers:
             raise
 
     def _give(self, worker: _Worker, usable: bool) -> None:
+        self._turns.release()
         with self._lock:
             if usable and not self._closed and len(self._idle) < _IDLE_WORKERS:
                 self._idle.append(worker)
@@ -246,17 +262,19 @@ def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Canc
         patience(worker.line, part)
         worker.patience = part
 
-    def overdue() -> None:
-        check_cancelled(cancellation)
-        if time.monotonic() >= deadline:
-            raise QueryTimeout(
-                f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"
-            )
-
-    answer = receive(worker.line, _most(limits), overdue)
+    answer = receive(worker.line, _most(limits), lambda: _check(deadline, limits, cancellation))
     if answer is None:
         raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
     return answer
+
+
+def _check(deadline: float, limits: Limits, cancellation: Cancellation | None) -> None:
+    """Raise `QueryTimeout` where the query was cancelled, or its time is over."""
+    check_cancelled(cancellation)
+    if time.monotonic() >= deadline:
+        raise QueryTimeout(
+            f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"
+        )
 
 
 def _most(limits: Limits) -> int:

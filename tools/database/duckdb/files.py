@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import re
+import socket
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime

@@ -33,6 +33,8 @@ _SHOWN = re.compile(r"^(?:[A-Z]\w*|INTERRUPT|TransactionContext)(?: \w+)* Error:
 _OFFERS = re.compile(
     r"\s*(?:Did you mean|Candidate bindings|Candidate functions|Candidate macros|LINE \d+:|Possible ).*", re.DOTALL
 )
+_FULL = "File too large"
+"""What the kernel says where a temporary file is as large as it may be."""
 _ADDRESS = re.compile(r"(?:file )?\"tableturn://[^\"]*\"")
 """How an instance names a file to DuckDB."""
 
@@ -48,7 +50,7 @@ def failure(error: Exception, private: str = "") -> TableturnError:
     message = " ".join((message.replace(f"{private}.", "") if private else message).split())[:_LONGEST]
     if isinstance(error, duckdb.InterruptException):
         return QueryTimeout(message)
-    if isinstance(error, duckdb.OutOfMemoryException | MemoryError):
+    if isinstance(error, duckdb.OutOfMemoryException | MemoryError) or _FULL in told:
         return ResultTooLarge(
             "the query needs more memory or temporary disk than it may use: ask for less, or aggregate"
         )

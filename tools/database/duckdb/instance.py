@@ -85,9 +85,12 @@ def attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tupl
     columns: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
     for schema, table, *rest in rows(_COLUMNS):
         columns.setdefault((schema, table), []).append(tuple(rest))
-    macros = {str(name).lower() for (name,) in rows(_MACROS)}
+    tables = rows(_TABLES)
+    # A list of all functions takes a third of the time that it takes to open a file.
+    views = any(kind == "view" for _, _, kind, *_ in tables)
+    macros = {str(name).lower() for (name,) in rows(_MACROS)} if views else set[str]()
     entries: list[Entry] = []
-    for schema, table, kind, comment, estimate, sql in rows(_TABLES):
+    for schema, table, kind, comment, estimate, sql in tables:
         keyed = primary.get((schema, table), [])
         listed = columns.get((schema, table), [])
         computed = _computed(sql or "", [name for name, *_ in listed]) if kind == "table" else {}
