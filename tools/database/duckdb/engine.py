@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...errors import DatabaseUnavailable
+from ...forkserver import available
 from ..fetch import Sink
 from ..schema import ColumnSchema
 from ..server.catalogue import Catalogue
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     import pandas
 
 _PART_ROWS = 200_000
+_LIMITS_HERE = (
+    "this system cannot hold a process to limits, so queries run in the caller's: the memory that a single step takes is"
+    " not limited"
+)
 
 
 class DuckDBBackend(Backend):
@@ -111,6 +116,7 @@ class DuckDBEngine(ServerEngine):
     """One DuckDB file, some files of tables, or data frames, under one session; see `Engine`."""
 
     rows_by_person = False
+    limits_note = "" if available() else _LIMITS_HERE
 
     def __init__(self, backend: DuckDBBackend, session: Session) -> None:
         """See `ServerEngine`."""

@@ -320,8 +320,9 @@ class Instance:
         """See `Engine.execute`; a plan is asked for by `EXPLAIN` as it is written here."""
         start = time.monotonic()
         connection = self.connect()
+        query = RunningQuery(connection, start + limits.seconds, cancellation)
         try:
-            with WATCHDOG.watching(RunningQuery(connection, start + limits.seconds, cancellation)) as query:
+            with WATCHDOG.watching(query):
                 # DuckDB's own parser has to call it one SELECT, whatever the check before it did.
                 explain = next((asked for asked in (EXPLAIN_JSON, EXPLAIN) if sql.startswith(asked)), "")
                 statement = _single(sql.removeprefix(explain))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tableturn.tools.database import Limits
+from tableturn.tools.database import Database, Limits
 from tableturn.tools.database.session import Permissions
-from tableturn.tools.errors import QueryError
+from tableturn.tools.errors import QueryError, ResultTooLarge
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -164,8 +165,6 @@ def test_views_of_hidden_things_are_hidden(tmp_path: Path) -> None:
             "CREATE VIEW rows AS SELECT v::VARCHAR AS r FROM vault AS v",
         ):
             native.execute(statement)
-    from tableturn.tools.database import Database
-
     with Database.open(path, deny=["vault.pin"]) as database:
         schema = database.schema()
         assert {table.name for table in schema.tables} == {
@@ -174,3 +173,30 @@ def test_views_of_hidden_things_are_hidden(tmp_path: Path) -> None:
         assert database.execute("SELECT loud, many FROM over_names, counted").rows == (("ANN", 1),)
         assert database.execute("SELECT * FROM vault").rows == (("Ann",),)
         assert "swordfish" not in repr(schema)
+
+
+_BOMBS = (
+    "SELECT repeat('x', 2000000000)",
+    "SELECT length(string_agg(repeat(word, 20000), '')) FROM range(100000), sales",
+    "SELECT max(length(replace(repeat(word, 20000), 'x', repeat(word, 20000) || i))) FROM range(100000) AS r(i), sales",
+)
+
+
+@pytest.mark.parametrize("bomb", _BOMBS)
+def test_a_text_built_in_one_step_ends_its_query_alone(tmp_path: Path, bomb: str) -> None:
+    (tmp_path / "sales.csv").write_text("word\nx\n")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with Database.open(tmp_path / "sales.csv") as database:
+        with pytest.raises(ResultTooLarge):
+            database.execute(bomb, Limits(seconds=60))
+        assert database.execute("SELECT count(*) FROM sales").rows == ((1,),)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, "it is no part of this process"
+
+
+def test_temporary_files_are_limited(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("word\nx\n")
+    sql = "SELECT count(*) FROM (SELECT random() AS r, i FROM range(100000000) AS s(i) ORDER BY r OFFSET 90000000)"
+    with Database.open(tmp_path / "sales.csv") as database:
+        with pytest.raises(ResultTooLarge, match="disk"):
+            database.execute(sql, Limits(seconds=120, disk_bytes=1_000_000))
+        assert database.execute("SELECT count(*) FROM sales").rows == ((1,),)

@@ -134,7 +134,7 @@ def _takes_too_much(path: Path, column: str) -> None:
         for _ in range(2):
             with pytest.raises(ResultTooLarge):
                 database.execute(f'SELECT max(hash("{column}")), list("{column}") FROM bomb', Limits(seconds=60))
-            assert database.execute("SELECT count(*) FROM bomb").rows[0][0] >= 6_000
+            assert database.execute("SELECT 1 FROM bomb LIMIT 1").rows == ((1,),)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, "it is no part of this process"
 
 
