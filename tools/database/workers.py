@@ -29,8 +29,7 @@ _CANCEL_SECONDS = 0.02
 _GREETING_BYTES = 1 << 26
 _END_MILLISECONDS = 1_000
 _UNREADABLE = "the query's process gave no readable result"
-_IDLE_WORKERS = 4
-_WORKERS = 8
+_WORKERS = max(4, os.cpu_count() or 1)
 """At once, for one database: each may use every processor, and more would run one another into their time limits."""
 _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
@@ -213,7 +212,7 @@ class Workers:
     def _give(self, worker: _Worker, usable: bool) -> None:
         self._turns.release()
         with self._lock:
-            if usable and not self._closed and len(self._idle) < _IDLE_WORKERS:
+            if usable and not self._closed:
                 self._idle.append(worker)
                 return
         worker.end()

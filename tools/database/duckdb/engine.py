@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _PART_ROWS = 200_000
 _LIMITS_HERE = (
-    "this system cannot hold a process to limits, so queries run in the caller's: the memory that a single step takes is"
-    " not limited"
+    "this system cannot hold a process to limits, so queries run in the caller's: the memory that one step takes"
+    " is not limited"
 )
 
 
