@@ -119,7 +119,7 @@ class RowRun:
         return self._judge_on(self.asked, [record.sql for record, _ in self.answered])
 
     def _judge_on(self, dataset: Dataset, queries: Sequence[str]) -> list[Verdict]:
-        with official_judge(dataset, timings=1 if dataset.name == "bird" else 0) as judge:
+        with official_judge(dataset) as judge:
             return list(map(judge.judge, self.asked.questions, queries))
 
     def figures(self, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
