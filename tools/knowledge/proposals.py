@@ -17,6 +17,7 @@ from ..sql.parse import MAX_LENGTH
 from ..values.schema_words import name_words
 from ..values.text_words import Word, fold, stem, words
 from .entry import Entry, Item
+from .fragment import name_table
 from .imports import quoted
 
 MOST = 200_000
@@ -111,7 +112,7 @@ class _QueryParts:
         query = Query.of(sql, schema.dialect, schema)
         tree = query.tree
         self._places: dict[int, Item] = {id(column.node): column.item for column in query.columns}
-        self._dialect = schema.dialect
+        self._schema = schema
         self.conditions: dict[str, exp.Expr] = {}
         for holder in tree.find_all(exp.Where, exp.Having, exp.Join):
             condition = holder.args.get("on") if isinstance(holder, exp.Join) else holder.this
@@ -148,9 +149,11 @@ class _QueryParts:
         pairs = zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True)
         for own, column in pairs:
             if place := self.place(own):
-                column.set("table", exp.to_identifier(place[0], quoted=not place[0].isidentifier()))
-                column.set("this", exp.to_identifier(place[1], quoted=not place[1].isidentifier()))
-        return copy.sql(dialect=self._dialect)
+                column.set("this", exp.to_identifier(place[1], quoted=True))
+                name_table(column, self._schema.path(place[0]))
+                for part in column.parts:
+                    part.set("quoted", not part.name.isidentifier())
+        return copy.sql(dialect=self._schema.dialect)
 
 
 def _values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:

@@ -34,16 +34,16 @@ def suggested(near: Sequence[str]) -> str:
     return f"did you mean {one_of(near)}?" if len(near) > 1 else f"use {near[0]}" if near else ""
 
 
-def join_condition(key: ForeignKey, rules: Rules) -> str:
+def join_condition(key: ForeignKey, rules: Rules, schema: Schema) -> str:
     """`a.x = b.y`."""
-    table, ref_table = rules.shown(key.table), rules.shown(key.ref_table)
+    table, ref_table = (rules.shown_table(name, schema) for name in (key.table, key.ref_table))
     pairs = zip(map(rules.shown, key.columns), map(rules.shown, key.ref_columns), strict=True)
     return " AND ".join(f"{table}.{column} = {ref_table}.{other}" for column, other in pairs)
 
 
-def join_path(path: Sequence[ForeignKey], rules: Rules) -> str:
+def join_path(path: Sequence[ForeignKey], rules: Rules, schema: Schema) -> str:
     """`ON a.x = b.y and ON b.z = c.w`."""
-    return " and ".join(f"ON {join_condition(key, rules)}" for key in path)
+    return " and ".join(f"ON {join_condition(key, rules, schema)}" for key in path)
 
 
 def path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:

@@ -6,8 +6,8 @@ for an instruction or for another part of the schema.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import lru_cache
 
 from ..quoting import naming
 from ..schema import ColumnSchema, Schema
@@ -16,9 +16,6 @@ from ..table import Cell
 _LONGEST_NAME = 100
 _LONGEST_VALUE = 40
 _LONGEST_COMMENT = 100
-
-Identifier = Callable[[str], str]
-"""Writes a name as a query of the schema's dialect has to write it."""
 
 
 @lru_cache(maxsize=50_000)
@@ -30,9 +27,18 @@ def identifier(name: str, dialect: str = "sqlite") -> str:
     return rules.quoted(one_line(name, _LONGEST_NAME))
 
 
-def identifiers(schema: Schema) -> Identifier:
-    """How names are written in queries of a schema."""
-    return partial(identifier, dialect=schema.dialect)
+@dataclass(frozen=True)
+class Names:
+    """Names as queries of a schema have to write them; called with that of a column."""
+
+    schema: Schema
+
+    def __call__(self, column: str) -> str:
+        return identifier(column, self.schema.dialect)
+
+    def table(self, name: str) -> str:
+        """A table's name, its schema's before it where that is a part of it."""
+        return ".".join([identifier(part, self.schema.dialect) for part in self.schema.path(name)])
 
 
 def literal(value: Cell) -> str:
