@@ -126,7 +126,7 @@ def test_answers_run_in_the_engines_own_client(engine: str, make: Callable[[Path
         for before, after in cases:
             answer = agent.ask("How much is it?")
             assert answer.sql == after
-            assert own_rows(url, answer.sql) == plain(answer.rows) != [], before
+            assert own_rows(url, after) == plain(answer.rows) != [], before
     shown = "\n".join(model.prompts)
     assert _on(engine, url, '"sales.person"') not in shown.replace(_QUERIES[5][1], "")
     if engine != "sqlite":

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from ...derived import derived
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from .remarks import pitfalls
-from .text import Names, examples, filled, literal, one_line, remark
+from .text import Names, examples, filled, literal, one_line, pitfalls, remark
 
 _LEGEND = "Notation: table(column type{values}); * primary key{key}, -> references"
 _LONGEST_TITLE = 100
@@ -64,15 +63,7 @@ def table_line(
     samples: int,
     marked: frozenset[tuple[str, str]] = frozenset(),
 ) -> str:
-    """A table's line.
-
-    Args:
-        table: It.
-        keys: Its references.
-        written: How names are written.
-        samples: See `render_schema`.
-        marked: See `render_schema`.
-    """
+    """A table's line, with its references; the other parameters are those of `render_schema`."""
     name = table.name.lower()
     mark = "^" if (name, "") in marked else ""
     if table.like:

@@ -9,8 +9,7 @@ from typing import Literal
 
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .compact import render_compact
-from .remarks import pitfalls
-from .text import Names, examples, one_line, remark
+from .text import Names, examples, one_line, pitfalls, remark
 
 _LONGEST_TYPE = 40
 _USED = "used by earlier queries"

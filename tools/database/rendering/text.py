@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ...derived import derived
+from ..column_kinds import TextForm, stand_in, text_form
 from ..quoting import naming
 from ..schema import ColumnSchema, Schema
 from ..table import Cell
@@ -74,3 +76,27 @@ def one_line(text: str, longest: int) -> str:
     if not text.isprintable():
         text = "".join([character if character.isprintable() else " " for character in text[: 2 * longest]])
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+_SAID: dict[TextForm, str] = {
+    "numbers": "numbers as text",
+    "signed": "numbers as text, with signs",
+    "dates": "does not sort by date",
+    "mixed_dates": "dates of several forms",
+}
+
+
+@derived
+def pitfalls(column: ColumnSchema) -> tuple[str, ...]:
+    """A few words on each: spaces around texts, numbers as text, dates that do not sort, '' where NULL is meant."""
+    texts = [value for value in column.samples if isinstance(value, str)]
+    if not texts:
+        return ()
+    found: list[str] = []
+    if any(text.strip() and text != text.strip() for text in texts):
+        found.append("padded with spaces")
+    if form := text_form(column):
+        found.append(_SAID[form])
+    if (missing := stand_in(column)) is not None:
+        found.append(f"{literal(missing)} for none")
+    return tuple(found)
