@@ -327,6 +327,7 @@ def _rewrite(sql: str, before: Schema, after: Schema) -> str:
             node = edit.of(source.node)
             if not node.alias:
                 node.set("alias", exp.TableAlias(this=node.this.copy()))
+            node.set("db", None)
             renamed.append((node, tables[source.table.name]))
     for node, name in renamed:
         node.set("this", exp.to_identifier(name, quoted=not naming(before.dialect).is_plain(name)))

@@ -16,6 +16,7 @@ from ..sql.dialects import rules_of
 from ..sql.parse import MAX_LENGTH
 from ..words import STOP_WORDS, Word, fold, listed_words, name_words, stem, words
 from .entry import Entry, Item
+from .fragment import name_table
 from .imports import quoted
 
 MOST = 200_000
@@ -107,7 +108,7 @@ class _QueryParts:
         query = Query.of(sql, schema.dialect, schema)
         tree = query.tree
         self._places: dict[int, Item] = {id(column.node): column.item for column in query.columns}
-        self._dialect = schema.dialect
+        self._schema = schema
         self.conditions: dict[str, exp.Expr] = {}
         for holder in tree.find_all(exp.Where, exp.Having, exp.Join):
             condition = holder.args.get("on") if isinstance(holder, exp.Join) else holder.this
@@ -144,9 +145,11 @@ class _QueryParts:
         pairs = zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True)
         for own, column in pairs:
             if place := self.place(own):
-                column.set("table", exp.to_identifier(place[0], quoted=not place[0].isidentifier()))
-                column.set("this", exp.to_identifier(place[1], quoted=not place[1].isidentifier()))
-        return copy.sql(dialect=self._dialect)
+                column.set("this", exp.to_identifier(place[1], quoted=True))
+                name_table(column, self._schema.path(place[0]))
+                for part in column.parts:
+                    part.set("quoted", not part.name.isidentifier())
+        return copy.sql(dialect=self._schema.dialect)
 
 
 def _values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from ..database import ForeignKey, Schema, TableSchema
 from ..database.rendering.compact import table_line
-from ..database.rendering.text import identifiers
+from ..database.rendering.text import Names
 from ..values import ValueMatch, likely
 from ..values.question import Question, read
 from ..words import name_stems, stem, stems
@@ -80,7 +80,7 @@ class Crowd:
     def __init__(self, schema: Schema) -> None:
         """Indexes a schema's names."""
         self._schema = schema
-        self._written = identifiers(schema)
+        self._written = Names(schema)
         tables = {table.name: table for table in schema.tables}
         self._copies = {name: frozenset(map(stem, copy_words(tables[name]))) for name in copies(schema)}
         self._empty = {table.name for table in schema.tables if table.row_count == 0}

@@ -240,7 +240,7 @@ def _by_other(query: Query, facts: Source, column: TableColumn, other: _Other) -
             this=column_of(facts, other.key.columns[0]),
             expression=exp.column(other.key.ref_columns[0], table=alias, quoted=True),
         )
-        joined = exp.alias_(exp.table_(other.table.name, quoted=True), alias, table=True, quoted=True)
+        joined = exp.alias_(exp.table_(*other.table.path[::-1], quoted=True), alias, table=True, quoted=True)
         edit.of(scope.select).join(joined, on=on, join_type="left", copy=False)
     for same in _same(query, column):
         edit.of(same.node).replace(exp.column(other.column.name, table=alias, quoted=True))

@@ -182,7 +182,7 @@ class ValueIndex:
         if source is None or found is None:
             return False
         compared = comparison(this=exp.column(found.name, quoted=True), expression=exp.Literal.string(text))
-        query = exp.select("1").from_(exp.table_(source.name, quoted=True)).where(compared).limit(1)
+        query = exp.select("1").from_(exp.table_(*source.path[::-1], quoted=True)).where(compared).limit(1)
         try:
             return bool(self._database.execute(query.sql(schema.dialect), Limits(rows=1)).rows)
         except QueryError:

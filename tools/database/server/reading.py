@@ -114,7 +114,7 @@ class Reader:
     def tables(self, sql: str, catalogue: Catalogue) -> list[str]:
         """Return the names, as they are shown, of the tables that a statement reads."""
         places = self._parsed(sql).find_all(exp.Table)
-        read = (catalogue.find(f"{place.db}.{place.name}" if place.db else place.name) for place in places)
+        read = (catalogue.find(*filter(None, (place.db, place.name))) for place in places)
         return sorted({relation.shown for relation in read if relation is not None})
 
     def _read(self, sql: str, catalogue: Catalogue) -> str:
@@ -250,7 +250,7 @@ class Reader:
         parts = [part for part in table.parts if isinstance(part, exp.Identifier)]
         if len(parts) == 1 and self._is_declared(table, self._folded(parts[0])):
             return None
-        relation = catalogue.find(".".join(map(self._folded, parts)))
+        relation = catalogue.find(*map(self._folded, parts))
         if relation is None:
             name = ".".join(part.name for part in parts)
             raise QueryFailed(f"no such table: {name[:_LONGEST_NAME]}", "unknown_table")

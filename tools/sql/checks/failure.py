@@ -72,8 +72,8 @@ def _named_first(findings: list[Finding], message: str) -> list[Finding]:
 def _unknown_table(source: Source, query: Query) -> Finding:
     schema, rules = query.schema, query.rules
     near = nearest_names(source.node.name, (table.name for table in schema.tables))
-    names = [rules.shown(table.name) for table in schema.tables[:12]]
-    suggestion = _suggested([rules.shown(name) for name in near]) or f"the tables are {', '.join(names)}"
+    names = [rules.shown_table(table.name, schema) for table in schema.tables[:12]]
+    suggestion = _suggested([rules.shown_table(name, schema) for name in near]) or f"the tables are {', '.join(names)}"
     return Finding("unknown_table", "error", f"There is no table {source.node.name}.", source.node.name, suggestion)
 
 
@@ -118,9 +118,9 @@ def _right_column(reference: Reference, sources: list[Source], schema: Schema, r
 
 def _join_advice(schema: Schema, starts: list[str], table: str, near: list[str], rules: Rules) -> str:
     path = _path_between(schema, starts, table)
-    advice = f"the table {rules.shown(table)} has it"
+    advice = f"the table {rules.shown_table(table, schema)} has it"
     if path:
-        advice += f": join it {_join_path(path, rules)}"
+        advice += f": join it {_join_path(path, rules, schema)}"
     return f"{advice}; or {_suggested(near)}" if near else advice
 
 
@@ -129,16 +129,16 @@ def _suggested(near: Sequence[str]) -> str:
     return f"use {near[0]}" if len(near) == 1 else did_you_mean(near)
 
 
-def _join_condition(key: ForeignKey, rules: Rules) -> str:
+def _join_condition(key: ForeignKey, rules: Rules, schema: Schema) -> str:
     """`a.x = b.y`."""
-    table, ref_table = rules.shown(key.table), rules.shown(key.ref_table)
+    table, ref_table = (rules.shown_table(name, schema) for name in (key.table, key.ref_table))
     pairs = zip(map(rules.shown, key.columns), map(rules.shown, key.ref_columns), strict=True)
     return " AND ".join(f"{table}.{column} = {ref_table}.{other}" for column, other in pairs)
 
 
-def _join_path(path: Sequence[ForeignKey], rules: Rules) -> str:
+def _join_path(path: Sequence[ForeignKey], rules: Rules, schema: Schema) -> str:
     """`ON a.x = b.y and ON b.z = c.w`."""
-    return " and ".join(f"ON {_join_condition(key, rules)}" for key in path)
+    return " and ".join(f"ON {_join_condition(key, rules, schema)}" for key in path)
 
 
 def _path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:
@@ -172,7 +172,8 @@ def _unknown_source(reference: Reference, place: str, query: Query) -> Finding:
     table = query.schema.table(qualifier) or next(behind, None)
     if table is not None:
         starts = [source.table.name for source in reachable if source.table]
-        advice = f"join {table.name} {_join_path(_path_between(query.schema, starts, table.name), rules)}".strip()
+        path = _join_path(_path_between(query.schema, starts, table.name), rules, query.schema)
+        advice = f"join {'.'.join(table.path)} {path}".strip()
         return Finding("unknown_column", "error", message, place, advice)
     owners = _holding(reference, reachable, rules)
     labels = [source.label for source in owners or reachable]
