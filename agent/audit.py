@@ -8,15 +8,23 @@ import json
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..tools.database import Identity
-from ..tools.errors import AuditError, SettingsError
+from ..tools.errors import AuditError, QueryError, SettingsError, TableturnError
+from ..tools.examples import database_identity
 from .records import AnswerRecord, Attempt
+
+if TYPE_CHECKING:
+    from ..tools.database import Cancellation, Limits, Table
+    from .resources import Resources
+
+R = TypeVar("R")
 
 _BEGINNING = re.compile(rb'\{"time": "[\dT:.+-]*(?:", "user": "|\Z)')
 """How a trail begins, also one whose first line was cut short."""
@@ -145,12 +153,72 @@ def unanswered(question: str, status: str, identity: Identity, thread: str, **mo
     return AuditRecord(_now(), _name(identity), thread, more.pop("database", ""), question, status=status, **more)
 
 
-def queried(
-    sql: str, question: str, identity: Identity, thread: str, database: str, status: str, **more: Any
-) -> AuditRecord:
-    """The record of a query that a person ran beside a turn."""
-    own = sql if status != "error" else None
-    return AuditRecord(_now(), _name(identity), thread, database, question, own, status=status, queries=(sql,), **more)
+@dataclass(frozen=True)
+class Query:
+    """What is run, and of which answer.
+
+    Attributes:
+        sql: The query.
+        question: Of the answer whose query it is, or in whose place it runs; empty where there is none.
+        thread: That answer's conversation.
+    """
+
+    sql: str
+    question: str = ""
+    thread: str = ""
+
+
+def run_query(query: Query, resources: Resources, limits: Limits, cancellation: Cancellation | None = None) -> Table:
+    """Runs a query that a person wrote.
+
+    Raises:
+        QueryError: It does not run.
+        AuditError: It cannot be written down.
+    """
+
+    def call() -> Table:
+        outcome = resources.tools.run_sql.call(sql=query.sql, limits=limits, cancellation=cancellation)
+        if isinstance(outcome, QueryError):
+            raise outcome
+        return outcome
+
+    return written_down(query, "run", resources, call, lambda table: len(table.rows))
+
+
+def written_down(
+    query: Query, status: str, resources: Resources, function: Callable[[], R], rows: Callable[[R], int]
+) -> R:
+    """What a function gives that runs a query, which is written down before it is given.
+
+    Args:
+        query: The query.
+        status: What is done with its rows: `run`, `read` (page by page), `exported`.
+        resources: Of whoever does it.
+        function: Does it.
+        rows: Tells how many rows there were.
+
+    Raises:
+        AuditError: It cannot be written down.
+    """
+    audit, database = resources.audit, resources.database
+    if audit is None:
+        return function()
+    record = partial(
+        unanswered,
+        query.question,
+        identity=database.session.identity,
+        thread=query.thread,
+        database=database_identity(database),
+        queries=(query.sql,),
+    )
+    try:
+        result = function()
+    except TableturnError as error:
+        refused = isinstance(error, QueryError) and error.kind == "rejected"
+        audit.write(record("error", error=type(error).__name__, refused=(query.sql,) if refused else ()))
+        raise
+    audit.write(record(status, sql=query.sql, rows=rows(result)))
+    return result
 
 
 def _now() -> str:

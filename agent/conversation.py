@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping
-from contextlib import contextmanager
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.messages import HumanMessage
@@ -18,6 +20,7 @@ from .answers.answer import Answer, pending_answer
 from .answers.events import STREAM_MODES, Event, EventReader
 from .answers.why import Why, read_why
 from .audit import AuditRecord, unanswered
+from .effects import finished
 from .records import AnswerRecord, Turn, load
 from .settings import Settings, make_settings
 from .state import AgentState, upgrade
@@ -29,12 +32,9 @@ if TYPE_CHECKING:
 INTERRUPT = "__interrupt__"
 """Where LangGraph reports interrupts among the output's values."""
 
-_STREAMING: dict[str, Any] = {
-    "durability": "exit",
-    "stream_mode": STREAM_MODES,
-    "output_keys": list(AgentState.__annotations__),
-}
-"""How a turn is streamed: node updates show everything that a node wrote."""
+_ENDS: dict[str, Any] = {"durability": "exit", "stream_mode": ["values"]}
+_WATCHED = _ENDS | {"stream_mode": STREAM_MODES, "output_keys": list(AgentState.__annotations__)}
+"""How a watched turn is streamed: node updates show everything that a node wrote."""
 
 RunSettings = Settings | Mapping[str, Any] | None
 """Fields that override the agent's settings for one run."""
@@ -51,7 +51,7 @@ class Conversation:
     `{"action": ..., "sql": ..., "save": ...}`.
 
     Attributes:
-        thread: Its name in the checkpointer.
+        thread: Its name in the checkpointer; empty for a question of its own, whose turn is not kept.
     """
 
     def __init__(self, agent: SQLAgent, thread: str) -> None:
@@ -59,6 +59,7 @@ class Conversation:
         self._graph = agent.graph
         self._open: OpenTurn | None = None
         self.thread = thread
+        self._name = thread or uuid.uuid4().hex  # a question of its own leaves nothing under its name
 
     def cancel(self) -> None:
         """Ends the running turn within a fraction of a second; may be called from any thread.
@@ -75,71 +76,78 @@ class Conversation:
         Raises:
             TurnCancelled: `cancel` was called.
         """
-        return self._agent.deliver(self.take(question, settings, notes), settings=settings)
+        return finished(_last_answer(self._events(question, settings, notes, blocking=True)))
 
     async def aask(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Answer:
         """As `ask`, without blocking."""
-        answer = await self.atake(question, settings, notes)
-        return await asyncio.to_thread(self._agent.deliver, answer, settings=settings) if answer.withheld else answer
+        return await _last_answer(self._events(question, settings, notes))
 
     def take(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
         """Takes one turn; the answer lacks rows that may not be sent to a model (see `SQLAgent.deliver`)."""
-        with self._turn(question) as turn, interruptible(turn):
-            config = self._config(turn)
-            given = self._input(question, self._graph.get_state(config), notes)
-            output = self._graph.invoke(given, config, context=given_settings(settings), durability="exit")
-            return self._answered(output, turn) or self._asked_back(self._graph.get_state(self._config()))
+        return finished(_last_answer(self._events(question, settings, notes, blocking=True, delivered=False)))
 
     async def atake(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
         """As `take`, without blocking."""
-        with self._turn(question) as turn:
-            config = self._config(turn)
-            given = self._input(question, await self._graph.aget_state(config), notes)
-            output = await self._graph.ainvoke(given, config, context=given_settings(settings), durability="exit")
-            return self._answered(output, turn) or self._asked_back(await self._graph.aget_state(self._config()))
+        return await _last_answer(self._events(question, settings, notes, delivered=False))
 
     def stream(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Generator[Event]:
         """Takes one turn and yields events as they happen (see `Event`); the last one has the answer.
 
         If the stream is not read to its end, the turn is undone.
         """
-        reader = self._reader(question)
-        yield reader.begin()
-        with self._turn(question) as turn:
-            config = self._config(turn)
-            given = self._input(question, self._graph.get_state(config), notes)
-            output: Any = {}
-            parts: Any = self._graph.stream(given, config, context=given_settings(settings), **_STREAMING)
-            while (found := _next_part(parts, turn)) is not None:
-                mode, part = found
-                output = part if mode == "values" else output
-                yield from reader.read(mode, part)
-            answer = self._answered(output, turn) or self._asked_back(self._graph.get_state(self._config()))
-        yield from reader.end(self._agent.deliver(answer, settings=settings))
+        return _stepped(self._events(question, settings, notes, blocking=True, watched=True))
 
     async def astream(
         self, question: UserInput, *, settings: RunSettings = None, notes: str = ""
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event]:
         """As `stream`, without blocking."""
-        reader = self._reader(question)
-        yield reader.begin()
-        with self._turn(question) as turn:
-            config = self._config(turn)
-            given = self._input(question, await self._graph.aget_state(config), notes)
-            output: Any = {}
-            parts: Any = self._graph.astream(given, config, context=given_settings(settings), **_STREAMING)
-            async for mode, part in parts:
-                output = part if mode == "values" else output
-                for event in reader.read(mode, part):
-                    yield event
-            answer = self._answered(output, turn) or self._asked_back(await self._graph.aget_state(self._config()))
-        if answer.withheld:
-            answer = await asyncio.to_thread(self._agent.deliver, answer, settings=settings)
-        for event in reader.end(answer):
+        async with aclosing(self._events(question, settings, notes, watched=True)) as events:
+            async for event in events:
+                yield event
+
+    async def _events(
+        self,
+        question: UserInput,
+        settings: RunSettings,
+        notes: str,
+        *,
+        blocking: bool = False,
+        watched: bool = False,
+        delivered: bool = True,
+    ) -> AsyncGenerator[Event]:
+        """Take one turn: the one body of all ways. In one that is `blocking` nothing ever waits, so that it is stepped.
+
+        Only where it is `watched` do models send their replies piece by piece.
+        """
+        masks = self._agent.resources.database.session.policy.egress.mask
+        reader = EventReader(question, deltas=not masks) if watched else None
+        if reader:
+            yield reader.begin()
+        try:
+            with self._turn(question) as turn:
+                config, output = self._config(turn), dict[str, Any]()
+                given = self._input(question, await self._state(config, blocking), notes)
+                stream: Any = self._graph.stream if blocking else self._graph.astream
+                parts = stream(given, config, context=given_settings(settings), **(_WATCHED if watched else _ENDS))
+                async for mode, part in _fetched(parts, turn) if blocking else parts:
+                    if mode == "values":
+                        output = part
+                    for event in reader.read(mode, part) if reader else ():
+                        yield event
+                answer = self._answered(output, turn) or self._asked_back(await self._state(self._config(), blocking))
+        finally:
+            if not self.thread and blocking:
+                self.reset()
+            elif not self.thread:
+                await self._agent.adelete_thread(self._name)
+        if delivered and answer.withheld:
+            deliver = partial(self._agent.deliver, answer, settings=settings)
+            answer = deliver() if blocking else await asyncio.to_thread(deliver)
+        for event in reader.end(answer) if reader else (Event("answer", "respond", {}, answer),):
             yield event
 
-    def _reader(self, question: object) -> EventReader:
-        return EventReader(question, deltas=not self._agent.resources.database.session.policy.egress.mask)
+    async def _state(self, config: RunnableConfig, blocking: bool) -> StateSnapshot:
+        return self._graph.get_state(config) if blocking else await self._graph.aget_state(config)
 
     def last(self) -> Answer | None:
         """The answer of the last finished turn, which may be from an earlier process.
@@ -181,7 +189,7 @@ class Conversation:
         """Deletes all turns of the conversation from the checkpointer."""
         saver = self._graph.checkpointer
         assert isinstance(saver, BaseCheckpointSaver)
-        saver.delete_thread(self.thread)
+        saver.delete_thread(self._name)
 
     @contextmanager
     def _turn(self, question: object) -> Generator[OpenTurn]:
@@ -208,11 +216,11 @@ class Conversation:
     def _unanswered(self, question: str, status: str, **more: Any) -> AuditRecord:
         database = self._agent.resources.database
         name = database_identity(database)
-        return unanswered(question, status, database.session.identity, self.thread, database=name, **more)
+        return unanswered(question, status, database.session.identity, self._name, database=name, **more)
 
     def _config(self, turn: OpenTurn | None = None) -> RunnableConfig:
         own: dict[str, Any] = {} if turn is None else {KEY: turn}
-        return {"configurable": {"thread_id": self.thread, **own}}
+        return {"configurable": {"thread_id": self._name, **own}}
 
     def _input(self, question: object, state: StateSnapshot, notes: str) -> Any:
         """What the graph is given: a new question, or the reply to what was asked back.
@@ -251,8 +259,11 @@ class Conversation:
 
         Raises:
             TurnCancelled: It was undone when it was all but done.
+            KeyboardInterrupt: Likewise, by Ctrl-C.
         """
         if turn.undone:
+            if turn.interrupted:
+                raise KeyboardInterrupt
             raise TurnCancelled("this turn was cancelled; the ones before it are kept")
         if output.get(INTERRUPT):
             return None
@@ -279,7 +290,31 @@ def given_settings(settings: RunSettings) -> Settings | None:
     return None if settings is None else make_settings(settings)
 
 
-def _next_part(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> tuple[str, Any] | None:
-    """The next part of a stream; None at its end. Only while it is fetched does Ctrl-C end the turn."""
-    with interruptible(turn):
-        return next(parts, None)
+async def _fetched(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> AsyncIterator[tuple[str, Any]]:
+    """Yield the parts of a stream that blocks. Only while one is fetched does Ctrl-C end the turn."""
+    while True:
+        with interruptible(turn):
+            part = next(parts, None)
+        if part is None:
+            return
+        yield part
+
+
+async def _last_answer(events: AsyncIterator[Event]) -> Answer:
+    """Return the answer at the end of a turn's events."""
+    answer = [event.answer async for event in events][-1]
+    assert answer is not None
+    return answer
+
+
+def _stepped(events: AsyncGenerator[Event]) -> Generator[Event]:
+    """Yield the events of a turn in which nothing ever waits."""
+    try:
+        while True:
+            try:
+                event = finished(events.__anext__())
+            except StopAsyncIteration:
+                return
+            yield event
+    finally:
+        finished(events.aclose())

@@ -10,11 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
+import threading
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from concurrent.futures import Future
 from contextlib import nullcontext
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ..prompts.task import Task
@@ -24,7 +30,6 @@ from .model.budget import Allowance, Budget, BudgetReached, spending, told_cost
 from .model.errors import loop_is_gone
 from .model.reply import reply_usage
 from .records import Usage
-from .spare_threads import start
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 R = TypeVar("R")
+Work = Callable[[], None]
 
 TASK, QUERY_NUMBER = "tableturn_task", "tableturn_query"
 """Metadata of a request's run: the task's name, and the number of the turn's query that it is for, from 0."""
@@ -44,6 +50,13 @@ _DEAD_CONNECTIONS = 100
 
 _OURS = (ModelError, TurnCancelled)
 """What code of ours within a client's call raises: a budget was reached, or the turn was cancelled."""
+
+
+_MOST_IDLE = 8
+"""Threads that wait for work; more end once theirs is done."""
+
+_idle: deque[SimpleQueue[Work]] = deque()
+os.register_at_fork(after_in_child=_idle.clear)  # their threads are the parent's
 
 
 @dataclass(frozen=True)
@@ -175,12 +188,16 @@ def run(body: Body[R], translator: Translator, tally: Tally) -> R:
     Raises:
         TurnCancelled: It was cancelled.
     """
-    coroutine = _Driver(translator, tally, _Blocking(tally.cancellation)).drive(body)
+    return finished(_Driver(translator, tally, _Blocking(tally.cancellation)).drive(body))
+
+
+def finished(coroutine: Coroutine[Any, Any, R]) -> R:
+    """Run a coroutine in which nothing ever waits, and return its result."""
     try:
-        coroutine.send(None)  # nothing in it ever waits, so that it runs to its end
-    except StopIteration as finished:
-        return finished.value
-    raise AssertionError("a blocking effect was awaited")
+        coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+    raise AssertionError("what blocks was awaited")
 
 
 async def arun(body: Body[R], translator: Translator, tally: Tally) -> R:
@@ -347,6 +364,39 @@ class _Blocking:
 
     async def send(self, request: Request, config: RunnableConfig, allowance: Allowance, seconds: float) -> AIMessage:
         return await self.call(lambda: _invoke(request, config), seconds)
+
+
+def start(function: Callable[[], R]) -> Future[R]:
+    """Calls a function in a thread that does not keep the program from ending, in the caller's context.
+
+    Threads are used again and again: starting one for each request costs more than handing it over does. Those of the
+    standard library's executors would not do: at its end a program waits for them, and so for a server that never
+    replies.
+    """
+    outcome: Future[R] = Future()
+
+    def work() -> None:
+        try:
+            outcome.set_result(function())
+        except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
+            outcome.set_exception(error)
+
+    context = copy_context()
+    try:
+        queue = _idle.pop()
+    except IndexError:
+        queue = SimpleQueue()
+        threading.Thread(target=_work_off, args=(queue,), daemon=True).start()
+    queue.put(lambda: context.run(work))
+    return outcome
+
+
+def _work_off(queue: SimpleQueue[Work]) -> None:
+    while True:
+        queue.get()()
+        if len(_idle) >= _MOST_IDLE:
+            return
+        _idle.append(queue)
 
 
 def _slices(seconds: float, cancellation: Cancellation | None) -> Iterator[float | None]:

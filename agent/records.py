@@ -149,6 +149,7 @@ class Attempt:
         dialect: Of the query, by sqlglot's name.
         estimate: What the engine expected of it before it ran; None where that is not known, or may not leave.
         reach: How much it decides by itself; None where it cannot be read.
+        never: Conditions of it that no row can fulfil, each with the reason.
     """
 
     sql: str
@@ -167,6 +168,7 @@ class Attempt:
     dialect: str = "sqlite"
     estimate: Estimate | None = None
     reach: Reach | None = None
+    never: tuple[str, ...] = ()
 
     @property
     def row_count(self) -> int | None:

@@ -11,7 +11,6 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -21,6 +20,7 @@ from ..tools.database.session import Permissions
 from ..tools.database.table import Limits
 from ..tools.deprecation import warn_deprecated
 from ..tools.errors import SettingsError
+from ..tools.words import did_you_mean, nearest_names
 from .presets import PAPERS, Method
 
 PresetName = Literal["full", "credit", "craft", "track", "revision"]
@@ -303,8 +303,7 @@ def without_removed(given: Mapping[str, Any], removed: Mapping[str, str] = REMOV
 
 
 def _unknown(name: str, fields: Iterable[str]) -> str:
-    close = get_close_matches(name, fields, 1)
-    return f"unknown setting {name!r}: " + (f"did you mean {close[0]}?" if close else "docs/settings.md lists all")
+    return f"unknown setting {name!r}: {did_you_mean(nearest_names(name, fields, 1)) or 'docs/settings.md lists all'}"
 
 
 def _presets() -> dict[str, dict[str, Any]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -13,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 
-from ..tools.database import Access, Identity, asked_in
+from ..tools.database import Access, Database, Identity, Limits, asked_in
+from ..tools.errors import QueryError
 from . import verbs
 from .answers.answer import Answer
-from .answers.delivery import deliver
 from .answers.events import Event
+from .answers.phrasing import WITHHELD, about, headed, words_or_count
 from .audit import AuditTrail
 from .conversation import Conversation, RunSettings, given_settings
 from .graph import AgentGraph, build_graph
+from .records import AnswerRecord, plain_result
 from .resources import Resources
 from .resources.opening import open_resources
 from .settings import make_settings
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.tools import BaseTool
 
-    from ..tools.database import Database, Egress, PermissionsFile
+    from ..tools.database import Egress, PermissionsFile
     from ..tools.database.engines import DatabaseSource
     from ..tools.database.watchdog import Cancellation
     from ..tools.examples import ExampleStore
@@ -163,57 +166,33 @@ class SQLAgent:
             notes: What the person adds to the question, such as a definition. The model reads it; it is not searched
                 for values of the database.
         """
-        agent = self if user is None else self.for_user(user)
-        return agent.deliver(agent._take_alone(question, settings, notes), settings=settings)
-
-    def _take_alone(self, question: str, settings: RunSettings = None, notes: str = "") -> Answer:
-        """The answer as far as it may leave."""
-        conversation = self.conversation()
-        try:
-            answer = conversation.take(question, settings, notes)
-        finally:
-            self._checkpointer.delete_thread(conversation.thread)
-        answer.thread = ""
-        return answer
+        return self._alone(user).ask(question, settings=settings, notes=notes)
 
     async def aask(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Answer:
         """As `ask`, without blocking."""
-        agent = self if user is None else await asyncio.to_thread(self.for_user, user)
-        answer = await agent._atake_alone(question, settings, notes)
-        return await asyncio.to_thread(agent.deliver, answer, settings=settings) if answer.withheld else answer
-
-    async def _atake_alone(self, question: str, settings: RunSettings = None, notes: str = "") -> Answer:
-        conversation = self.conversation()
-        try:
-            answer = await conversation.atake(question, settings, notes)
-        finally:
-            await self._checkpointer.adelete_thread(conversation.thread)
-        answer.thread = ""
-        return answer
+        alone = await asyncio.to_thread(self._alone, user)
+        return await alone.aask(question, settings=settings, notes=notes)
 
     def stream(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Generator[Event]:
         """Answers one question as `ask` does, and yields events as they happen; the last one has the answer."""
-        conversation = self.conversation(user=user)
-        try:
-            yield from map(_alone, conversation.stream(question, settings=settings, notes=notes))
-        finally:
-            self._checkpointer.delete_thread(conversation.thread)
+        yield from self._alone(user).stream(question, settings=settings, notes=notes)
 
     async def astream(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event]:
         """As `stream`, without blocking."""
-        agent = self if user is None else await asyncio.to_thread(self.for_user, user)
-        conversation = agent.conversation()
-        try:
-            async for event in conversation.astream(question, settings=settings, notes=notes):
-                yield _alone(event)
-        finally:
-            await self._checkpointer.adelete_thread(conversation.thread)
+        alone = await asyncio.to_thread(self._alone, user)
+        async with aclosing(alone.astream(question, settings=settings, notes=notes)) as events:
+            async for event in events:
+                yield event
+
+    def _alone(self, user: Identity | str | None = None) -> Conversation:
+        """Return a conversation of a single question, whose thread is not kept."""
+        return Conversation(self if user is None else self.for_user(user), "")
 
     def deliver(self, answer: Answer, *, settings: RunSettings = None) -> Answer:
         """Adds the rows that were withheld because they may not be sent to a model; unchanged where none were.
@@ -226,7 +205,7 @@ class SQLAgent:
         within = self.settings.overridden(given_settings(settings))
         database = self.resources.others.narrowed(within.permissions, self.resources).database
         with asked_in(answer.thread):
-            return Answer(deliver(answer.record, database, within.limits), answer.thread, answer.record)
+            return Answer(_deliver(answer.record, database, within.limits), answer.thread, answer.record)
 
     def export(
         self,
@@ -372,7 +351,13 @@ class SQLAgent:
             "Returns the answer, the SQL that was run, and its first rows."
         )
         masks = self.resources.database.session.policy.egress.mask
-        return answering_tool(self._take_alone, self._atake_alone, name, description or described, masks)
+        return answering_tool(
+            lambda question: self._alone().take(question),
+            lambda question: self._alone().atake(question),
+            name,
+            description or described,
+            masks,
+        )
 
     async def adelete_thread(self, thread: str) -> None:
         """Deletes a conversation from the checkpointer."""
@@ -391,8 +376,30 @@ class SQLAgent:
         self.close()
 
 
-def _alone(event: Event) -> Event:
-    """The event of a turn whose thread is not kept."""
-    if event.answer is not None:
-        event.answer.thread = ""
-    return event
+def _deliver(answer: AnswerRecord, database: Database, limits: Limits) -> AnswerRecord:
+    """Return the answer with its rows, and with words that say what they are; the same where nothing was withheld.
+
+    What goes through the graph - prompts, state, checkpoints, traces - has marks in the place of rows that may not
+    leave. They are read again when the answer is handed over, by nothing but its SQL, and are kept nowhere.
+    """
+    if not answer.withheld or answer.sql is None:
+        return answer
+    try:
+        found = plain_result(database.execute(answer.sql, limits))
+    except QueryError as error:
+        why = f"No query for this question could be run: {error}"
+        return replace(answer, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
+    known = about(found)
+    called = headed(answer.sql, found.columns, database)
+    words = [words_or_count(found, called), *known, answer.text.removeprefix(WITHHELD).strip()]
+    return replace(
+        answer,
+        columns=found.columns,
+        headings=tuple(heading.words for heading in called),
+        rows=found.rows,
+        row_count=found.row_count,
+        truncated=found.truncated,
+        text=" ".join(filter(None, words)),
+        notes=(*answer.notes, *known),
+        withheld="",
+    )

@@ -43,7 +43,7 @@ from ..tools.knowledge.proposals import proposals
 from ..tools.outgoing import Outgoing
 from .answers.answer import Answer
 from .answers.phrasing import explained, headed, phrased
-from .answers.queries import Query, run_query, written_down
+from .audit import Query, run_query, written_down
 from .model.record import Record, add_record, record_file
 from .records import AttemptView, Status, plain_result
 from .resources import Resources
@@ -404,7 +404,7 @@ def values(column: str, resources: Resources, cancellation: Cancellation | None 
     shown, many = exp.column(found.name, quoted=True), exp.Count(this=exp.Star())
     query = (
         exp.select(shown, exp.alias_(many, "rows", quoted=True))
-        .from_(exp.table_(table.name, quoted=True))
+        .from_(exp.table_(*table.path[::-1], quoted=True))
         .group_by(shown.copy())
         .order_by(exp.Ordered(this=many.copy(), desc=True), exp.Ordered(this=shown.copy()))
     )

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
-from dataclasses import asdict, dataclass, replace
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, get_args
@@ -20,32 +19,16 @@ from sqlglot import exp
 from ..agent.records import plain_cell
 from ..tools.database import Database, Schema, Table
 from ..tools.database.quoting import naming
-from ..tools.database.server.address import without_password
 from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
 from ..tools.examples import database_identity, open_existing
 from ..tools.knowledge import Entry, read_knowledge
 from ..tools.knowledge.proposals import statements
 from ..tools.record_files import read_lines
-from ..tools.results import same_result
 from ..tools.sql import ALL_COLUMNS, Query, used_items
-from ..tools.values.schema_words import name_stems
-from ..tools.values.text_words import stems
-from .datasets import load_dataset
-from .metrics.expected import GOLD_LIMITS, Expected, Unfit, expected
+from ..tools.words import FUNCTION_WORDS, name_stems, stem, stems
+from .metrics.expected import GOLD_LIMITS, Unfit, expected
 from .runner.record import SHOWN_ROWS
 from .runner.results import RESULTS_FILE, read_results
-from .runner.run import JOURNAL_FILE
-from .runner.spec import SPEC_FILE
-from .trial.run import paired
-
-
-@dataclass(frozen=True)
-class Held:
-    """What an answer showed when it was given: its first rows, and how many there were."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    row_count: int
 
 
 @dataclass(frozen=True)
@@ -59,9 +42,7 @@ class PastAnswer:
     time: str = ""
     thread: str = ""  # in which conversation
     status: str = ""  # how it ended, in the words of `Answer.status`
-    held: Held | None = None  # what it showed; None if that was not kept
     database: str = ""  # which was asked: where a trial or run found it, else as the audit trail names it
-    id: str = ""  # its question's in a trial or run, by which it is found in another one
 
 
 def read_history(path: Path, dialect: str = "sqlite") -> list[PastAnswer]:
@@ -109,11 +90,9 @@ def _read_folder(folder: Path) -> Iterator[PastAnswer]:
     try:
         about: Mapping[str, Any] = found.get("trial", {})
         for record in found["questions"]:
-            held, (name, _, number) = None, record["interaction"].rpartition("~")
+            name, _, number = record["interaction"].rpartition("~")
             if about and number != "1":
                 continue
-            if record["sql"] and record["status"] in ("converged", "capped"):
-                held = Held(tuple(record["columns"]), tuple(map(tuple, record["rows"])), record["row_count"])
             yield PastAnswer(
                 record["question"],
                 record["sql"],
@@ -121,9 +100,7 @@ def _read_folder(folder: Path) -> Iterator[PastAnswer]:
                 time=about.get("time", ""),
                 thread=record["interaction"],
                 status=record["status"],
-                held=held,
                 database=about.get("database") or record["database"],
-                id=record["id"],
             )
     except (KeyError, TypeError, IndexError) as error:
         raise SettingsError(f"{folder / RESULTS_FILE} is not what a trial or a run writes: {error!r}") from error
@@ -165,53 +142,23 @@ def answers_about(database: Database, history: Sequence[PastAnswer]) -> list[Pas
 class Side:
     """A state."""
 
-    database: str  # a path or URL; empty for a run that asked several databases
-    knowledge: tuple[Entry, ...]  # the entries of its knowledge file; none without one
-    answers: tuple[PastAnswer, ...] | None = None  # what was answered in it; None for a database alone
-
-    @property
-    def only(self) -> str:
-        """The one database of the state.
-
-        Raises:
-            SettingsError: It is a run over several.
-        """
-        if not self.database:
-            raise SettingsError(
-                "a run over several databases is compared with another run over the same questions alone: "
-                "give that one's folder, and neither --history nor --examples"
-            )
-        return self.database
+    database: str  # a path or URL
+    knowledge: tuple[Entry, ...] = ()  # the entries of its knowledge file; none without one
 
 
-def read_side(place: str, knowledge: Path | None = None, data: Path | None = None) -> Side:
-    """Return a state: a database's path or URL, or the folder of a trial or of a run, with its knowledge file.
-
-    A run over a benchmark needs the folder of its data.
+def read_side(place: str, knowledge: Path | None = None) -> Side:
+    """Return a state: a database's path or URL, with its knowledge file.
 
     Raises:
-        SettingsError: The folder's trial or run is not finished, or its dataset cannot be read.
+        SettingsError: It is the folder of a trial or of a run.
         KnowledgeError: The knowledge file is missing or wrong.
-        DatabaseUnavailable: A database of the run is gone.
     """
-    entries = tuple(entry for layer in read_knowledge(knowledge) for entry in layer) if knowledge else ()
-    folder = Path(place)
-    if "://" in place or not (folder / RESULTS_FILE).exists():
-        if any((folder / name).exists() for name in (SPEC_FILE, JOURNAL_FILE)):
-            raise SettingsError(f"the trial or run in {place} is not finished: start it again with the same folder")
-        return Side(place, entries)
-    answers = tuple(read_history(folder))
-    found = read_results(folder)
-    if "trial" in found:
-        return Side(found["trial"]["database"], entries, answers)
-    dataset = load_dataset(found["run"]["dataset"], found["run"]["split"], data)
-    # Results name databases without the passwords of their URLs.
-    names = {without_password(question.database): question.database for question in dataset.questions}
-    answers = tuple(
-        replace(past, database=str(dataset.place(names.get(past.database, past.database)))) for past in answers
-    )
-    places = {past.database for past in answers}
-    return Side(places.pop() if len(places) == 1 else "", entries, answers)
+    if "://" not in place and (Path(place) / RESULTS_FILE).exists():
+        raise SettingsError(
+            f"{place} is a trial or a run, not a database: `tableturn report` compares two of them, "
+            "and --history replays its answers on two databases"
+        )
+    return Side(place, tuple(entry for layer in read_knowledge(knowledge) for entry in layer) if knowledge else ())
 
 
 ChangeKind = Literal["same", "error", "rows", "renamed", "broken_before", "unsettled"]
@@ -224,7 +171,16 @@ ChangeKind = Literal["same", "error", "rows", "renamed", "broken_before", "unset
 """
 
 _BY_CLOCK = re.compile(r"\b(now|current_(date|time|timestamp)|random(blob)?|rand|getdate|sysdate)\b", re.IGNORECASE)
-_COMMON = frozenset(stems("the a an of in on for to and or is are was were with by from"))
+_COMMON = frozenset(map(stem, FUNCTION_WORDS))
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a query gives: its first rows, and how many there are."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    row_count: int
 
 
 @dataclass(frozen=True)
@@ -234,9 +190,9 @@ class Change:
     past: PastAnswer  # the answer
     kind: ChangeKind
     why: str = ""  # in one line; empty if nothing changes
-    before: Held | None = None  # what it showed, or shows on the old state, first rows; None if that is unknown
+    before: Held | None = None  # what it shows on the old state, first rows; None if that is unknown
     after: Held | None = None  # likewise on the new state; None if it has no rows there
-    carried: str = ""  # for `renamed`, the query with the new names; of two trials or runs, the new one's query
+    carried: str = ""  # for `renamed`, the query with the new names
 
     @property
     def changes(self) -> bool:
@@ -246,16 +202,15 @@ class Change:
     def as_json(self) -> dict[str, Any]:
         """Return the change as `--json` prints it."""
         found = asdict(self)
-        past = {name: value for name, value in found.pop("past").items() if name != "held"}
-        return {**past, **found, "sql_after": found.pop("carried")}
+        return {**found.pop("past"), **found, "sql_after": found.pop("carried")}
 
 
 class Replay:
-    """Two states of a database and of its knowledge file; `before` is None if only its answers are left."""
+    """Two states of a database and of its knowledge file."""
 
     def __init__(
         self,
-        before: Database | None,
+        before: Database,
         after: Database,
         knowledge_before: Sequence[Entry] = (),
         knowledge_after: Sequence[Entry] = (),
@@ -263,14 +218,12 @@ class Replay:
         self._before, self._after = before, after
         old, new = ({(entry.key, entry.line): entry for entry in side} for side in (knowledge_before, knowledge_after))
         self._redefined = [entry for key, entry in (old | new).items() if not (key in old and key in new)]
-        self._schemas = (before.schema(), after.schema()) if before else None
-        self._new_words = frozenset[str]()
-        if self._schemas:
-            was, now = (
-                {stem for table in schema.tables for part in (table, *table.columns) for stem in name_stems(part.name)}
-                for schema in self._schemas
-            )
-            self._new_words = frozenset(now - was - _COMMON)
+        self._schemas = before.schema(), after.schema()
+        was, now = (
+            {stem for table in schema.tables for part in (table, *table.columns) for stem in name_stems(part.name)}
+            for schema in self._schemas
+        )
+        self._new_words = frozenset(now - was - _COMMON)
 
     def settle(self, past: PastAnswer) -> Change:
         """Return what becomes of an answer."""
@@ -278,7 +231,7 @@ class Replay:
         for entry in self._redefined:
             for phrase in map(tuple, entry.phrases):
                 if any(asked[start : start + len(phrase)] == phrase for start in range(len(asked))):
-                    return Change(past, "unsettled", f"what {entry.name!r} means has changed", past.held)
+                    return Change(past, "unsettled", f"what {entry.name!r} means has changed")
         if past.sql:
             return self._settle_query(past)
         # A question that was declined, asked back or failed: other tables or columns may answer it now.
@@ -288,14 +241,12 @@ class Replay:
 
     def _settle_query(self, past: PastAnswer) -> Change:
         try:
-            old = past.held if self._before is None else expected(self._before, past.sql)
+            old = expected(self._before, past.sql)
         except (QueryTimeout, ResultTooLarge, Unfit) as error:
             return Change(past, "unsettled", f"the old rows cannot be compared: {error}")
         except QueryError as error:
             return Change(past, "broken_before", str(error))
-        if old is None:
-            return Change(past, "broken_before", "its rows were not kept, and the old database is not at hand")
-        first = old if isinstance(old, Held) else _hold(old.table)
+        first = _hold(old.table)
         # SQLite reads a quoted name that is gone as a text: rows that mean nothing.
         gone, table = self._find_gone(past.sql), None
         try:
@@ -305,13 +256,13 @@ class Replay:
         except QueryError as error:
             gone = str(error)
         if table is None:
-            carried = _rewrite(past.sql, *self._schemas) if self._schemas else ""
+            carried = _rewrite(past.sql, *self._schemas)
             with suppress(QueryError):
                 table = self._after.execute(carried, GOLD_LIMITS) if carried else None
-            if table is None or not _gives(old, table):
+            if table is None or not old.allows(table):
                 return Change(past, "error", gone, first)
             return Change(past, "renamed", gone, first, _hold(table), carried)
-        if _gives(old, table):
+        if old.allows(table):
             return Change(past, "same", "", first, _hold(table))
         if _BY_CLOCK.search(past.sql):
             return Change(past, "unsettled", "its rows depend on the moment or on chance", first)
@@ -322,8 +273,6 @@ class Replay:
 
     def _find_gone(self, sql: str) -> str:
         """Return in words what the query reads that the new state lacks; empty for nothing."""
-        if self._schemas is None:
-            return ""
         before, after = self._schemas
         try:
             used = used_items(sql, before)
@@ -378,6 +327,7 @@ def _rewrite(sql: str, before: Schema, after: Schema) -> str:
             node = edit.of(source.node)
             if not node.alias:
                 node.set("alias", exp.TableAlias(this=node.this.copy()))
+            node.set("db", None)
             renamed.append((node, tables[source.table.name]))
     for node, name in renamed:
         node.set("this", exp.to_identifier(name, quoted=not naming(before.dialect).is_plain(name)))
@@ -388,15 +338,6 @@ def _hold(table: Table) -> Held:
     """Return a result as people are shown it."""
     rows = tuple(tuple(plain_cell(cell) for cell in row) for row in table.rows[:SHOWN_ROWS])
     return Held(table.columns, rows, len(table.rows))
-
-
-def _gives(old: Expected | Held, table: Table) -> bool:
-    """Whether a result is the old one; of what an answer showed, as far as it was kept: number and first rows."""
-    if not isinstance(old, Held):
-        return old.allows(table)
-    if old.row_count != len(table.rows) or len(old.columns) != len(table.columns):
-        return False
-    return not Counter(old.rows) - Counter(tuple(plain_cell(cell) for cell in row) for row in table.rows)
 
 
 @dataclass(frozen=True)
@@ -432,72 +373,12 @@ class Impact:
 
 
 def impact(before: Side, after: Side, history: Sequence[PastAnswer]) -> Impact:
-    """Replay past answers on two states: those of `history`, and of `before`, if it is a trial or run.
-
-    What its answers showed counts then, as its database may be another by now. If both states are trials or runs, the
-    two answers to each question are compared.
+    """Replay past answers on two states.
 
     Raises:
         DatabaseUnavailable: One of the databases cannot be used.
-        SettingsError: A run over several databases is compared with something else than a run, or a history with it.
+        SettingsError: The answers are of several databases, none of them this one.
     """
-    changes: list[Change] = []
-    states = (before.knowledge, after.knowledge)
-    if before.answers is not None and after.answers is not None:
-        changes += _compare(before.answers, after.answers)
-    elif before.answers is not None and before.only:
-        with Database.open(after.only) as new:
-            replay = Replay(None, new, *states)
-            changes += [replay.settle(past) for past in before.answers if past.held or not past.sql]
-    if history:
-        with Database.open(before.only) as old, Database.open(after.only) as new:
-            replay = Replay(old, new, *states)
-            changes += [replay.settle(past) for past in answers_about(old, history)]
-    return Impact(changes)
-
-
-def _compare(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[Change]:
-    """Compare the answers of two trials or runs to the same questions, run again if they had the same database.
-
-    Questions are the same by their id and words; of a single database, else by their words and those of the turns
-    before them, as numbers move with what is put in between.
-
-    Raises:
-        SettingsError: They have no question in common.
-    """
-    keys: list[Callable[[PastAnswer], Hashable]] = [lambda past: (past.id, past.question)]
-    if all(len({past.database for past in answers}) == 1 for answers in (before, after)):
-        said: dict[int, tuple[str, ...]] = {}
-        for answers in (before, after):
-            threads: dict[str, tuple[str, ...]] = {}
-            for past in answers:
-                said[id(past)] = threads[past.thread] = (*threads.get(past.thread, ()), past.question)
-        keys.append(lambda past: said[id(past)])
-    pairs = paired(before, after, *keys)
-    if before and after and not pairs:
-        raise SettingsError("the two have no question in common: nothing can be compared")
-    changes: list[Change] = []
-    for (place, other), group in groupby(pairs, key=lambda pair: (pair[0].database, pair[1].database)):
-        with Database.open(place) if place and place == other else nullcontext() as database:
-            changes += [_compare_pair(*pair, database) for pair in group]
-    return changes
-
-
-def _compare_pair(past: PastAnswer, now: PastAnswer, database: Database | None) -> Change:
-    was, became = past.status or "unknown", now.status or "unknown"
-    if past.held is None or now.held is None:
-        if past.held is now.held and past.status == now.status:
-            return Change(past, "same")
-        if past.held is now.held and past.status == "failed":
-            return Change(past, "broken_before", f"it failed before, now it is {became}")
-        kind = "rows" if now.held else "error"
-        return Change(past, kind, f"it was {was}, now it is {became}", past.held, now.held, now.sql)
-    whole = max(past.held.row_count, now.held.row_count) <= len(past.held.rows)
-    same = past.held.row_count == now.held.row_count and same_result(past.held.rows, now.held.rows)
-    if database is not None and not (same and whole):
-        try:
-            same = expected(database, past.sql).allows(database.execute(now.sql))
-        except QueryError:
-            same = False
-    why = "" if same else "another answer"
-    return Change(past, "same" if same else "rows", why, past.held, now.held, now.sql)
+    with Database.open(before.database) as old, Database.open(after.database) as new:
+        replay = Replay(old, new, before.knowledge, after.knowledge)
+        return Impact([replay.settle(past) for past in answers_about(old, history)])

@@ -1,24 +1,24 @@
-"""A nightly evaluation: a team's questions are asked again, reported, and held against the answers of the night before.
+"""A nightly evaluation: a team's questions are asked again, reported, and compared with the night before.
 
     python examples/nightly_evaluation.py
     0 3 * * *  cd /srv/shop && OPENAI_API_KEY=... python nightly_evaluation.py || mail -s "look here" me@example.org
 
 Needs `pip install 'tableturn[evals]'`. Each night has a folder in build/nightly, with its report.html. The exit code is
-1 where fewer than 95 % of last night's answers stay as they were, or fewer than 80 % of the questions pass.
+1 where a question passes less often than last night, or fewer than 80 % of the questions pass.
 """
 
+import json
 import os
 import sys
 from datetime import datetime
 from pathlib import Path
 
-from tableturn.evals.impact import impact, read_side
-from tableturn.evals.trial import TrialOptions, run_trial
+from tableturn.evals.trial import TrialOptions, compared, run_trial
 from tableturn.tools.sample import build_sample
 
 NIGHTS = Path("build/nightly")
 QUESTIONS = Path(__file__).with_name("questions.yaml")
-PASS, STAY = 0.8, 0.95
+PASS = 0.8
 
 
 def night(database: str, model: str | None = None) -> int:
@@ -36,11 +36,11 @@ def night(database: str, model: str | None = None) -> int:
         print(f"  fails: {failure['question']}: {failure['why']}")
     good = results["gate"]["met"]
     if last is not None:
-        found = impact(read_side(str(last.parent)), read_side(str(out)), [])
-        print(f"{100 * (found.kept or 0):.0f} % of {len(found.changes)} answers are as in {last.parent.name}")
-        for change in found.changed:
-            print(f"  changed: {change.past.question}: {change.why}\n    {change.past.sql}\n    {change.carried}")
-        good = good and (found.kept or 0) >= STAY
+        found = compared(json.loads(last.read_text(encoding="utf-8")), results)
+        print(f"{found['same']} questions as in {last.parent.name}, {len(found['better'])} better")
+        for change in found["worse"]:
+            print(f"  worse: {change['question']}: {change['why']}")
+        good = good and not found["worse"]
     return 0 if good else 1
 
 

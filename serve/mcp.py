@@ -15,15 +15,15 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from mcp.types import INVALID_PARAMS, ToolAnnotations
+from mcp.types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field, ValidationError
 from starlette.requests import Request
 from starlette.routing import Route
 from tableturn import __version__
 
 from ..agent import Answer, verbs
-from ..agent.answers.queries import Query, run_query
 from ..agent.answers.tool import answer_text
+from ..agent.audit import Query, run_query
 from ..tools.database.table import plain_cell
 from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import table_text
@@ -151,7 +151,7 @@ class _Server(MCPServer[Any]):
             if isinstance(value, str) and "\0" in value:
                 raise ToolError(f"{argument}: a text must not have the character U+0000 in it")
         try:
-            return await super().call_tool(name, arguments, context)
+            return _compact(await super().call_tool(name, arguments, context))
         except ToolError as error:
             if not isinstance(wrong := error.__cause__, ValidationError):
                 raise
@@ -164,6 +164,14 @@ class _Server(MCPServer[Any]):
             return await super().get_prompt(name, arguments, context)
         except ValueError as error:
             raise MCPError(INVALID_PARAMS, str(error)) from None
+
+
+def _compact(result: Any) -> Any:
+    """Return a tool's result with its JSON text on one line: the SDK gives each cell a line, which models pay for."""
+    if isinstance(result, CallToolResult) and result.structured_content is not None:
+        text = json.dumps(result.structured_content, ensure_ascii=False)
+        return result.model_copy(update={"content": [TextContent(type="text", text=text)]})
+    return result
 
 
 def over_http(house: House) -> tuple[Route, StreamableHTTPSessionManager]:
@@ -181,7 +189,8 @@ def over_http(house: House) -> tuple[Route, StreamableHTTPSessionManager]:
             _caller.set(await (await house.server()).asker(Request(scope)))
             await manager.handle_request(scope, receive, send)
 
-    return Route("/mcp", Endpoint()), manager
+    # Without sessions the server has nothing to say on its own: a stream by GET would only hold up its end.
+    return Route("/mcp", Endpoint(), methods=["POST"]), manager
 
 
 def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
@@ -196,13 +205,15 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """Answer a question about the database; the rows come with the SQL that gave them."""
         asker = asker_of()
         with _Told():
-            thread = thread or (await asker.server.store.run(asker.server.store.add_thread, asker.owner)).id
-            turn = await asker.begin(Asked(asker.owner, thread, question, notes))
+            if thread:
+                turn = await asker.begin(Asked(asker.owner, thread, question, notes))
+            else:
+                turn = await asker.begin_thread("mcp", question, notes)
             await turn.wait()
             if turn.answer is None:
                 assert turn.error is not None
                 raise turn.error
-            return _asked(turn.id, Answer(turn.answer.kept, thread), asker)
+            return _asked(turn.id, Answer(turn.answer.kept, turn.asked.thread), asker)
 
     @server.tool(annotations=_READS)
     async def run_sql(sql: _SQL) -> QueryResult:
@@ -282,7 +293,7 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
     async def threads() -> str:
         """One's own conversations, the last used first."""
         asker = asker_of()
-        found = await asker.server.store.run(asker.server.store.threads, asker.owner)
+        found = await asker.server.store.run(asker.server.store.threads, asker.owner, listed=False)
         return json.dumps(asker.masked([{"id": thread.id, "title": thread.title} for thread in found]))
 
     @server.resource("tableturn://threads/{id}", mime_type="text/plain")

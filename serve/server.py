@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from ..agent import Answer, SQLAgent
 from ..agent.answers.paging import Results
 from ..tools.database import Cancellation, Identity
+from ..tools.errors import TableturnError
 from ..tools.masking import mask
 from .config import ServeSettings
 from .metrics import Metrics
@@ -186,6 +187,22 @@ class Asker:
         """Start a turn of theirs; see `Turns.begin`."""
         await self.server.people.prepare(self.agent)
         return await self.server.turns.begin(self.agent, asked)
+
+    async def begin_thread(self, door: str, question: str, notes: str) -> RunningTurn:
+        """Start a turn in a new conversation, which is deleted again if the turn is refused.
+
+        Args:
+            door: Through which it is asked, so that the page does not list it; see `Store.add_thread`.
+            question: In plain language.
+            notes: What to know beside the question.
+        """
+        store = self.server.store
+        thread = await store.run(store.add_thread, self.owner, door=door)
+        try:
+            return await self.begin(Asked(self.owner, thread.id, question, notes))
+        except TableturnError:
+            await self.server.delete(self.owner, thread.id)
+            raise
 
     async def work(self, function: Callable[[Cancellation], R]) -> R:
         """Runs a query of theirs, or something else that blocks.

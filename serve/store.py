@@ -42,7 +42,7 @@ from ..tools.errors import TableturnError
 from .tables import ENDED, RUNNING, SPENT, THREADS, TURNS, WORKERS, set_up
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement
+    from sqlalchemy import ColumnElement, Executable, Row
 
 R = TypeVar("R")
 
@@ -179,14 +179,22 @@ class Store:
         """Leaves: what this worker still had running is lost."""
         with suppress(StoreError):
             self._write_spent()
-        with _told(), self._engine.begin() as on:
-            on.execute(delete(WORKERS).where(WORKERS.c.id == self.worker))
+        self._write(delete(WORKERS).where(WORKERS.c.id == self.worker))
         self._let_go()
 
     def _let_go(self) -> None:
         self._pool.shutdown(wait=False)
         self._engine.dispose()
         self._folder.cleanup()
+
+    def _write(self, *statements: Executable) -> int:
+        """Run statements as one, and return how many rows the last one changed."""
+        with _told(), self._engine.begin() as on:
+            return [on.execute(statement).rowcount for statement in statements][-1]
+
+    def _read(self, wanted: Executable) -> Sequence[Row[Any]]:
+        with _told(), self._reading.connect() as on:
+            return on.execute(wanted).all()
 
     def beat(self) -> None:
         """Says that this worker is there."""
@@ -229,27 +237,23 @@ class Store:
 
     def stop_wanted(self) -> frozenset[str]:
         """Which of this worker's turns somebody asked another one to stop."""
-        with _told(), self._reading.connect() as on:
-            return frozenset(on.execute(self._wanted).scalars())
+        return frozenset(row[0] for row in self._read(self._wanted))
 
     def running_here(self) -> tuple[str, ...]:
         """This worker's turns that are written down as running."""
-        with _told(), self._reading.connect() as on:
-            return tuple(on.execute(select(TURNS.c.id).where(TURNS.c.worker == self.worker, RUNNING)).scalars())
+        return tuple(row[0] for row in self._read(select(TURNS.c.id).where(TURNS.c.worker == self.worker, RUNNING)))
 
     def lose(self, id_: str) -> None:
         """Marks a turn as lost that nobody takes any more."""
-        with _told(), self._engine.begin() as on:
-            on.execute(update(TURNS).where(TURNS.c.id == id_, RUNNING).values(status="lost", ended=time.time()))
+        self._write(update(TURNS).where(TURNS.c.id == id_, RUNNING).values(status="lost", ended=time.time()))
 
     def mend(self) -> int:
         """Marks the turns as lost whose worker is gone; how many."""
         now = time.time()
         alive = select(WORKERS.c.id).where(WORKERS.c.seen > now - WORKER_SECONDS)
         lost = update(TURNS).where(RUNNING, TURNS.c.worker.not_in(alive), TURNS.c.begun < now - 1)
-        with _told(), self._engine.begin() as on:
-            on.execute(delete(WORKERS).where(WORKERS.c.seen < now - 60 * WORKER_SECONDS))
-            return on.execute(lost.values(status="lost", ended=now)).rowcount
+        gone = delete(WORKERS).where(WORKERS.c.seen < now - 60 * WORKER_SECONDS)
+        return self._write(gone, lost.values(status="lost", ended=now))
 
     def end_session(self, id_: str, until: float) -> None:
         """Has a browser's session count no more, in any worker."""
@@ -261,26 +265,29 @@ class Store:
 
     def session_ended(self, id_: str) -> bool:
         """Whether a session was ended before its time."""
-        with _told(), self._reading.connect() as on:
-            return on.execute(select(ENDED.c.id).where(ENDED.c.id == id_)).first() is not None
+        return bool(self._read(select(ENDED.c.id).where(ENDED.c.id == id_)))
 
-    def add_thread(self, owner: Owner, title: str = "", id_: str | None = None) -> Thread:
-        """A new conversation."""
+    def add_thread(self, owner: Owner, title: str = "", id_: str | None = None, *, door: str | None = None) -> Thread:
+        """A new conversation.
+
+        Args:
+            owner: Whose it is.
+            title: Empty for the words of its first question.
+            id_: Its name; None for a new one.
+            door: Where another program shows its conversation; None for one that the page lists.
+        """
         now = time.time()
         thread = Thread(id_ or uuid.uuid4().hex, title, now, now)
-        with _told(), self._engine.begin() as on:
-            on.execute(
-                insert(THREADS).values(
-                    id=thread.id, person=owner.person, database=owner.database, title=title, created=now, changed=now
-                )
-            )
+        own = {"person": owner.person, "database": owner.database}
+        self._write(insert(THREADS).values(**own, id=thread.id, title=title, chat=door, created=now, changed=now))
         return thread
 
-    def threads(self, owner: Owner, offset: int = 0, limit: int = 100) -> tuple[Thread, ...]:
-        """A person's conversations, the last used first."""
+    def threads(self, owner: Owner, offset: int = 0, limit: int = 100, *, listed: bool = True) -> tuple[Thread, ...]:
+        """A person's conversations, the last used first; `listed` for those that another program does not show."""
         wanted = _thread_columns().where(_own(THREADS, owner)).order_by(THREADS.c.changed.desc())
-        with _told(), self._reading.connect() as on:
-            return tuple(Thread(*row) for row in on.execute(wanted.offset(offset).limit(limit)))
+        if listed:
+            wanted = wanted.where(THREADS.c.chat.is_(None))
+        return tuple(Thread(*row) for row in self._read(wanted.offset(offset).limit(limit)))
 
     def thread(self, owner: Owner, id_: str) -> Thread:
         """One conversation.
@@ -288,28 +295,24 @@ class Store:
         Raises:
             NotThere: This person has none of that name.
         """
-        with _told(), self._reading.connect() as on:
-            row = on.execute(_thread_columns().where(THREADS.c.id == id_, _own(THREADS, owner))).first()
-        if row is None:
+        rows = self._read(_thread_columns().where(THREADS.c.id == id_, _own(THREADS, owner)))
+        if not rows:
             raise NotThere(f"there is no thread {id_[:64]!r}")
-        return Thread(*row)
+        return Thread(*rows[0])
 
     def chat(self, owner: Owner, digest: str) -> Thread | None:
         """The conversation that a front end has shown so far, by a digest of its messages."""
         wanted = _thread_columns().where(THREADS.c.chat == digest, _own(THREADS, owner))
-        with _told(), self._reading.connect() as on:
-            row = on.execute(wanted.order_by(THREADS.c.changed.desc())).first()
-        return None if row is None else Thread(*row)
+        rows = self._read(wanted.order_by(THREADS.c.changed.desc()).limit(1))
+        return Thread(*rows[0]) if rows else None
 
     def note_chat(self, owner: Owner, id_: str, digest: str) -> None:
         """Keeps the digest under which a conversation will be gone on with."""
-        with _told(), self._engine.begin() as on:
-            on.execute(update(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner)).values(chat=digest))
+        self._write(update(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner)).values(chat=digest))
 
     def rename(self, owner: Owner, id_: str, title: str) -> Thread:
         """Calls a conversation something else."""
-        with _told(), self._engine.begin() as on:
-            on.execute(update(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner)).values(title=title))
+        self._write(update(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner)).values(title=title))
         return self.thread(owner, id_)
 
     def begin(
@@ -375,9 +378,8 @@ class Store:
             written |= {"completion_tokens": usage.completion_tokens}
         if error is not None:
             written |= {"error": str(error).replace("\0", "")}
-        with _told(), self._engine.begin() as on:
-            if not on.execute(update(TURNS).where(TURNS.c.id == turn.id).values(**written)).rowcount:
-                raise NotThere("this turn was deleted while it ran")
+        if not self._write(update(TURNS).where(TURNS.c.id == turn.id).values(**written)):
+            raise NotThere("this turn was deleted while it ran")
         return ended
 
     def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:
@@ -405,34 +407,29 @@ class Store:
         Raises:
             NotThere: This person has none of that name.
         """
-        with _told(), self._reading.connect() as on:
-            row = on.execute(_turn_columns().where(TURNS.c.id == id_, _own(TURNS, owner))).first()
-        if row is None:
+        rows = self._read(_turn_columns().where(TURNS.c.id == id_, _own(TURNS, owner)))
+        if not rows:
             raise NotThere(f"there is no turn {id_[:64]!r}")
-        return _stored(row)
+        return _stored(rows[0])
 
     def turns(self, owner: Owner, thread: str) -> tuple[StoredTurn, ...]:
         """The turns of a conversation, oldest first."""
         wanted = _turn_columns().where(TURNS.c.thread == thread, _own(TURNS, owner)).order_by(TURNS.c.begun)
-        with _told(), self._reading.connect() as on:
-            return tuple(map(_stored, on.execute(wanted)))
+        return tuple(map(_stored, self._read(wanted)))
 
     def ask_to_stop(self, owner: Owner, id_: str) -> None:
         """Asks whichever worker takes a turn to stop it."""
-        with _told(), self._engine.begin() as on:
-            on.execute(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner), RUNNING).values(stop=1))
+        self._write(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner), RUNNING).values(stop=1))
 
     def add_feedback(self, owner: Owner, id_: str, feedback: dict[str, Any]) -> None:
         """Keeps what a person said about a turn."""
-        with _told(), self._engine.begin() as on:
-            on.execute(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner)).values(feedback=feedback))
+        self._write(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner)).values(feedback=feedback))
 
     def running(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
         """A person's turns that run, whichever worker takes them; those of one thread alone where it is named."""
         wanted = select(TURNS.c.id).where(RUNNING, _own(TURNS, owner))
         wanted = wanted if thread is None else wanted.where(TURNS.c.thread == thread)
-        with _told(), self._reading.connect() as on:
-            return tuple(on.execute(wanted).scalars())
+        return tuple(row[0] for row in self._read(wanted))
 
     def delete_thread(self, owner: Owner, id_: str) -> tuple[str, ...]:
         """Takes a conversation out, with its turns; the threads that went.
@@ -499,8 +496,7 @@ class Store:
         sums = (func.coalesce(func.sum(column), 0) for column in (SPENT.c.prompt_tokens, SPENT.c.completion_tokens))
         with self._lock:
             unwritten = self._spending
-        with _told(), self._reading.connect() as on:
-            spent: Any = on.execute(select(*sums).where(SPENT.c.day == _today())).one()
+        spent: Any = self._read(select(*sums).where(SPENT.c.day == _today()))[0]
         return int(spent[0]) + unwritten.prompt_tokens, int(spent[1]) + unwritten.completion_tokens
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.database.table import plain_cell
 from ...tools.errors import ExportError, ResultTooLarge
-from .queries import Query, written_down
+from ..audit import Query, written_down
 
 if TYPE_CHECKING:
     from ...tools.database import Cancellation

@@ -8,7 +8,7 @@ from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
 from ...tools.sql import Heading, SearchedLiteral, explain
 from ...tools.sql import headings as headings_of
-from ...tools.stemming import singular
+from ...tools.words import singular
 from ..advice import advise, advisory
 from ..evidence.compare import is_empty
 from ..records import PlainCell, Result

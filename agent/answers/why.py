@@ -70,8 +70,10 @@ def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]
 
 
 def _how_sure(answer: Answer) -> str:
-    said = answer.certainty or f"{in_words(answer.confidence, '')}: nothing was found against it"
-    return said if answer.answered else ""
+    if not answer.answered or answer.certainty:
+        return answer.certainty
+    but = " but what another reading gives" if answer.readings.line else ""
+    return f"{in_words(answer.confidence, '')}: nothing was found against it{but}"
 
 
 def _linked(why: Why | None) -> tuple[str, ...]:

@@ -140,9 +140,12 @@ def show_answer(
     if answer.sql:
         console.print(shown_sql(answer.sql))
     if len(answer.attempts) > 1 or any(attempt.error for attempt in answer.attempts):
+        told = answer.text
         for number, attempt in enumerate(answer.attempts, 1):
             came = "ran" if attempt.row_count is None else f"{attempt.row_count} row(s)"
-            came = f"failed: {attempt.error}" if attempt.error else came
+            if attempt.error:
+                came = "failed" if attempt.error in told else f"failed: {attempt.error}"
+                told += attempt.error
             console.print(Text(f"attempt {number}: {safe(came)}", style="dim"))
     shown = ROWS_SHOWN if rows is None else rows
     caption = _caption(answer, shown, paged) if answer.columns else ""
@@ -167,7 +170,8 @@ def show_answer(
             console.print(Text(safe(answer.certainty), style="dim"))
         if answer.trust:
             console.print(Text(safe(answer.trust), style="green" if answer.trusted else "dim"))
-        said = f"{answer.status}, {len(answer.attempts)} attempt(s), {answer.usage.llm_calls} model call(s), "
+        status = "waiting for a reply" if answer.status == "needs_clarification" else answer.status
+        said = f"{status}, {len(answer.attempts)} attempt(s), {answer.usage.llm_calls} model call(s), "
         said += f"{answer.usage.seconds:.2f} s, {answer.model}"
         console.print(Text(said, style="dim"))
     for used in answer.used_knowledge:

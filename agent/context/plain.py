@@ -6,7 +6,7 @@ import re
 
 from ...prompts.replies import Rephrasing
 from ...tools.database import Schema
-from ...tools.stemming import english_stem
+from ...tools.words import english_stem, name_parts
 from ..advice import advisory
 
 READS_ONLY = "Nothing was changed: this only reads."
@@ -68,5 +68,4 @@ def bare_columns(question: str, schema: Schema) -> Rephrasing | None:
 
 
 def _stems(name: str) -> list[str]:
-    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)
-    return [english_stem(word.lower()) for word in words]
+    return list(map(english_stem, name_parts(name)))

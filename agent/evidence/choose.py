@@ -99,13 +99,15 @@ def objection(attempt: Attempt, previous: Attempt, code: CodeResult | None = Non
         return "did not run"
     if previous.result is None:
         return None  # anything is better than nothing
-    if is_empty(attempt.result) and not is_empty(previous.result):
+    sought = near_value(previous)
+    if sought is None and is_empty(attempt.result) and not is_empty(previous.result):
         return "gave no rows"
     if attempt.source == "merged" or (attempt.sql == previous.sql and attempt.doubt):
         return None  # or the same query, of which its writer now says why it may be wrong
-    if (sought := near_value(previous)) is not None:
+    if sought is not None:
+        # With the value that the column holds, a result without rows is the better founded one.
         found = constants(attempt.sql, attempt.dialect).looks_for(sought.near)
-        return None if found and not is_empty(attempt.result) else f"does not look for {sought.near!r}"
+        return None if found else f"does not look for {sought.near!r}"
     comparison = compare_code(attempt, code)
     if differs(compare_code(previous, code)) and comparison is not None and comparison.agree:
         return None

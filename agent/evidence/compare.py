@@ -15,11 +15,16 @@ def is_empty(result: Result) -> bool:
     return not result.rows or (result.row_count == 1 and all(cell is None for cell in result.rows[0]))
 
 
+def gave_nothing(result: Result) -> bool:
+    """Whether it is empty, or one row of nothing but NULL and 0, as counts and sums over no rows are."""
+    return is_empty(result) or (result.row_count == 1 and all(cell in (None, 0) for cell in result.rows[0]))
+
+
 def near_value(attempt: Attempt) -> SearchedLiteral | None:
     """Return what a query looked for in vain though its column holds one value like it; None if it gave something."""
-    if attempt.result is None or not is_empty(attempt.result):
+    if attempt.result is None or not gave_nothing(attempt.result):
         return None
-    return next((literal for literal in attempt.literals if literal.near), None)
+    return next((literal for literal in attempt.literals if literal.near and literal.needed), None)
 
 
 def compare_code(attempt: Attempt, code: CodeResult | None) -> Comparison | None:

@@ -21,7 +21,7 @@ from ..advice import advisory
 from ..model.record import Recorded, Standing, record_file, standing
 from ..records import Attempt, Status, Turn
 from ..resources import Run
-from .compare import agreement, is_empty
+from .compare import agreement, gave_nothing, is_empty
 
 BY_CODE = 0.3
 """For an answer from pandas code whose SQL did not run: the code was never confirmed."""
@@ -225,20 +225,24 @@ def doubts(
     if found.approved:
         return said
     if comparison is not None and comparison.conclusive and not comparison.agree:
-        said.append(f"the pandas code gives something else: {comparison.reason}")
+        said.append(f"the pandas code gives something else ({comparison.reason})")
     drafts = found.agreeing + found.differing - (comparison is not None)
     differing = found.differing - (comparison is not None and comparison.conclusive and not comparison.agree)
     if differing:
         said.append(f"{differing} of {drafts} other drafts {'gives' if differing == 1 else 'give'} something else")
-    if missing := [literal.condition for literal in attempt.literals if literal.missing]:
+    # Of a result without rows the answer's own words say so.
+    told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
+    if not told and (missing := [literal.condition for literal in attempt.literals if literal.missing]):
         said.append(f"no row has {' or '.join(missing)}")
+    if attempt.result is not None and gave_nothing(attempt.result):
+        said += attempt.never
     if attempt.doubt and found.sure is not None and found.sure < DOUBTED:
-        said.append(f"the model says: {_shortened(attempt.doubt)}")
+        said.append(f"the model says “{_shortened(attempt.doubt)}”")
     if found.unfinished:
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
         differing = [agreement(attempt, other) for other in others].count(False)
         if others and (error := others[-1].error):
-            said.append(f"a later query failed: {_shortened(error).rstrip('.')}")
+            said.append(f"a later query failed ({_shortened(error).rstrip('.')})")
         elif differing:
             of = f"{differing} of {len(others)} other attempts"
             said.append(f"{of} {'gives' if differing == 1 else 'give'} something else")

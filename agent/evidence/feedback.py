@@ -13,9 +13,10 @@ from ...tools.database import Schema
 from ...tools.errors import SQLParseError
 from ...tools.sql import Finding, used_items
 from ...tools.values import ValueMatch
-from ...tools.values.schema_words import name_stems
+from ...tools.words import name_stems
 from ..records import Attempt, CodeResult, Result
 from ..settings import Settings
+from .compare import near_value
 
 P = TypeVar("P", int, str)
 
@@ -52,6 +53,8 @@ def problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) 
     elif attempt.result is not None and not attempt.result.rows and settings.feedback_findings:
         lines.append("The query ran but gave no rows.")
     if settings.feedback_findings:
+        if settings.gate and (sought := near_value(attempt)) and all(one.kind != "unknown_value" for one in findings):
+            lines.append(f"No row of {sought.table} has {sought.condition}.")
         lines += [describe(finding) for finding in findings if finding.severity != "info" and finding is not said]
     return "\n".join(dict.fromkeys(lines))
 

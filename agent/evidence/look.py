@@ -41,10 +41,16 @@ def look_at(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt
             literals=searched_literals(sql, schema, values),
             findings=tuple(describe(finding) for finding in findings if finding.severity != "info"),
             reach=_reach(sql, schema, turn.items),
+            never=tuple(_fact(finding) for finding in findings if finding.kind == "always_empty"),
         )
 
     findings, looked_at = yield from do(lambda: advise("checks", look, ((), attempt)))
     return looked_at, findings
+
+
+def _fact(finding: Finding) -> str:
+    """Return what a finding says as a part of a sentence."""
+    return finding.message.rstrip(".").replace(" never holds: ", " never holds, because ")
 
 
 @analysis_or(None)

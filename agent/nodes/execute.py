@@ -31,16 +31,17 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     Where settings want it, a person is asked first (LangGraph interrupt); nothing before that has an effect, so that
     the node can start over when it is resumed.
     """
-    turn, decision = turn_of(state), Decision("approve", state["sql"])
+    turn, drafted = turn_of(state), (yield from _spelt(state["sql"], run))
+    decision = Decision("approve", drafted)
     if turn.approve or run.settings.approve:
         can_save = run.resources.examples.can_save
-        meaning = yield from do(lambda: explained(state["sql"], run.resources.database))
-        cost = yield from do(lambda: run.resources.outgoing.estimate(state["sql"], run.settings.limits))
-        decision = decide(interrupt(request(state["sql"], can_save, meaning, cost)), state["sql"], can_save)
+        meaning = yield from do(lambda: explained(drafted, run.resources.database))
+        cost = yield from do(lambda: run.resources.outgoing.estimate(drafted, run.settings.limits))
+        decision = decide(interrupt(request(drafted, can_save, meaning, cost)), drafted, can_save)
         if decision.action == "reject":
             why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
             return end_turn(turn, "declined", why, "capped" if state.get("attempts") else "failed")
-    sql = decision.sql
+    sql = drafted if decision.sql == drafted else (yield from _spelt(decision.sql, run))
 
     def call(sql: str) -> tuple[Estimate | None, Table | QueryError]:
         limits = run.settings.limits
@@ -51,7 +52,7 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
     run.emit({"event": "executing", "sql": sql})
     (cost, outcome), notes = (yield from do(partial(call, sql))), list[str]()
-    edited = decision.action == "edit" or (turn.written and sql != turn.written)
+    edited = decision.action == "edit" or (turn.written and state["sql"] != turn.written)
     approved = turn.approve or run.settings.approve
     failed = isinstance(outcome, QueryError) and not (edited or approved)
     if failed and (mended := (yield from do(partial(_mended, sql, outcome, state, run)))):
@@ -82,6 +83,11 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         "next": "critique",
     }
     return update | {"turn": dump(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update
+
+
+def _spelt(sql: str, run: Run) -> Body[str]:
+    """The query as `Run.spelt`, which may wait for a server."""
+    return sql if run.resources.database.dialect == "sqlite" else (yield from do(lambda: run.spelt(sql)))
 
 
 @advisory("checks", None)

@@ -48,7 +48,12 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
             numbers=selector_numbers(settings),
             own=settings.own_examples,
         )
-        sound = (example for example in found if not contradiction(example.question, example.sql))
+        sound = (
+            # Those of this database may have been stored with a table's schema as a part of its name.
+            replace(example, sql=run.spelt(example.sql)) if example.owner == identity else example
+            for example in found
+            if not contradiction(example.question, example.sql)
+        )
         return tuple(map(regular_example, sound) if settings.regular_examples else sound)
 
     def find() -> tuple[tuple[Example, ...], list[str]]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from ...tools.errors import NotUnderstood
-from ...tools.stemming import plural
-from ...tools.values.schema_words import name_words
+from ...tools.words import name_words, plural
 
 Aggregate = Literal["", "count", "sum", "avg", "min", "max"]
 Operator = Literal["=", "!=", ">", ">=", "<", "<=", "like", "not like", "between", "in", "not in", "null", "not null"]

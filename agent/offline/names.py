@@ -9,17 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest
 
-from rapidfuzz import process
-from rapidfuzz.distance import DamerauLevenshtein
-
 from ...tools.database.schema import ColumnSchema, Schema
-from ...tools.values.schema_words import name_words, synonyms
+from ...tools.words import name_words, spelt_alike, synonyms
 from .frame import Column, Scalar
 from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPEAKABLE, Word, spelled_out, stem
 
 _VIEW = 0.9
 """What the score of a view's names counts: a table that serves as well comes first."""
-_ALIKE = 0.8
 _MOST = 200
 """Hits that are told of one run of words."""
 _DISTINCTIVE = 0.8
@@ -138,10 +134,8 @@ class NameIndex:
         longer = [known for known in self.vocabulary if known.startswith(word.stem)] if len(word.stem) >= 4 else []
         if len(longer) == 1:
             return longer[0]
-        near = process.extractOne(
-            word.stem, self.vocabulary, scorer=DamerauLevenshtein.normalized_similarity, score_cutoff=_ALIKE
-        )
-        return near[0] if near and len(near[0]) > 4 and near[0][0] == word.stem[0] else word.stem
+        near = (other for _, other in spelt_alike(word.stem, self.vocabulary))
+        return next((other for other in near if len(other) > 4 and other[0] == word.stem[0]), word.stem)
 
     def column(self, column: Column) -> ColumnSchema:
         """The schema's own entry of a column."""

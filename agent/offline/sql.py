@@ -11,7 +11,7 @@ from sqlglot import exp
 from ...tools.database.schema import ColumnSchema, Schema
 from ...tools.errors import NotUnderstood, SQLParseError
 from ...tools.linking.join_path import join_path
-from ...tools.sql import Query
+from ...tools.sql import Query, spell_tables
 from ...tools.sql.dialects import rules_of
 from .frame import Aggregate, Column, Condition, Frame, Operator, Scalar, Term
 
@@ -38,7 +38,7 @@ def write_sql(frame: Frame, schema: Schema, stems: Collection[str] = ()) -> str:
     Raises:
         NotUnderstood: Its tables are not connected by keys.
     """
-    return _Builder(schema, frame, stems).query().sql(dialect=rules_of(schema.dialect).grammar)
+    return spell_tables(_Builder(schema, frame, stems).query().sql(dialect=rules_of(schema.dialect).grammar), schema)
 
 
 def joined(frame: Frame, schema: Schema) -> frozenset[str]:
@@ -210,7 +210,8 @@ class _Reader:
         self.tables: list[str] = []
         self.aliases: dict[str, str] = {}
         for part in parts:
-            table = schema.table(part.name) if isinstance(part, exp.Table) else None
+            named = ".".join(name.name for name in part.parts) if isinstance(part, exp.Table) else ""
+            table = schema.table(named)
             if table is None or table.name in self.tables:
                 raise _Unreadable
             assert part is not None

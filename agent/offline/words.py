@@ -13,9 +13,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, cast
 
-from ...tools.stemming import english_stem
-from ...tools.values.schema_words import name_words
-from ...tools.values.text_words import fold
+from ...tools.words import IRREGULAR_PLURALS, NUMBER_WORDS, english_stem, fold, name_words
 
 _LISTS = cast(
     "dict[str, Any]", json.loads(files(__name__.rpartition(".")[0]).joinpath("data/lexicon.json").read_text("utf-8"))
@@ -39,7 +37,7 @@ def _phrases() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
     return {first: tuple(sorted(options, key=lambda option: -len(option[0]))) for first, options in found.items()}
 
 
-IRREGULAR: Mapping[str, str] = _LISTS["irregular"]
+IRREGULAR: Mapping[str, str] = IRREGULAR_PLURALS | _LISTS["irregular"]
 """Words whose singular no stemmer finds."""
 
 ABBREVIATIONS = _lists("abbreviations")
@@ -66,7 +64,7 @@ HARMLESS = _words("harmless")
 UNSPEAKABLE = _words("unspeakable")
 """Words for what no query frame can say, unless the schema or a value says them."""
 
-NUMBERS: Mapping[str, int] = _LISTS["numbers"]
+NUMBERS: Mapping[str, int] = NUMBER_WORDS | _LISTS["numbers"]
 
 COMPARATIVES = {word: (text[0], text[1:]) for word, text in _lists("comparatives").items()}
 """Comparing words: the operator, and the column words that the adjective is about."""

@@ -12,8 +12,10 @@ from ...tools.database import Cancellation, Database, Identity, Permissions, Rig
 from ...tools.keyed_cache import KeyedCache
 from ...tools.linking import SchemaLinker
 from ...tools.outgoing import Outgoing
+from ...tools.sql import spell_tables
 from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
+from ..advice import advise
 from ..effects import Translator
 from ..model.masking import masking
 from ..settings import Settings
@@ -149,6 +151,12 @@ class Run:
     def schema(self) -> Schema:
         """The schema as this run shows it; see `Schemas`."""
         return self.resources.schemas.schema(self.settings.annotate)
+
+    def spelt(self, sql: str) -> str:
+        """Write the names of a query's tables as the engine's own client reads them."""
+        if self.resources.database.dialect == "sqlite":
+            return sql
+        return advise("checks", lambda: spell_tables(sql, self.schema()), sql)
 
     def linker(self) -> SchemaLinker:
         """The linker for it."""

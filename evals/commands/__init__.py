@@ -10,7 +10,7 @@ import typer
 from . import evaluate, judge, trial
 from .experiment import experiment
 from .impact import impact
-from .options import MOVED, add_moved
+from .options import LABORATORY, add_removed, in_laboratory
 
 EVALUATE = "Evaluate"
 """Heading of `tableturn --help`."""
@@ -22,6 +22,6 @@ for command in (evaluate.score, evaluate.report, impact, evaluate.models, experi
 app.add_typer(judge.app, name="judge", rich_help_panel=EVALUATE)
 app.add_typer(trial.app, name="trial", rich_help_panel=EVALUATE)
 app.add_typer(trial.trust_app, name="trust", rich_help_panel=EVALUATE)
-app.add_typer(evaluate.data_app, name="data", rich_help_panel=EVALUATE)
-for old, new in MOVED.items():
-    add_moved(app, old, new)
+app.add_typer(evaluate.data_app, name="data")
+for old, new in LABORATORY.items():
+    add_removed(app, old, in_laboratory(new))

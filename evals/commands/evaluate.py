@@ -1,19 +1,15 @@
-"""`tableturn eval`, `score`, `report`, `models` and `data check`: runs over questions, and what they showed."""
+"""`tableturn eval`, `score`, `report` and `models`: runs over questions, and what they showed."""
 
 from __future__ import annotations
 
 import json
-import os
 import time
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ...agent.options import AnnotatorOption, BaseUrlOption, EmbeddingOption, PresetOption, SettingsOption
-from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 from .options import (
     DataOption,
@@ -27,15 +23,14 @@ from .options import (
     SplitOption,
     VerdictsOption,
     WithoutOption,
-    add_moved,
+    add_removed,
+    in_laboratory,
     print_doubts,
     print_sections,
     read_fields,
+    removed_option,
     stopping,
 )
-
-if TYPE_CHECKING:
-    from ..metrics import Verdict
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -71,7 +66,7 @@ def evaluate(
     limit: LimitOption = None,
     without: WithoutOption = None,
     verdicts: VerdictsOption = None,
-    repeats: Annotated[int, typer.Option(min=1, help="How often to run, each time in its own folder in --out.")] = 1,
+    repeats: Annotated[int | None, removed_option("run again with another --out, and give both to `report`")] = None,
     record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -109,57 +104,36 @@ def evaluate(
     file = None if record is None and (baseline or is_replay(model)) else record_file(record)
     if file is not None:
         check_record_file(file)
-    runs: list[dict[str, Any]] = []
-    judged: list[list[Verdict]] = []
-    for number in range(1, repeats + 1):
-        folder = out if repeats == 1 else out / f"repeat-{number}"
-        # A run is added to the record once, however often it is started again.
-        recorded = str(read_results(folder).get("recorded") or "") if (folder / RESULTS_FILE).exists() else ""
-        rulings = rulings_beside(folder, verdicts)
-        start = time.perf_counter()
-        with stopping(), RunProgress(len(asked.questions), price) as progress:
-            answered = run_evaluation(spec, questions, folder, jobs=jobs, listener=progress, engine=engine)
-        results = run_results(spec, asked, answered, time.perf_counter() - start, rulings)
-        judged.append([verdict for _, verdict in answered])
-        if file is not None and recorded != str(file) and all(verdict.asked for verdict in judged[-1]):
-            add_records(spec, answered, results, file)
-            recorded = str(file)
-        write_results({**results, "recorded": recorded}, folder)
-        runs.append(results)
-        if not as_json:
-            print_sections(run_sections({f"{asked.name} {asked.split}": results}))
-            if results["by_verdict"]["ruled"]:
-                say(tell_scores(results["by_verdict"], results["strict"]["ex"]))
-            print_doubts(judged[-1])
-            say(str(folder))
-    _print_together(runs, judged, as_json)
-    unasked = [verdict for run in judged for verdict in run if not verdict.asked]
+    # A run is added to the record once, however often it is started again.
+    recorded = str(read_results(out).get("recorded") or "") if (out / RESULTS_FILE).exists() else ""
+    rulings = rulings_beside(out, verdicts)
+    start = time.perf_counter()
+    with stopping(), RunProgress(len(asked.questions), price) as progress:
+        answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
+    results = run_results(spec, asked, answered, time.perf_counter() - start, rulings)
+    judged = [verdict for _, verdict in answered]
+    unasked = [verdict for verdict in judged if not verdict.asked]
+    if file is not None and recorded != str(file) and not unasked:
+        add_records(spec, answered, results, file)
+        recorded = str(file)
+    write_results({**results, "recorded": recorded}, out)
+    if as_json:
+        shown = ("run", "strict", "official", "linking", "cost", "by_verdict")
+        say(json.dumps({key: results[key] for key in (*shown, *(["outcomes"] if results["outcomes"] else []))}))
+    else:
+        print_sections(run_sections({f"{asked.name} {asked.split}": results}))
+        if results["by_verdict"]["ruled"]:
+            say(tell_scores(results["by_verdict"], results["strict"]["ex"]))
+        print_doubts(judged)
+        say(str(out))
     if unasked:
-        total = sum(len(run) for run in judged if not all(verdict.asked for verdict in run))
-        told = f"{len(unasked)} of {total} questions have no answer: {unasked[0].error}"
+        told = f"{len(unasked)} of {len(judged)} questions have no answer: {unasked[0].error}"
         warn(f"{told}; start the same run again to ask them")
         raise typer.Exit(1)
 
 
-def _print_together(runs: Sequence[dict[str, Any]], judged: Sequence[Sequence[Verdict]], as_json: bool) -> None:
-    """Print the JSON of one run, or how far apart the runs of `--repeats` are."""
-    from ..metrics.summary import repeats
-
-    kept = ("strict", "official", "linking", "cost", "by_verdict", "outcomes")
-    shown = [{key: results[key] for key in kept if key != "outcomes" or results[key]} for results in runs]
-    if len(runs) == 1:
-        if as_json:
-            say(json.dumps({"run": runs[0]["run"], **shown[0]}))
-        return
-    apart = repeats([{v.question.id: v.ex for v in run if v.ex is not None} for run in judged])
-    if as_json:
-        say(json.dumps({"run": runs[0]["run"], "repeats": asdict(apart), "runs": shown}))
-    else:
-        say(apart.told + (f"\nunstable: {', '.join(apart.unstable)}" if apart.unstable else ""))
-
-
-add_moved(app, "eval export-sft", "sft export")
-add_moved(app, "eval train-lora", "sft lora")
+add_removed(app, "eval export-sft", in_laboratory("sft export"))
+add_removed(app, "eval train-lora", in_laboratory("sft lora"))
 
 
 def score(
@@ -178,13 +152,12 @@ def score(
     verdicts: Annotated[
         Path | None, typer.Option(help="A verdict file, to print EX by verdict as well as EX by gold.")
     ] = None,
-    timings: Annotated[int, typer.Option(min=0, help="How often to time each query for BIRD's R-VES.")] = 0,
+    timings: Annotated[int | None, removed_option("BIRD's own script computes R-VES")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Judge predictions made elsewhere: execution accuracy, exact set match, share that runs."""
     from ..adjudication.ruling import judge_outcomes, read_rulings, score_outcomes, tell_scores
-    from ..datasets import load_dataset
-    from ..datasets.check import empty_databases
+    from ..datasets import find_empty, load_dataset
     from ..metrics import StrictJudge, official_judge, read_predictions
     from ..metrics import as_json as score_verdicts
     from ..report.page import run_sections
@@ -194,9 +167,9 @@ def score(
     questions = whole.without(without or ()).first(limit)
     found = read_predictions(predictions, whole, questions)
     questions = questions.on(databases)
-    with official_judge(questions, timings) if official else StrictJudge(questions) as judge:
+    with official_judge(questions) if official else StrictJudge(questions) as judge:
         judged = [judge.judge(question, found.get(question.id, "")) for question in questions.questions]
-    notes = [f"{finding.where}: {finding.message}" for finding in empty_databases(questions)]
+    notes = find_empty(questions)
     scores = score_verdicts(judged)
     ruled = {} if rulings is None else {"by_verdict": score_outcomes(judge_outcomes(questions, judged, rulings))}
     mode = "official" if official else "strict"
@@ -259,41 +232,6 @@ def models(
     Console().print(table)
 
 
-data_app = typer.Typer(help="Check benchmark data.", no_args_is_help=True)
-
-
-@data_app.command("check")
-def check(
-    directory: Annotated[
-        Path | None, typer.Argument(help="Folder of benchmark data, or a file of your own questions.")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Check that benchmarks are complete: databases exist and have rows, gold queries run, counts are as published.
-
-    Exits with 1 if something is missing or fails.
-    """
-    from ..datasets import read_plain
-    from ..datasets.check import check_data, check_dataset
-
-    root = directory or Path(os.environ.get("TABLETURN_DATA", "."))
-    if root.is_file():
-        reports = [check_dataset(read_plain(root))]
-    elif root.is_dir():
-        reports = check_data(root, lambda name: warn(f"checking {name}"))
-    else:
-        raise SettingsError(f"there is no {root}: name the folder that holds the benchmarks' folders, or a file")
-    if not reports:
-        raise SettingsError(f"no known benchmark in {root}")
-    if as_json:
-        say(json.dumps([asdict(report) for report in reports]))
-    else:
-        for report in reports:
-            counts = f"{report.interactions} interactions, {report.questions} questions, {report.databases} databases"
-            say(f"{report.dataset} {report.split}: {counts}{'' if report.findings else ', whole'}")
-            for finding in report.findings:
-                say(f"  {finding.kind} {finding.where} ({finding.questions} questions): {finding.message}")
-    raise typer.Exit(1 if any(report.findings for report in reports) else 0)
-
-
-add_moved(data_app, "data disputes", "disputes DATASET")
+data_app = typer.Typer(hidden=True)
+add_removed(data_app, "data check", "`tableturn score` names what cannot be judged, and databases without rows")
+add_removed(data_app, "data disputes", in_laboratory("disputes DATASET"))

@@ -11,7 +11,16 @@ import typer
 
 from ...agent.options import AnnotatorOption, BaseUrlOption, EmbeddingOption
 from ...tools.terminal import say, warn
-from .options import DataOption, ExamplesOption, JobsOption, JsonOption, LimitOption, ModelOption, WithoutOption
+from .options import (
+    DataOption,
+    ExamplesOption,
+    JobsOption,
+    JsonOption,
+    LimitOption,
+    ModelOption,
+    WithoutOption,
+    removed_option,
+)
 
 
 def experiment(
@@ -36,7 +45,7 @@ def experiment(
     repeats: Annotated[
         int, typer.Option(min=1, help="How often to run each row, with different seeds; prints mean and deviation.")
     ] = 1,
-    html: Annotated[bool, typer.Option("--html", help="Also write a report page in the folder of the runs.")] = False,
+    html: Annotated[bool, removed_option("`tableturn report` writes a page about the folders of the runs")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Repeat a table or figure of a paper and show its numbers beside ours; judged as in the papers.
@@ -44,7 +53,7 @@ def experiment(
     Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 0.
     """
     from ..experiments import NotRun, Setup, experiment_names, measure, read_experiment
-    from ..experiments.page import compare_figure, remarks, row_name, write_page
+    from ..experiments.remarks import compare_figure, remarks, row_name
     from ..runner import RunSpec
     from ..runner.progress import RunProgress
 
@@ -64,11 +73,10 @@ def experiment(
         ended = {"name": name, "title": chosen.title, "rows": [], "not_run": str(reason)}
         say(json.dumps(ended) if as_json else f"{chosen.title}\nnot run: {reason}")
         return
-    page = write_page(name, chosen, setup, rows, out / name) if html else None
     said = remarks(chosen, setup, rows)
     if as_json:
         told = {"name": name, "title": chosen.title, "rows": [asdict(row) for row in rows], "remarks": said}
-        say(json.dumps({**told, "page": str(page) if page else None}))
+        say(json.dumps(told))
         return
     say(f"{chosen.title}\n(paper / here)")
     width = max(10, *map(len, chosen.shown))
@@ -76,7 +84,7 @@ def experiment(
         say(row_name(row))
         for figure in chosen.shown:
             say(f"  {figure:<{width}} {compare_figure(row, figure, 6)}")
-    for line in [*said, *([str(page)] if page else [])]:
+    for line in said:
         say(line)
     if suites is None and any(figure.endswith("ts") for figure in chosen.shown):
         warn("TS is not run: it needs --suites DIR, which `python -m tableturn.evals.lab suite build --out DIR` makes")

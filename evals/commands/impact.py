@@ -10,7 +10,7 @@ import typer
 
 from ...agent.options import EmbeddingOption
 from ...tools.terminal import say, warn
-from .options import DataOption, ExamplesOption, JsonOption
+from .options import ExamplesOption, JsonOption, removed_option
 
 if TYPE_CHECKING:
     from ..impact import Change
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 _ROWS = 3
 """The number of rows of each side that the terminal shows."""
 
-_Removed = Annotated[str | None, typer.Option(hidden=True)]
+_Removed = Annotated[
+    str | None, removed_option("hold the trial or run again with the other model, and give both to `tableturn report`")
+]
 """An option of 0.2 by which a model was asked."""
 
 
 def impact(
-    before: Annotated[str, typer.Option(help="The old state: a database, or the folder of a trial or of a run.")],
-    after: Annotated[str, typer.Option(help="The new state: a database, or the folder of a trial or of a run.")],
+    before: Annotated[str, typer.Option(help="The old state: a database, by its path or URL.")],
+    after: Annotated[str, typer.Option(help="The new state: likewise.")],
     history: Annotated[
         list[Path] | None,
         typer.Option(help="Past answers: an audit trail, SQL, or the folder of a trial or a run; repeatable."),
@@ -35,13 +37,12 @@ def impact(
     knowledge_after: Annotated[Path | None, typer.Option(help="The new state's knowledge file.")] = None,
     model: _Removed = None,
     base_url: _Removed = None,
-    again: Annotated[bool, typer.Option("--again", hidden=True)] = False,
+    again: Annotated[bool, removed_option("hold the trial or run again, and give both to `tableturn report`")] = False,
     preset: _Removed = None,
     settings: _Removed = None,
     gate: Annotated[
         float | None, typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of past answers stays the same.")
     ] = None,
-    data: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Replay verified queries, trials, runs and the audit trail: which past answers would change?
@@ -53,21 +54,13 @@ def impact(
     from ..impact import impact as replayed
     from ..impact import read_examples_of, read_history, read_side
 
-    if again or model or base_url or preset or settings:
-        raise SettingsError("`impact` no longer asks a model: hold the trial or run with it, and give both folders")
-    old, new = read_side(before, knowledge_before, data), read_side(after, knowledge_after, data)
-    for place, side in ((before, old), (after, new)):
-        if side.answers is None and Path(place).is_dir():
-            warn(f"{place} holds neither a trial nor a run: its files are read as tables")
+    old, new = read_side(before, knowledge_before), read_side(after, knowledge_after)
     past = [answer for path in history or () for answer in read_history(path)]
     if examples is not None:
-        with Database.open(old.only) as database:
+        with Database.open(old.database) as database:
             past += read_examples_of(database, examples, embedding)
-    if not past and old.answers is None:
-        raise SettingsError(
-            "there are no past answers to replay: name some with --history or --examples, "
-            "or give the folder of a trial or of a run as --before"
-        )
+    if not past:
+        raise SettingsError("there are no past answers to replay: name some with --history or --examples")
     found = replayed(old, new, past)
     shown = found.as_json()
     met = gate is None or (found.kept is not None and found.kept >= gate)

@@ -83,19 +83,35 @@ def stopping() -> Generator[None]:
         raise typer.Exit(1) from error
 
 
-MOVED = {"bench": "bench NAME", "train": "train", "suite": "suite build"}
+LABORATORY = {"bench": "bench NAME", "train": "train", "suite": "suite build"}
 """A command of 0.2 under `tableturn`, and the new one under `python -m tableturn.evals.lab`."""
+
+
+def in_laboratory(command: str) -> str:
+    """Return how to run what is in the repository alone."""
+    return f"run `python -m tableturn.evals.lab {command}` in a clone"
+
 
 _ANY_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
-def add_moved(app: typer.Typer, old: str, new: str) -> None:
-    """Add a hidden command that says, for one release, where an old one went, whatever its arguments."""
+def add_removed(app: typer.Typer, old: str, instead: str) -> None:
+    """Add a hidden command that says, for one release, what to do instead of an old one, whatever its arguments."""
 
-    def moved(context: typer.Context) -> NoReturn:
+    def told(context: typer.Context) -> NoReturn:
         if old == "train" and context.args[:1] == ["confidence"]:
             raise SettingsError("`tableturn train confidence` is gone: the confidence that it fitted is frozen")
-        where = f"run `python -m tableturn.evals.lab {new}` in a clone"
-        raise SettingsError(f"`tableturn {old}` is no longer installed: {where}")
+        raise SettingsError(f"`tableturn {old}` is no longer installed: {instead}")
 
-    app.command(old.split()[-1], hidden=True, context_settings=_ANY_ARGUMENTS)(moved)
+    app.command(old.split()[-1], hidden=True, context_settings=_ANY_ARGUMENTS)(told)
+
+
+def removed_option(instead: str) -> Any:
+    """Return a hidden option that says, for one release, what to do instead of an old one."""
+
+    def told(option: typer.CallbackParam, given: object) -> object:
+        if given:
+            raise SettingsError(f"--{str(option.name).replace('_', '-')} was removed: {instead}")
+        return given
+
+    return typer.Option(hidden=True, callback=told)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ...tools.errors import SettingsError
+from ...tools.database import Database
+from ...tools.database.quoting import quoted
+from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
 from ...tools.record_files import read_json
 from ..official.execution import whole_operators
 from .plain import SUFFIXES, read_plain
@@ -147,3 +150,16 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
     disputed: dict[str, str] = json.loads(text).get(f"{name}/{split}", {})
     questions = (replace(question, disputed=disputed.get(question.id, "")) for question in layout.questions(path))
     return Dataset(name, split, tuple(questions), layout.parts("databases", root), layout.parts("tables", root), root)
+
+
+def find_empty(dataset: Dataset) -> list[str]:
+    """Return a line for each database with tables without rows: there wrong queries easily pass."""
+    found: list[str] = []
+    for name in sorted({question.database for question in dataset.questions}):
+        # One that cannot be read is told with each of its questions.
+        with suppress(DatabaseUnavailable, QueryError), Database.open(dataset.place(name)) as database:
+            tables = [table.name for table in database.schema().tables if table.kind == "table"]
+            rows = {one: f"SELECT 1 FROM {quoted(one, database.dialect)} LIMIT 1" for one in tables}
+            if empty := [one for one, sql in rows.items() if not database.execute(sql).rows]:
+                found.append(f"{name}: tables without rows: {', '.join(empty)}")
+    return found

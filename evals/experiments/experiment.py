@@ -30,13 +30,6 @@ class Combine(_Part):
     how: How
 
 
-class Point(_Part):
-    """Where a row is in a chart of lines. Rows that are minimum and maximum at one place make a band of their curve."""
-
-    curve: str
-    x: float
-
-
 class Row(_Part):
     """One line of a table: a run, and what the paper reports for it.
 
@@ -62,7 +55,6 @@ class Row(_Part):
     changes: tuple[str, ...] = ()  # all that its requests differ in from those of `base` (tests/evals/rows.py)
     seeds: int = Field(default=1, ge=1)  # so many runs, with one `example_seed` after the other; figures are means
     combine: Combine | None = None
-    point: Point | None = None  # in a chart of lines; without one, figures by attempt make a curve of the row
 
 
 class Experiment(_Part):
@@ -72,8 +64,7 @@ class Experiment(_Part):
     dataset: str
     needs: Needs = "nothing"
     levels: dict[str, int] = {}  # questions of each level of difficulty that the paper drew; all if it drew none
-    chart: Literal["none", "lines", "box"] = "none"  # a picture beside the table
-    axis: str = ""  # what a chart of lines has from left to right
+    parts: bool = False  # whether EX of ten equal parts is compared between the first two rows (SQL-CRAFT A.2)
     model: str = ""  # what the paper ran
     figures: tuple[str, ...] = ()  # what is printed; by default what the paper reports
     rows: tuple[Row, ...]

@@ -119,7 +119,7 @@ class RowRun:
         return self._judge_on(self.asked, [record.sql for record, _ in self.answered])
 
     def _judge_on(self, dataset: Dataset, queries: Sequence[str]) -> list[Verdict]:
-        with official_judge(dataset, timings=1 if dataset.name == "bird" else 0) as judge:
+        with official_judge(dataset) as judge:
             return list(map(judge.judge, self.asked.questions, queries))
 
     def figures(self, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
@@ -190,7 +190,7 @@ class RowRun:
 
 
 def _by_group(verdicts: Sequence[Verdict]) -> dict[str, float]:
-    """Return EX, EM and the share that runs over everything, interactions, levels and turns, and further measures."""
+    """Return EX, EM and the share that runs over everything, interactions, levels and turns."""
     summary = summarize(verdicts)
     groups = {"": summary.all, "im_": summary.interactions}
     groups |= {f"{level}_": scores for level, scores in summary.by_hardness.items()}
@@ -200,7 +200,7 @@ def _by_group(verdicts: Sequence[Verdict]) -> dict[str, float]:
         for prefix, scores in groups.items()
         for measure in ("ex", "em", "valid")
     }
-    return {name: 100 * share for name, share in (shares | summary.measures).items() if share is not None}
+    return {name: 100 * share for name, share in shares.items() if share is not None}
 
 
 def voted_by_em(runs: Sequence[RowRun]) -> RowRun:
@@ -266,7 +266,7 @@ class Measured:
     runs: int = 0  # how many it is of
     questions: int = 0  # how many were asked
     dataset: str = ""  # dataset and split of the questions
-    parts: tuple[float, ...] = ()  # for a box plot, `RowRun.parts`
+    parts: tuple[float, ...] = ()  # `RowRun.parts`, where the experiment compares them
     predictions: dict[str, str] = field(default_factory=dict[str, str])  # of the first run, by question id
     replayed: bool = False  # whether recorded predictions stood for the model's replies
     short: int = 0  # how many questions' prompts had no room for all their examples, over all runs
@@ -382,7 +382,7 @@ def _measure_row(row: Row, done: Mapping[str, list[list[RowRun]]], experiment: E
         runs=len(found) * len(repeats[0]),
         questions=len(first.asked.questions),
         dataset=f"{first.asked.name} {first.asked.split}",
-        parts=first.parts() if experiment.chart == "box" else (),
+        parts=first.parts() if experiment.parts else (),
         predictions={} if combine else {record.id: record.sql for record, _ in first.answered},
         replayed=is_replay(setup.model_of(row)),
         short=sum(any(map(_NO_ROOM.match, said)) for said in notes),

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-import statistics
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -16,7 +13,7 @@ from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryR
 from ..closing import Closing, OneOpen
 from ..datasets import Dataset, Question
 from ..official.exact_match import Query, Unparsed, differing_clauses, hardness, parse, read_foreign_key_maps
-from ..official.execution import OfficialDatabases, Rows, execute_both, suite_files
+from ..official.execution import OfficialDatabases, execute_both, suite_files
 from .expected import GOLD_LIMITS, OTHER_RESULT, Expected, Unfit, expected
 
 
@@ -31,14 +28,12 @@ class Verdict:
     valid: bool = False  # whether it runs
     hardness: str = ""  # Spider's level, or the dataset's own; empty if the gold has none
     error: str = ""  # why a prediction does not run, or why the gold cannot be judged by; empty otherwise
-    # Further measures of the dataset's own, by name.
-    measures: Mapping[str, float] = field(default_factory=dict[str, float])
     asked: bool = True  # whether there was a prediction, or room for one: False if the model could not be asked
     broken: bool = False  # whether the question of a trial is at fault: none of its own queries runs
 
     def unasked(self, why: str) -> Verdict:
         """Return the verdict without an outcome: the model could not be asked."""
-        return replace(self, ex=None, em=None, valid=False, error=f"not asked: {why}", measures={}, asked=False)
+        return replace(self, ex=None, em=None, valid=False, error=f"not asked: {why}", asked=False)
 
 
 class ClauseJudge(Closing):
@@ -171,23 +166,17 @@ class StrictJudge(Closing):
 
 
 class BirdJudge(Closing):
-    """Judges by the first gold as BIRD's scripts do.
+    """Judges by the first gold, by sets of rows, as BIRD's script for EX does."""
 
-    For R-VES a right prediction and its gold are timed so often (published: 100); 0 leaves it out.
-    """
-
-    def __init__(self, dataset: Dataset, timings: int = 0) -> None:
-        self._dataset = dataset
-        self._timings = timings
+    def __init__(self, dataset: Dataset) -> None:
         self._databases = OfficialDatabases(dataset.database, seconds=30.0)
         self.close = self._databases.close
 
     def judge(self, question: Question, sql: str) -> Verdict:
-        """Judge one prediction; its measures are `soft_f1` and, if timed, `r_ves`."""
-        gold = question.golds[0]
+        """Judge one prediction."""
         try:
-            file = self._dataset.database(question.database)
-            expected = self._databases.gold_rows(file, gold)
+            file = self._databases.locate(question.database)
+            expected = self._databases.gold_rows(file, question.golds[0])
         except (QueryFailed, DatabaseUnavailable) as error:
             return Verdict(question, sql, hardness=question.level, error=str(error))
         try:
@@ -196,42 +185,7 @@ class BirdJudge(Closing):
         except (sqlite3.Error, ValueError, OverflowError) as failure:
             got, error = None, str(failure)
         right = got is not None and set(got) == set(expected)
-        measures = {"soft_f1": 0.0 if got is None else soft_f1(got, expected)}
-        if self._timings:
-            measures["r_ves"] = 0.0
-        if self._timings and right:
-            ratios = [self._seconds(file, gold) / self._seconds(file, sql) for _ in range(self._timings)]
-            # What lies within three standard deviations of the mean counts; all, if they don't vary.
-            middle, spread = statistics.fmean(ratios), statistics.pstdev(ratios)
-            typical = [ratio for ratio in ratios if abs(ratio - middle) < 3 * spread] or ratios
-            measures["r_ves"] = reward(statistics.fmean(typical)) ** 0.5
-        return Verdict(question, sql, right, None, got is not None, question.level, error, measures)
-
-    def _seconds(self, file: Path, sql: str) -> float:
-        start = time.perf_counter()
-        self._databases.rows(file, sql)
-        return time.perf_counter() - start
-
-
-def soft_f1(predicted: Rows, gold: Rows) -> float:
-    """Return F1 over cells: rows without repetitions are compared place by place, each as a set of its values."""
-    if not predicted and not gold:
-        return 1.0
-    ours, theirs = list(dict.fromkeys(predicted)), list(dict.fromkeys(gold))
-    matched = only_predicted = only_gold = 0.0
-    for row, wanted in zip(ours, theirs, strict=False):
-        matched += sum(value in wanted for value in row) / len(wanted)
-        only_predicted += sum(value not in wanted for value in row) / len(wanted)
-        only_gold += sum(value not in row for value in wanted) / len(wanted)
-    only_predicted += max(len(ours) - len(theirs), 0)
-    only_gold += max(len(theirs) - len(ours), 0)
-    return 2 * matched / (2 * matched + only_predicted + only_gold)
-
-
-def reward(ratio: float) -> float:
-    """Return R-VES's reward for a right prediction, by how many times faster than the gold it is."""
-    steps = ((2.0, 1.25), (1.0, 1.0), (0.5, 0.75), (0.25, 0.5))
-    return next((gain for least, gain in steps if ratio >= least), 0.25)
+        return Verdict(question, sql, right, None, got is not None, question.level, error)
 
 
 class OfficialJudge(ClauseJudge):
@@ -251,9 +205,9 @@ class OfficialJudge(ClauseJudge):
         return Verdict(question, sql, execution.same, matched, not execution.error, level, execution.error)
 
 
-def official_judge(dataset: Dataset, timings: int = 0) -> OfficialJudge | BirdJudge:
+def official_judge(dataset: Dataset) -> OfficialJudge | BirdJudge:
     """Return the judge that reproduces a dataset's published evaluator: BIRD's own, or the test-suite evaluator."""
-    return BirdJudge(dataset, timings) if dataset.name == "bird" else OfficialJudge(dataset)
+    return BirdJudge(dataset) if dataset.name == "bird" else OfficialJudge(dataset)
 
 
 ErrorClass = Literal["no answer", "does not run", "gold error", "DB value", "imprecise", "logic"]

@@ -1,11 +1,10 @@
-"""Scores over many verdicts, over repeated runs, and over a model's records."""
+"""Scores over many verdicts, and over a model's records."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
-from statistics import fmean, stdev
 from typing import Any
 
 from ...agent.model.record import Record
@@ -45,7 +44,6 @@ class Summary:
         unjudged: Ids of questions without a verdict on EX because their gold fails.
         not_asked: Ids of questions without a verdict because the model could not be asked.
         disputed: Why a gold query is doubtful, by question id. The question still counts.
-        measures: Means of the dataset's own measures.
     """
 
     all: Scores
@@ -56,7 +54,6 @@ class Summary:
     unjudged: list[str]
     not_asked: list[str]
     disputed: dict[str, str]
-    measures: dict[str, float]
 
 
 _LEVELS = ("easy", "simple", "medium", "moderate", "hard", "challenging", "extra")
@@ -77,7 +74,6 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
         outcomes = ([turn.ex for turn in turns], [turn.em for turn in turns])
         ex, em = (None if None in found else all(found) for found in outcomes)
         interactions.append(replace(turns[0], ex=ex, em=em, valid=all(turn.valid for turn in turns)))
-    measures = dict.fromkeys(name for verdict in verdicts for name in verdict.measures)
     return Summary(
         all=score(verdicts),
         interactions=score(interactions),
@@ -87,7 +83,6 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
         unjudged=[verdict.question.id for verdict in verdicts if verdict.ex is None and verdict.asked],
         not_asked=[verdict.question.id for verdict in verdicts if not verdict.asked],
         disputed={verdict.question.id: verdict.question.disputed for verdict in verdicts if verdict.question.disputed},
-        measures={name: fmean(one.measures[name] for one in verdicts if name in one.measures) for name in measures},
     )
 
 
@@ -107,43 +102,12 @@ def score(verdicts: Sequence[Verdict]) -> Scores:
 def as_json(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """Return the scores over verdicts as commands print them and runs keep them."""
     fields = asdict(summarize(verdicts))
-    return {**fields.pop("all"), **fields.pop("measures"), **fields}
+    return {**fields.pop("all"), **fields}
 
 
 def percent(share: float | None) -> str:
     """Return a share in percent; a dash for None."""
     return "-" if share is None else f"{100 * share:.1f}"
-
-
-@dataclass(frozen=True)
-class Repeats:
-    """Execution accuracy over repeated runs."""
-
-    ex: tuple[float, ...]  # of each run
-    mean: float | None  # over the runs
-    deviation: float | None  # standard deviation between runs; None for one run
-    always: int  # questions that every run has right
-    never: int  # questions that no run has right
-    unstable: tuple[str, ...]  # ids of questions that some runs have right and others wrong
-
-    @property
-    def told(self) -> str:
-        """The scores in one line."""
-        if self.mean is None:
-            return "no question was judged"
-        spread = "" if self.deviation is None else f", deviation {100 * self.deviation:.1f}"
-        counts = f"always right {self.always}, never {self.never}, unstable {len(self.unstable)}"
-        return f"EX {100 * self.mean:.1f} on average of {len(self.ex)} runs{spread}; {counts}"
-
-
-def repeats(runs: Sequence[Mapping[str, bool]]) -> Repeats:
-    """Return scores over runs, each of which says by id whether a question was answered rightly, if it was judged."""
-    ex = tuple(fmean(run.values()) for run in runs if run)
-    common = [name for name in (runs[0] if runs else ()) if all(name in run for run in runs)]
-    right = {name: sum(run[name] for run in runs) for name in common}
-    unstable = tuple(name for name, count in right.items() if 0 < count < len(runs))
-    always, never = (sum(count == wanted for count in right.values()) for wanted in (len(runs), 0))
-    return Repeats(ex, fmean(ex) if ex else None, stdev(ex) if len(ex) > 1 else None, always, never, unstable)
 
 
 def standings(records: Sequence[Record]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The one page of runs, trials and experiments: tables, pictures drawn by Vega-Lite, and every question.
+"""The one page of runs and trials: tables, pictures drawn by Vega-Lite, and every question.
 
 The terminal shows the same tables.
 """
@@ -221,7 +221,6 @@ _NAMESPACES = re.compile(r'\sxmlns(:xlink)?="[^"]*"')
 
 Values = Sequence[Mapping[str, Any]]
 
-_INK: Spec = {"color": "currentColor"}
 _AXIS = {f"{part}Color": "currentColor" for part in ("domain", "label", "tick", "title")}
 _STYLE: Spec = {
     "background": None,
@@ -244,44 +243,19 @@ def draw(spec: Spec, title: str) -> Markup:
 
 
 def draw_lines(title: str, axis: str, values: Values) -> Markup:
-    """Draw curves of percentages over an axis.
-
-    A value has `curve`, `x`, `y` (None where the curve is a band alone), and perhaps `low` and `high` of a band or an
-    error bar, and `paper`, the paper's number.
-    """
-    if not values:
-        return Markup("")
+    """Draw curves of percentages over an axis; a value has `curve`, `x` and `y`."""
     across = _scale("x", axis) | {
         "axis": {"values": sorted({value["x"] for value in values}), "labelExpr": "datum.value"}
     }
     curves = list(dict.fromkeys(value["curve"] for value in values))
     colour = {"field": "curve", "type": "nominal", "title": None, "scale": {"domain": curves}}
-    percent = f"{title}, percent"
-    band = {"y": _scale("low", percent), "y2": {"field": "high"}}
-    paper: Spec = {"type": "point", "shape": "diamond", "color": "#d85a3b", "filled": True, "size": 60, "opacity": 1}
-    layers: list[tuple[str, Spec, Spec]] = [
-        ("datum.y === null", {"type": "area", "opacity": 0.2}, {**band, "color": colour}),
-        ("isValid(datum.y)", {"type": "line", "point": True}, {"y": _scale("y", percent), "color": colour}),
-        ("isValid(datum.y) && datum.low < datum.high", {"type": "rule", **_INK}, band),
-        ("isValid(datum.paper)", paper, {"y": _scale("paper", percent)}),
-    ]
-    layer = [
-        {"transform": [{"filter": wanted}], "mark": mark, "encoding": {**up, "x": across}}
-        for wanted, mark, up in layers
-    ]
-    return draw({"data": {"values": list(values)}, "width": 340, "height": 200, "layer": layer}, title)
-
-
-def draw_boxes(title: str, values: Values) -> Markup:
-    """Draw box plots: each `name` with its `value`s; the whiskers are the whole range."""
-    names: Spec = {"field": "name", "type": "nominal", "title": None, "sort": None}
     return draw(
         {
             "data": {"values": list(values)},
             "width": 340,
-            "height": {"step": 30},
-            "mark": {"type": "boxplot", "extent": "min-max", "box": {"color": "#3b7dd8"}, "median": _INK, "rule": _INK},
-            "encoding": {"y": names, "x": _scale("value", "percent")},
+            "height": 200,
+            "mark": {"type": "line", "point": True},
+            "encoding": {"x": across, "y": _scale("y", f"{title}, percent"), "color": colour},
         },
         title,
     )
@@ -294,6 +268,8 @@ def _scale(field: str, title: str) -> Spec:
 def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False) -> list[str]:
     """Write one page about finished runs and trials; return how each further one compares with the first.
 
+    It asks for nothing from anywhere: style, script and data are in it, and it forbids the rest.
+
     With `adjudicate` it begins with the answers that somebody has to decide on, instead of with scores.
 
     Raises:
@@ -303,19 +279,23 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
     if len(set(names)) < len(names):
         names = list(map(str, folders))
     runs = {name: read_results(folder) for name, folder in zip(names, folders, strict=True)}
+    environment = Environment(
+        loader=PackageLoader("tableturn.evals.report", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    environment.policies["json.dumps_kwargs"] = {}  # keys stay in their order
     try:
         for run in runs.values():
             hide_passwords(run)
         (first, base), *others = runs.items()
         compared = [(name, compare(_judged(base["questions"]), _judged(run["questions"]))) for name, run in others]
         trials = [section for run in runs.values() if "trial" in run for section in trial_sections(run)]
-        write_page(
-            out,
-            list(runs),
-            [*trials, *run_sections(runs)],
+        page = environment.get_template("page.html.j2").render(
+            names=list(runs),
+            sections=[*trials, *run_sections(runs)],
             runs=[{"baseline": None, **run["run"]} for run in runs.values()],
             comparisons=compared,
             adjudicate=adjudicate,
+            kinds=get_args(Kind),
             questions=[
                 {
                     "name": name,
@@ -330,32 +310,14 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
         raise SettingsError(f"the results of a run lack {error}: start it again") from error
     except (TypeError, AttributeError) as error:
         raise SettingsError(f"the results of a run are damaged ({error}): finish it again") from error
-    return [
-        found.told(first, name) if found.n else f"{name} is not compared with {first}: no question is judged in both."
-        for name, found in compared
-    ]
-
-
-def write_page(out: Path, names: Sequence[str], sections: Sequence[Section], **parts: Any) -> None:
-    """Write a page, which asks for nothing from anywhere: style, script and data are in it, and it forbids the rest.
-
-    The parts are other variables of the template: `lead` (a paragraph), `remarks` (a list at the end), and of
-    `write_report` the runs, comparisons and questions.
-
-    Raises:
-        SettingsError: It cannot be written.
-    """
-    environment = Environment(
-        loader=PackageLoader("tableturn.evals.report", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    environment.policies["json.dumps_kwargs"] = {}  # keys stay in their order
-    absent = {"lead": "", "remarks": (), "runs": (), "comparisons": (), "questions": (), "adjudicate": False}
-    variables = {**absent, **parts, "names": names, "sections": sections, "kinds": get_args(Kind)}
-    page = environment.get_template("page.html.j2").render(variables)
     try:
         write_whole(out, page)
     except OSError as error:
         raise SettingsError(f"{out} cannot be written: {error}") from error
+    return [
+        found.told(first, name) if found.n else f"{name} is not compared with {first}: no question is judged in both."
+        for name, found in compared
+    ]
 
 
 def _dataset_name(given: str) -> str:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .question import TrialQuestion, read_trial, trial_schema
-from .run import TrialOptions, run_trial
+from .run import TrialOptions, compared, run_trial
 
-__all__ = ["TrialOptions", "TrialQuestion", "read_trial", "run_trial", "trial_schema"]
+__all__ = ["TrialOptions", "TrialQuestion", "compared", "read_trial", "run_trial", "trial_schema"]

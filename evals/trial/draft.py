@@ -14,7 +14,7 @@ from ...tools.database.quoting import naming
 from ...tools.errors import QueryError, SettingsError, SQLParseError
 from ...tools.knowledge import read_knowledge
 from ...tools.knowledge.fragment import outer_columns, parse_fragment
-from ...tools.sql import explain, sql_skeleton
+from ...tools.sql import explain, spell_tables, sql_skeleton
 from ..impact import read_history
 
 HEADER = """\
@@ -76,11 +76,12 @@ def _from_knowledge(path: Path, schema: Schema) -> Iterator[Draft]:
             yield {"question": question, "rows": "at least 1", "note": f"{note}: give what is accepted"}
         elif entry.kind == "metric":
             expression = parse_fragment(entry.sql, schema.dialect)
-            tables = {column.table for column in outer_columns(expression)}
+            tables = {tuple(part.name for part in column.parts[:-1]) for column in outer_columns(expression)}
             accepted = {"rows": "at least 1"}
             if len(tables) == 1:
-                table = naming(schema.dialect).written(tables.pop())
-                accepted = {"sql": f"SELECT {expression.sql(schema.dialect)} FROM {table}"}
+                table = naming(schema.dialect).written_path(tables.pop())
+                sql = f"SELECT {expression.sql(schema.dialect)} FROM {table}"
+                accepted = {"sql": spell_tables(sql, schema)}
             yield {"question": f"What is the {entry.name}?", **accepted, "note": f"{note}: check it"}
 
 

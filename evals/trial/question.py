@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictFloat,
 from ...tools.database import Table
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_records
-from ...tools.sql.name_stems import name_stems
+from ...tools.words import name_stems
 from ..datasets.plain import Queries, Text, check_ids
 from ..records import parse_record
 

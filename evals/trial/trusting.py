@@ -17,7 +17,7 @@ from ...agent.settings import make_settings
 from ...tools.errors import SettingsError
 from ...tools.examples import database_identity, readable
 from ...tools.record_files import read_records
-from ...tools.values.text_words import words
+from ...tools.words import words
 from ..adjudication.ruling import now
 from ..datasets.plain import Text
 from ..metrics.statistics import bounded

@@ -105,28 +105,26 @@ async def complete(body: ChatBody, asker: AskerHere) -> Response:
     question = body.messages[-1].words
     if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST or "\0" in question:
         return _refusal(f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400)
-    thread, notes = await _thread(body.messages[:-1], asker)
-    turn = await asker.begin(Asked(asker.owner, thread, question, notes))
+    turn = await _begin(question, body.messages[:-1], asker)
     if body.stream:
         return event_stream(_chunks(turn, asker, body))
     await turn.wait()
     if turn.answer is None:
         return _failed(turn.error)
-    message = {"role": "assistant", "content": await _reply(turn.answer, body.messages, thread, asker)}
+    message = {"role": "assistant", "content": await _reply(turn.answer, body.messages, turn.asked.thread, asker)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return JSONResponse(_head(turn, "chat.completion") | {"choices": [choice], "usage": _usage(turn.answer)})
 
 
-async def _thread(before: list[Message], asker: Asker) -> tuple[str, str]:
-    """The conversation that these messages are, and notes that stand for it where there is none."""
+async def _begin(question: str, before: list[Message], asker: Asker) -> RunningTurn:
+    """Start a turn in the conversation that these messages are, or in a new one, with notes that stand for them."""
     store = asker.server.store
     said = [(message.role, message.words) for message in before if message.role in ("user", "assistant")]
     found = await store.run(store.chat, asker.owner, _digest(said)) if said else None
     if found is not None:
-        return found.id, ""
-    thread = await store.run(store.add_thread, asker.owner)
+        return await asker.begin(Asked(asker.owner, found.id, question))
     told = (f"{'Asked' if role == 'user' else 'Answered'} before: {words[:1_000]}" for role, words in said[-_HISTORY:])
-    return thread.id, "\n".join(told).replace("\0", "")
+    return await asker.begin_thread("chat", question, "\n".join(told).replace("\0", ""))
 
 
 async def _reply(answer: Answer, messages: list[Message], thread: str, asker: Asker) -> str:

@@ -1,6 +1,6 @@
 // One conversation: its turns, and what becomes of a turn while events come.
 // A turn is what the API gives for it, and while it runs has `live`: what has been told of it so far.
-import { events, get, post } from "./api.js";
+import { events, get, post, remove } from "./api.js";
 import { useEffect, useRef, useState } from "./html.js";
 
 const SHOWN_ROWS = 25;
@@ -51,7 +51,7 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
     return () => removeEventListener("focus", look);
   }, [thread, turns]);
 
-  async function follow(id, path, body) {
+  async function follow(id, path, body, refused) {
     const control = new AbortController();
     line.current = control;
     let now = id;
@@ -70,6 +70,7 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
       if (control.signal.aborted) return;
       change(now, () => ({ status: "failed", error, live: null }));
       announce(error.message);
+      if (isNew({ id: now }) && error.status === 429) refused?.();
     }
     onEnded();
   }
@@ -80,7 +81,7 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
     add({ id, thread, question: words, status: "running", answer: null, error: null, feedback: null, live: NOTHING });
     try {
       const place = (!anew && thread) || (await begin());
-      await follow(id, `threads/${place}/turns`, { question, approve });
+      await follow(id, `threads/${place}/turns`, { question, approve }, () => place !== thread && drop(place));
     } catch (error) {
       change(id, () => ({ status: "failed", error, live: null }));
     }
@@ -91,6 +92,12 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
     shown.current = id;
     onBegun(id);
     return id;
+  }
+
+  /** A conversation whose only question was refused leaves nothing behind but what is on the screen. */
+  function drop(place) {
+    shown.current = null;
+    remove(`threads/${place}`).catch(setProblem).finally(() => onBegun(null));
   }
 
   const running = turns.find((turn) => turn.status === "running");

@@ -3,7 +3,7 @@ import { html } from "./html.js";
 import { Code } from "./sql.js";
 
 const STOPPED = {
-  gate: "nothing spoke for another attempt", same_sql: "another attempt gave the same query", same_result: "another attempt gave the same result",
+  gate: "", same_sql: "another attempt gave the same query", same_result: "another attempt gave the same result",
   cycle: "attempts began to repeat", attempts: "no further attempts were allowed", budget: "no further requests were allowed",
   edited: "a person wrote the query", declined: "a person declined", error: "something failed",
 };
@@ -17,7 +17,7 @@ export function Why({ answer, sureness }) {
       ${trusted === true && html`<span class="badge">✓ trusted</span>`}${trusted === false && html`<span class="badge">not trusted</span>`}
       ${" "}<span class="quiet">Why?</span></summary>
     <ul>
-      <li>${sentence(`${counted(attempts.length, "query", "queries")} tried; ${STOPPED[stopped] ?? "it converged"}`)}
+      <li>${sentence([`${counted(attempts.length, "query", "queries")} tried`, STOPPED[stopped] ?? "it converged"].filter(Boolean).join("; "))}
         <span class="quiet"> (confidence ${confidence.toFixed(2)})</span></li>
       ${trust && html`<li>${sentence(trust)}</li>`}
       ${basis && lines(basis).map(([name, text]) => html`<li><b>${name}:</b> ${text}</li>`)}
@@ -47,7 +47,7 @@ function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, 
   return [
     ["Query", ORIGINS[origin]],
     ["Tables", tables?.join(", ")],
-    ["Date", date && when(date)],
+    ["Date", date?.used && when(date)],
     ["Only where", conditions(filters?.filter(({ groups, part }) => !groups && !part))],
     ["Only groups where", conditions(filters?.filter(({ groups, part }) => groups && !part))],
     ["In parts only where", conditions(filters?.filter(({ part }) => part))],
@@ -62,9 +62,9 @@ function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, 
 
 const conditions = (filters) => filters?.map(({ text, words }) => `${text} (${words ? `from “${words}”` : "not in the question"})`).join("; ");
 
-function when({ column, used, first, last, newest }) {
+function when({ column, first, last, newest }) {
   const range = [first && `from ${first}`, last && `to ${last}`].filter(Boolean).join(" ");
-  return [used ? `${column} ${range}` : column, newest && `newest ${newest}`].filter(Boolean).join("; ");
+  return [`${column} ${range}`, newest && `newest ${newest}`].filter(Boolean).join("; ");
 }
 
 const counted = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

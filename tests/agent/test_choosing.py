@@ -83,7 +83,11 @@ def test_a_text_that_no_row_has_gives_way_to_the_one_like_it() -> None:
     revised = ran("SELECT a FROM t WHERE b = 'United States'", TWO)
     assert choose([draft, revised]) is revised
     assert choose([draft, ran("SELECT count(*) FROM s", TWO)]) is draft, "another question's query"
-    assert choose([draft, ran("SELECT a FROM t WHERE b = 'United States' AND c", ())]) is draft
+    still_empty = ran("SELECT a FROM t WHERE b = 'United States' AND c", ())
+    assert choose([draft, still_empty]) is still_empty, "it looks for what is there"
+    counted = ran("SELECT count(*) FROM t WHERE b = 'USA'", ((0,),), literals=(missing,))
+    assert choose([counted, still_empty]) is still_empty
+    assert choose([counted, ran("SELECT count(*) FROM t", ((9,),))]) is counted
 
 
 def test_a_merged_draft_speaks_for_both_that_it_was_made_of() -> None:

@@ -62,8 +62,8 @@ def test_what_is_said_is_of_the_answer(world: Path) -> None:
     answer = asked(world, "name of cities in the USA", draft, "SELECT count(*) FROM city", max_attempts=2)
     assert (answer.sql, answer.row_count) == (draft, 0)
     assert answer.status == "capped", "what converged is not the answer"
-    fact = "no row has 'USA' in country (it has 'United States'); 1 of 1 other attempts gives something else"
-    assert answer.confidence_reason == fact
+    assert answer.confidence_reason == "1 of 1 other attempts gives something else"
+    assert answer.text == "No rows match: no row of city has 'USA' in country (it has 'United States')."
     assert "attempt 1 is the answer, because the last one does not look for 'United States'" in answer.stopped
 
 
@@ -76,6 +76,20 @@ def test_a_near_value_is_told_to_the_model_once(world: Path) -> None:
     draft = "SELECT name FROM city WHERE country = 'USA'"
     answer = asked(world, "cities in the USA", draft, draft)
     assert (answer.sql, answer.status, answer.usage.llm_calls) == (draft, "converged", 2), "it is the model's last word"
+    assert "United States" in answer.attempts[0].feedback
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "SELECT count(*) FROM city WHERE country = 'USA'",
+        "SELECT count(*), sum(people) FROM city WHERE country LIKE 'USA'",
+        "SELECT sum(CASE WHEN country = 'USA' THEN 1 ELSE 0 END) FROM city",
+    ],
+)
+def test_a_count_of_nothing_goes_back_with_the_value_that_is_there(world: Path, draft: str) -> None:
+    answer = asked(world, "how many cities in the USA", draft, "SELECT count(*) FROM city")
+    assert answer.usage.llm_calls == 2
     assert "United States" in answer.attempts[0].feedback
 
 

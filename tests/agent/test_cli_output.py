@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sqlite3
@@ -9,10 +10,15 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
+from rich.console import Console
+from tableturn.agent import SQLAgent
+from tableturn.agent.cli.display import show_answer
 
 from tests.support.command_line import fresh_tableturn, tableturn
+from tests.support.scripted import writes
 
 ASK = ("ask", "--model", "offline")
 ALL = "Show the names and cities of all customers"
@@ -36,6 +42,21 @@ def test_rows_go_to_a_file_and_the_answer_to_the_screen(shop: Path, tmp_path: Pa
     assert "wrote 2 rows" in ran.stderr
     assert "2 of 3 rows" in ran.stdout
     assert "from customers" in ran.stdout
+
+
+def test_what_failed_is_told_once_and_what_waits_in_plain_words(shop: Path) -> None:
+    wrong = writes("SELECT nme FROM customers", "SELECT nam FROM customers", "SELECT nme FROM customers")
+    shown = ""
+    for model in (wrong, writes("SELECT name FROM customers", intent="ambiguous")):
+        with SQLAgent(shop, model=model, settings={"examples": "none", "max_attempts": 3}) as agent:
+            answer = agent.ask("Who are they?")
+        console = Console(file=io.StringIO(), width=200)
+        show_answer(answer, console)
+        shown += cast("io.StringIO", console.file).getvalue()
+    assert shown.count("no such column: nme") == shown.count("no such column: nam") == 1
+    assert "attempt 3: failed" in shown
+    assert "waiting for a reply, 0 attempt(s)" in shown
+    assert "needs_clarification" not in shown
 
 
 def test_json_with_a_limit_says_that_it_was_cut(shop: Path) -> None:

@@ -158,18 +158,18 @@ def test_what_speaks_against_an_answer_is_a_fact() -> None:
         return list(doubts(attempt, evidence_of(attempt, comparison=comparison, **more), comparison))
 
     assert said(ran()) == said(ran(sure=0.3)) == [], "a number alone is no reason"
-    assert said(ran(sure=0.3, doubt="there are two dates")) == ["the model says: there are two dates"]
+    assert said(ran(sure=0.3, doubt="there are two dates")) == ["the model says “there are two dates”"]
     assert said(ran(sure=0.95, doubt="there are two dates")) == []
     missing = (SearchedLiteral("t", "city", "atlantis", held=False),)
     assert said(ran(literals=missing)) == ["no row has 'atlantis' in city"]
     assert said(ran(value=None, literals=missing)) == ["no row has 'atlantis' in city"]
     others = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate")]
     assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other drafts gives something else"]
-    long = said(ran(sure=0.3, doubt="orders may be counted twice " * 20))[0].removeprefix("the model says: ")
-    assert len(long) <= 200
-    assert long.endswith((" orders…", " may…", " be…", " counted…", " twice…"))
+    long = said(ran(sure=0.3, doubt="orders may be counted twice " * 20))[0].removeprefix("the model says “")
+    assert len(long) <= 201
+    assert long.endswith((" orders…”", " may…”", " be…”", " counted…”", " twice…”"))
     differs = Comparison(False, reason="2 rows more")
-    assert said(ran(), differs) == ["the pandas code gives something else: 2 rows more"]
+    assert said(ran(), differs) == ["the pandas code gives something else (2 rows more)"]
     assert said(ran(), status="capped") == ["the attempts did not converge"]
     assert said(ran(literals=missing), status="capped") == ["no row has 'atlantis' in city"], "a fact is enough"
     assert said(ran(source="edited", literals=missing)) == []
@@ -186,7 +186,7 @@ def test_an_answer_that_nothing_speaks_against_says_nothing_of_it(shop: Path, tm
     answer = answered(shop, f"```sql\n{COUNT}\n```\nSure: 95", record="off")
     assert (answer.confidence, answer.confidence_reason, answer.certainty) == (0.95, "", "")
     low = answered(shop, f"```sql\n{COUNT}\n```\nSure: 40, customers may be counted twice", record="off")
-    assert low.certainty == "unsure: the model says: customers may be counted twice"
+    assert low.certainty == "unsure: the model says “customers may be counted twice”"
     path = tmp_path / "models.jsonl"
     add_record(Record("ScriptedModel", "shop", 40, 20, None, 40, 1, "2026-01-01T00:00:00"), path)
     weak = answered(shop, f"```sql\n{COUNT}\n```\nSure: 95", record=str(path))
@@ -213,9 +213,26 @@ def test_an_empty_result_says_which_value_no_row_has(shop: Path, condition: str,
     reply = f"```sql\nSELECT id FROM customers WHERE {condition}\n```\nSure: 95"
     answer = answered(shop, reply, record="off", max_attempts=1)
     assert (answer.text, answer.rows) == (f"No rows match: no row of customers has {fact}.", ())
-    assert answer.certainty == f"fairly sure: no row has {fact}"
+    assert answer.certainty == "", "it is told once"
     counted = answered(shop, reply.replace("SELECT id", "SELECT count(*)"), record="off", max_attempts=1)
-    assert counted.certainty == answer.certainty
+    assert counted.certainty == f"fairly sure: no row has {fact}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "fact"),
+    [
+        ("city = NULL", "city = NULL never holds, because NULL equals nothing"),
+        ("id > 5 AND id < 3", "id > 5 AND id < 3 never holds, because nothing lies between"),
+        ("id > 5 AND id < 7", ""),
+        ("id > 5 AND id < 3 OR id = 1", ""),
+    ],
+)
+def test_conditions_that_never_hold_are_told_where_nothing_came_out(shop: Path, condition: str, fact: str) -> None:
+    settings: dict[str, object] = {"record": "off", "max_attempts": 1}
+    answer = answered(shop, f"```sql\nSELECT count(*) FROM customers WHERE {condition}\n```\nSure: 95", **settings)
+    assert answer.confidence_reason == fact
+    either = f"SELECT (SELECT count(*) FROM customers WHERE {condition}), count(*) FROM customers"
+    assert answered(shop, f"```sql\n{either}\n```\nSure: 95", **settings).confidence_reason == ""
 
 
 @pytest.mark.parametrize(

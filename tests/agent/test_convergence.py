@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -116,6 +117,9 @@ def test_the_gate_stops_only_an_empty_result_with_one_near_value() -> None:
     assert passes(ran("SELECT a FROM t WHERE a = 'USA'", literals=(missing,)))
     assert not passes(ran("SELECT a FROM t WHERE a = 'USA'", literals=(near,)))
     assert passes(ran("SELECT a FROM t WHERE a IN ('USA', 'Italy')", 1, literals=(near,)))
+    assert not passes(ran("SELECT count(*) FROM t WHERE a = 'USA'", 0, literals=(near,))), "a count of 0 is nothing"
+    either = replace(near, needed=False)
+    assert passes(ran("SELECT a FROM t WHERE a = 'USA' OR b", literals=(either,)))
 
 
 def test_the_gate_stops_what_code_contradicts() -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from tableturn.agent import SQLAgent, TableturnError
+from langgraph.graph import START, MessagesState, StateGraph
+from tableturn.agent import SQLAgent, TableturnError, build_graph
 
 from tests.support.scripted import ScriptedModel, instead_of_sql, rephrased, task_of, writes
 
@@ -258,3 +260,31 @@ async def test_a_turn_can_be_watched_asynchronously(shop: Path) -> None:
         kinds = [event.kind async for event in agent.conversation().astream("Who?")]
     assert kinds[-1] == "answer"
     assert {"progress", "node"} <= set(kinds)
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
+async def test_a_parent_graph_runs_it_in_every_way(shop: Path, way: str) -> None:
+    with SQLAgent(shop, model=writes(PARIS)) as agent:
+        builder = StateGraph(MessagesState)
+        builder.add_node("ask", build_graph(agent.resources))
+        builder.add_edge(START, "ask")
+        parent: Any = builder.compile()
+        given = {"messages": [HumanMessage("Who?")]}
+        if way == "invoke":
+            messages = parent.invoke(given)["messages"]
+        elif way == "ainvoke":
+            messages = (await parent.ainvoke(given))["messages"]
+        elif way == "stream":
+            messages = list(parent.stream(given))[-1]["ask"]["messages"]
+        else:
+            messages = [part async for part in parent.astream(given)][-1]["ask"]["messages"]
+    assert "Ada, Cy" in messages[-1].text
+
+
+async def test_every_way_gives_the_same_and_a_question_of_its_own_leaves_no_thread(shop: Path) -> None:
+    with SQLAgent(shop, model=writes(PARIS), checkpointer=(saver := InMemorySaver())) as agent:
+        asked = [agent.ask("Who?"), await agent.aask("Who?")]  # blocking within a running loop, as in a notebook
+        asked += [event.answer for event in agent.stream("Who?") if event.answer]
+        asked += [event.answer async for event in agent.astream("Who?") if event.answer]
+    assert [(answer.rows, answer.thread) for answer in asked] == [((("Ada",), ("Cy",)), "")] * 4
+    assert not saver.storage

@@ -89,7 +89,7 @@ def test_a_worse_revision_never_replaces_the_draft(shop: Path, worse: str) -> No
 def test_a_revision_that_failed_is_told_by_its_error(shop: Path) -> None:
     answer = asked(shop, writes(GOOD, BROKEN), gate=False, max_attempts=2)
     assert (answer.sql, answer.status) == (GOOD, "capped")
-    assert answer.confidence_reason.startswith("a later query failed: no such column: nme")
+    assert answer.confidence_reason.startswith("a later query failed (no such column: nme")
 
 
 def test_nothing_that_runs_is_a_failure_and_says_why(shop: Path) -> None:

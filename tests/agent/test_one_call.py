@@ -198,4 +198,4 @@ def test_a_revision_that_gives_no_query_lets_the_query_stand(shop: Path, intent:
     assert len(model.prompts) == 2
     assert "Here only a query is an answer" in model.prompts[-1]
     assert (answer.status, answer.sql) == ("converged", f"{PARIS} AND id < 0")
-    assert answer.certainty == "unsure: the model says: No dates are there."
+    assert answer.certainty == "unsure: the model says “No dates are there.”"

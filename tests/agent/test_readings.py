@@ -10,6 +10,7 @@ import pytest
 from tableturn.agent import SQLAgent
 from tableturn.agent.answers.basis import basis_lines
 from tableturn.agent.answers.tool import answer_text
+from tableturn.agent.answers.why import told as told_of
 from tableturn.tools.sample import build_sample
 
 from tests.support.scripted import writes
@@ -35,6 +36,8 @@ def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> 
         "Assumed: cancelled and returned orders are in, by ordered date.",
         "Other readings: 1,462 without cancelled and returned orders; 1,551 by shipped date.",
     )
+    how_sure = dict(told_of(answer, None))["how sure"]
+    assert how_sure == ("fairly sure: nothing was found against it but what another reading gives",)
     told = json.loads(answer.to_json())["basis"]
     assert (told["origin"], told["tables"], told["date"]["newest"]) == ("generated", ["orders"], "2024-12-31")
     assert told["filters"][0]["words"] == "2023"

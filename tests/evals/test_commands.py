@@ -162,27 +162,19 @@ def test_eval_prints_both_judgements_where_a_verdict_file_lies_beside_the_run(
     assert missing.exit_code == 2
 
 
-def test_eval_repeats_a_run_in_folders_of_its_own(spider_root: Path, tmp_path: Path) -> None:
-    options = ["eval", "--dataset", "spider", "--data", str(spider_root), "--model", "offline", "--repeats", "2"]
-    options += ["--out", str(tmp_path)]
-    found = json.loads(runner.invoke(app, [*options, "--json"]).stdout)
-    repeats = found["repeats"]
-    assert len(repeats["ex"]) == len(found["runs"]) == 2
-    assert repeats["ex"] == [run["strict"]["ex"] for run in found["runs"]]
-    assert (repeats["deviation"], repeats["unstable"]) == (0.0, [])
-    assert sorted(path.name for path in tmp_path.glob("repeat-*")) == ["repeat-1", "repeat-2"]
-    assert "on average of 2 runs, deviation 0.0" in runner.invoke(app, options).stdout
-
-
-def test_data_check(spider_root: Path, tmp_path: Path) -> None:
-    result = runner.invoke(app, ["data", "check", str(spider_root), "--json"])
-    assert result.exit_code == 1
-    (report,) = json.loads(result.stdout)
-    assert [finding["kind"] for finding in report["findings"]] == ["count"]
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert runner.invoke(app, ["data", "check", str(empty)]).exit_code == 2
-    assert runner.invoke(app, ["data", "check", str(tmp_path / "nowhere")]).exit_code == 2
+@pytest.mark.parametrize(
+    ("command", "instead"),
+    [
+        (["eval", "--repeats", "2"], "give both to `report`"),
+        (["score", "--dataset", "spider", "--predictions", "p.sql", "--timings", "9"], "BIRD's own script"),
+        (["experiment", "craft-table-2", "--html"], "`tableturn report`"),
+        (["data", "check", "folder"], "`tableturn score`"),
+    ],
+)
+def test_what_is_gone_names_what_to_use(command: list[str], instead: str) -> None:
+    ran = tableturn(*command)
+    assert ran.returncode == 2
+    assert instead in ran.stderr
 
 
 @pytest.mark.parametrize(
@@ -214,11 +206,10 @@ def test_files_of_ones_own_that_are_wrong(tmp_path: Path, name: str, text: str, 
     make_database(tmp_path / "league.sqlite")
     (tmp_path / name).write_text(text)
     options = ["--dataset", str(tmp_path / name), "--model", "offline", "--out", str(tmp_path / "run")]
-    for command in (["eval", *options], ["data", "check", str(tmp_path / name)]):
-        result = runner.invoke(app, command)
-        assert result.exit_code == 2
-        assert message in result.stderr
-        assert result.stderr.strip().count("\n") == 0
+    result = runner.invoke(app, ["eval", *options])
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.strip().count("\n") == 0
 
 
 def test_a_gold_that_fails_is_told(tmp_path: Path) -> None:
@@ -227,11 +218,6 @@ def test_a_gold_that_fails_is_told(tmp_path: Path) -> None:
     asked = {"league.sqlite": "SELECT nothing", "text.sqlite": "SELECT 1", "none.sqlite": "SELECT 1"}
     path = tmp_path / "q.json"
     path.write_text(json.dumps([{"question": "Q", "sql": sql, "database": name} for name, sql in asked.items()]))
-    checked = runner.invoke(app, ["data", "check", str(path), "--json"])
-    assert checked.exit_code == 1, checked.output
-    (report,) = json.loads(checked.stdout)
-    kinds = {finding["where"]: finding["kind"] for finding in report["findings"]}
-    assert kinds == {"1": "gold_fails", "text.sqlite": "missing_database", "none.sqlite": "missing_database"}
     run = runner.invoke(app, ["eval", "--dataset", str(path), "--model", "offline", "--out", str(tmp_path / "run")])
     assert run.exit_code == 0, run.output
     assert run.stderr.count("is not judged: ") == 3
@@ -336,16 +322,10 @@ def test_golds_that_cannot_be_judged_by_are_told(tmp_path: Path) -> None:
     }
     path = tmp_path / "q.json"
     path.write_text(json.dumps([{"question": "Q", "sql": sql, "database": "league.sqlite"} for sql in golds]))
-    checked = runner.invoke(app, ["data", "check", str(path), "--json"])
-    assert checked.exit_code == 1, checked.output
-    (report,) = json.loads(checked.stdout)
-    told = {finding["where"]: (finding["kind"], finding["message"]) for finding in report["findings"]}
-    assert sorted(told) == ["1", "2", "3", "4"]
-    for (kind, message), expected in zip(told.values(), golds.values(), strict=False):
-        assert kind == "gold_unfit"
-        assert expected in message
     (tmp_path / "p.json").write_text(json.dumps(list(golds)))
     options = ["score", "--dataset", str(path), "--predictions", str(tmp_path / "p.json"), "--json"]
     scored = json.loads(runner.invoke(app, options).stdout)
     assert scored["ex"] == 1.0
     assert scored["unjudged"] == ["1", "2", "3", "4"]
+    for told, expected in zip(scored["per_question"], golds.values(), strict=True):
+        assert expected in told["error"]

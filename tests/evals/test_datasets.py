@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tableturn.evals.datasets import Dataset, load_dataset, read_plain
-from tableturn.evals.datasets.check import check_data, check_dataset
+from tableturn.evals.datasets import Dataset, find_empty, load_dataset, read_plain
+from tableturn.evals.metrics import StrictJudge
 from tableturn.tools.errors import DatabaseUnavailable, SettingsError
 
 from .conftest import make_database
@@ -112,50 +112,26 @@ def test_own_questions_that_are_wrong(tmp_path: Path, records: str, message: str
         read_plain(path)
 
 
-def test_findings(spider_root: Path) -> None:
-    path = spider_root / "spider" / "dev.json"
-    records = json.loads(path.read_text())
-    records += [
-        {"db_id": "cup", "question": "Q", "query": "SELECT 1"},
-        {"db_id": "league", "question": "Q", "query": "SELECT nothing FROM club"},
-    ]
-    path.write_text(json.dumps(records))
-    folder = spider_root / "spider" / "database" / "league"
-    make_database(folder / "league.sqlite", "CREATE TABLE hollow (id INTEGER)")
-    (report,) = check_data(spider_root)
-    found = {finding.kind: finding for finding in report.findings}
-    assert set(found) == {"count", "missing_database", "empty_database", "gold_fails"}
-    assert found["empty_database"].message == "tables without rows: hollow"
-    assert found["empty_database"].questions == 5
-    assert found["gold_fails"].where == "5"
-
-
-@pytest.mark.data
-def test_published_sets_are_as_described(data_dir: Path) -> None:
-    reports = {name: check_dataset(load_dataset(name, "dev", data_dir)) for name in ("spider", "sparc", "cosql")}
-    assert {name: (report.interactions, report.questions) for name, report in reports.items()} == {
-        "spider": (1034, 1034), "sparc": (422, 1203), "cosql": (293, 1007)
-    }  # fmt: skip
-    kinds = {name: [(finding.kind, finding.where) for finding in report.findings] for name, report in reports.items()}
-    assert kinds["spider"] == [("empty_database", "wta_1")]
-    assert kinds["sparc"] == [("empty_database", "wta_1"), ("gold_fails", "161.2")]
-    assert kinds["cosql"] == [("empty_database", "wta_1"), ("gold_fails", "100.2")]
-
-
-def test_databases_of_other_engines_are_checked_too(tmp_path: Path) -> None:
+def test_databases_with_empty_tables_are_told(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
         connection.execute(
             "CREATE TABLE ware (id INTEGER); INSERT INTO ware VALUES (1); CREATE TABLE shelf (id INTEGER)"
         )
     path = tmp_path / "own.json"
-    golds = [["SELECT count(*) FROM ware", "SELECT nothing FROM ware"], "SELECT id FROM ware"]
-    records = [{"question": "How many?", "database": "shop.duckdb", "sql": sql} for sql in golds]
-    path.write_text(json.dumps(records))
-    found = {(finding.kind, finding.where) for finding in check_dataset(read_plain(path)).findings}
-    assert found == {("empty_database", "shop.duckdb"), ("gold_fails", "1")}
-    records.append({"question": "How many?", "database": "duckdb:///nowhere.duckdb", "sql": "SELECT 1"})
-    path.write_text(json.dumps(records))
-    assert ("missing_database", "duckdb:///nowhere.duckdb") in {
-        (finding.kind, finding.where) for finding in check_dataset(read_plain(path)).findings
-    }
+    places = ("shop.duckdb", "duckdb:///nowhere.duckdb")
+    path.write_text(json.dumps([{"question": "How many?", "database": place, "sql": "SELECT 1"} for place in places]))
+    assert find_empty(read_plain(path)) == ["shop.duckdb: tables without rows: shelf"]
+
+
+@pytest.mark.data
+def test_published_sets_are_as_described(data_dir: Path) -> None:
+    found = {name: load_dataset(name, "dev", data_dir) for name in ("spider", "sparc", "cosql")}
+    assert {name: (len(one.interactions), len(one.questions)) for name, one in found.items()} == {
+        "spider": (1034, 1034), "sparc": (422, 1203), "cosql": (293, 1007)
+    }  # fmt: skip
+    failing = {"spider": [], "sparc": ["161.2"], "cosql": ["100.2"]}
+    for name, dataset in found.items():
+        assert [empty.partition(":")[0] for empty in find_empty(dataset)] == ["wta_1"]
+        with StrictJudge(dataset) as judge:
+            assert [question.id for question in dataset.questions if judge.unfit(question)] == failing[name]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -178,142 +177,32 @@ def trial_of(database: Path, folder: Path, *, value: int = 5) -> Path:
     return folder / f"trial-{database.parent.name}"
 
 
-def test_a_trial_brings_its_answers_also_where_its_database_has_changed_since(tmp_path: Path) -> None:
-    before, _ = changed(tmp_path)
-    trial = trial_of(before, tmp_path)
-    with closing(sqlite3.connect(before)) as connection:
-        connection.execute("DELETE FROM player WHERE id = 1")
-        connection.commit()
-    found = impact(read_side(str(trial)), read_side(str(before)), ())
-    (change,) = found.changed
-    assert (change.kind, change.before and change.before.rows) == ("rows", ((5,),))
-
-
-def test_two_trials_are_compared_answer_by_answer(tmp_path: Path) -> None:
-    before, after = changed(tmp_path, "DELETE FROM player WHERE id = 1")
-    first, second = trial_of(before, tmp_path), trial_of(after, tmp_path)
-    found = impact(read_side(str(first)), read_side(str(second)), ())
-    assert [(change.kind, change.past.question) for change in found.changed] == [
-        ("rows", "How many players are there?")
-    ]
-    assert impact(read_side(str(first)), read_side(str(first)), ()).changed == []
-
-
-def test_questions_without_ids_are_compared_by_their_words(tmp_path: Path) -> None:
-    before, after = changed(tmp_path, "DELETE FROM player WHERE id = 1")
-    players, clubs = ({"question": f"How many {name} are there?", "value": 5} for name in ("players", "clubs"))
-    sides: list[Any] = []
-    for database, own in ((before, [players]), (after, [clubs, players])):
-        path = tmp_path / f"{database.stem}.yaml"
-        path.write_text(yaml.safe_dump(own))
-        out = tmp_path / f"trial of {database.stem}"
-        run_trial(TrialOptions(str(database), path, model="offline"), out, lambda record, verdict: None)
-        sides.append(read_side(str(out)))
-    (change,) = impact(sides[0], sides[1], ()).changes
-    assert (change.kind, change.past.question) == ("rows", players["question"])
-
-
-def test_a_trial_that_is_not_finished_is_no_database(tmp_path: Path) -> None:
-    before, _ = changed(tmp_path)
-    trial = trial_of(before, tmp_path)
-    (trial / "results.json").unlink()
-    (trial / "run.json").write_text("{}")
-    with pytest.raises(SettingsError, match="is not finished"):
-        read_side(str(trial))
-
-
-def test_a_folder_of_tables_is_said_to_be_one(tmp_path: Path) -> None:
-    before, _ = changed(tmp_path)
-    tables = tmp_path / "tables"
-    tables.mkdir()
-    (tables / "player.csv").write_text("id,name\n1,Ann\n")
-    history = tmp_path / "history.jsonl"
-    history.write_text(json.dumps({"question": "How many?", "sql": "SELECT count(*) FROM player"}) + "\n")
-    ran = tableturn("impact", "--before", str(before), "--after", str(tables), "--history", str(history))
-    assert f"{tables} holds neither a trial nor a run: its files are read as tables" in ran.stderr
-
-
-def test_what_failed_before_is_not_broken_by_what_declines_now(tmp_path: Path) -> None:
-    before, _ = changed(tmp_path)
-    first = trial_of(before, tmp_path)
-    results = json.loads((first / "results.json").read_text())
-    for name, status in (("failed", "failed"), ("declined", "unanswerable")):
-        results["questions"][0] |= {"status": status, "sql": ""}
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "results.json").write_text(json.dumps(results))
-    failed, declined = (read_side(str(tmp_path / name)) for name in ("failed", "declined"))
-    assert [change.kind for change in impact(failed, declined, ()).changes] == ["broken_before"]
-    assert [change.kind for change in impact(declined, failed, ()).changes] == ["error"]
-
-
-def run_of(league: Dataset, out: Path, drafts: Sequence[str]) -> Path:
-    """A finished run of the command, with these answers."""
-    assert league.root is not None
-    out.mkdir()
-    predictions = out / "drafts.json"
-    predictions.write_text(json.dumps(drafts))
-    given = ["--model", f"replay:{predictions}", "--data", str(league.root)]
-    ran = tableturn("eval", "--dataset", "spider", *given, "--out", str(out))
-    assert ran.returncode == 0, ran.stderr
-    return out
-
-
-def test_two_runs_are_compared_answer_by_answer_and_held_to_a_gate(league: Dataset, tmp_path: Path) -> None:
-    """Another model, version or prompt: the same answer written otherwise is no change."""
-    golds = [question.golds[0] for question in league.questions]
-    first = run_of(league, tmp_path / "first", golds)
-    otherwise = ["SELECT count(id) FROM player", golds[1], "SELECT town FROM club GROUP BY town", "SELECT title FROM x"]
-    second = run_of(league, tmp_path / "second", otherwise)
-    command = ["impact", "--before", str(first), "--after", str(second), "--data", str(league.root)]
-    ran = tableturn(*command, "--gate", "0.75", "--json")
-    assert ran.returncode == 0, ran.stderr
-    found = json.loads(ran.stdout)
-    (change,) = found["changed"]
-    assert (found["answers"], found["kept"], found["gate"]) == (4, 0.75, {"least": 0.75, "met": True})
-    assert (change["question"], change["kind"], change["id"]) == ("Clubs with many players?", "error", "3")
-    ran = tableturn(*command, "--gate", "0.8")
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_trial_or_run_is_no_state_but_a_history(turned: bool, tmp_path: Path) -> None:
+    files = changed(tmp_path, "DELETE FROM player WHERE id = 1")
+    trial = trial_of(files[0], tmp_path)
+    before, after = (trial, files[1]) if turned else (files[0], trial)
+    ran = tableturn("impact", "--before", str(before), "--after", str(after), "--history", str(trial))
+    assert ran.returncode == 2
+    assert "`tableturn report` compares two of them" in ran.stderr
+    command = ["impact", "--before", str(files[0]), "--after", str(files[1]), "--history", str(trial)]
+    ran = tableturn(*command, "--gate", "0.5", "--json")
     assert ran.returncode == 1
-    assert "below the gate of 80 %" in ran.stderr
-    assert "4 past answers: same 3, error 1" in ran.stdout
-
-
-def test_of_long_results_all_rows_are_compared(league: Dataset, tmp_path: Path) -> None:
-    """The records of a run hold ten rows: where the first ten are the same, the rest may not be."""
-    pairs = "FROM player a, player b ORDER BY a.id, b.id"
-    changed_at_the_end = f"SELECT a.id, iif(a.id = 5 AND b.id = 5, 0, b.id) AS id {pairs}"
-    golds = [question.golds[0] for question in league.questions]
-    first = run_of(league, tmp_path / "first", [f"SELECT a.id, b.id {pairs}", *golds[1:]])
-    second = run_of(league, tmp_path / "second", [changed_at_the_end, *golds[1:]])
-    found = impact(read_side(str(first), data=league.root), read_side(str(second), data=league.root), ())
-    assert [change.past.id for change in found.changed] == ["0"]
+    assert "below the gate of 50 %" in ran.stderr
+    (change,) = json.loads(ran.stdout)["changed"]
+    assert (change["kind"], change["question"]) == ("rows", "How many players are there?")
 
 
 def test_a_run_is_replayed_on_a_changed_database(league: Dataset, tmp_path: Path) -> None:
-    _, after = changed(tmp_path, "DELETE FROM player WHERE id = 5")
-    run = run_of(league, tmp_path / "run", [question.golds[0] for question in league.questions])
-    found = impact(read_side(str(run), data=league.root), read_side(str(after)), ())
-    assert [(change.past.id, change.kind) for change in found.changed] == [("0", "rows"), ("1", "rows"), ("3", "rows")]
-
-
-def test_a_run_over_several_databases_has_no_single_one_to_be_replayed_on(league: Dataset, tmp_path: Path) -> None:
-    assert league.root is not None
-    run = run_of(league, tmp_path / "run", [question.golds[0] for question in league.questions])
-    results = json.loads((run / "results.json").read_text())
-    results["questions"][0]["database"] = "other"
-    (run / "results.json").write_text(json.dumps(results))
-    make_database(league.root / "spider" / "database" / "other" / "other.sqlite")
-    with pytest.raises(SettingsError, match="several databases"):
-        impact(read_side(str(run), data=league.root), read_side(str(tmp_path / "after.sqlite")), ())
-
-
-def test_runs_without_a_common_question_are_not_compared(league: Dataset, tmp_path: Path) -> None:
-    run = run_of(league, tmp_path / "run", [question.golds[0] for question in league.questions])
-    trial = trial_of(league.databases[0] / "league" / "league.sqlite", tmp_path)
-    results = json.loads((run / "results.json").read_text())
-    results["questions"] = results["questions"][1:]
-    (run / "results.json").write_text(json.dumps(results))
-    with pytest.raises(SettingsError, match="no question in common"):
-        impact(read_side(str(run), data=league.root), read_side(str(trial)), ())
+    before, after = changed(tmp_path, "DELETE FROM player WHERE id = 5")
+    drafts = tmp_path / "drafts.json"
+    drafts.write_text(json.dumps([question.golds[0] for question in league.questions]))
+    options = ["--model", f"replay:{drafts}", "--data", str(league.root), "--out", str(tmp_path / "run")]
+    assert tableturn("eval", "--dataset", "spider", *options).returncode == 0
+    found = impact(read_side(str(before)), read_side(str(after)), read_history(tmp_path / "run"))
+    assert [(change.past.source, change.kind) for change in found.changed] == [
+        (f"run:{number}", "rows") for number in (0, 1, 3)
+    ]
 
 
 def test_a_trail_of_several_databases_is_read_for_the_one_in_question(tmp_path: Path) -> None:
@@ -374,7 +263,7 @@ def test_impact_asks_no_model_and_names_what_does(option: list[str], tmp_path: P
     assert (unsettled["counts"]["unsettled"], unsettled["without_model_share"]) == (1, 0.0)
     ran = tableturn(*command, *option)
     assert ran.returncode == 2
-    assert "hold the trial or run with it, and give both folders" in ran.stderr
+    assert "give both to `tableturn report`" in ran.stderr
 
 
 def test_without_past_answers_there_is_nothing_to_replay(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 from tableturn.evals.metrics.statistics import Comparison, Interval, Judged, compare, detectable, interval
-from tableturn.evals.metrics.summary import repeats
 
 
 def outcomes(right: list[bool], clusters: int) -> list[Judged]:
@@ -102,13 +101,3 @@ def test_a_comparison_is_told_in_words() -> None:
         "b and a cannot be told apart on these 60 questions: +1.7 points, between -7.0 and +10.0, p = 1.0000; "
         "so many can show 12 points."
     )
-
-
-def test_repeats_tell_chance_from_skill() -> None:
-    runs = [{"1": True, "2": True, "3": False}, {"1": True, "2": False, "3": False}]
-    found = repeats(runs)
-    assert found.ex == (pytest.approx(2 / 3), pytest.approx(1 / 3))
-    assert (found.mean, found.always, found.never, found.unstable) == (pytest.approx(0.5), 1, 1, ("2",))
-    assert found.deviation == pytest.approx(2**0.5 / 6)
-    assert found.told == "EX 50.0 on average of 2 runs, deviation 23.6; always right 1, never 1, unstable 1"
-    assert repeats([{}, {}]).told == "no question was judged"

@@ -11,7 +11,8 @@ import httpx2
 import openai
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.serve import create_app
+from tableturn.serve import ServeSettings, create_app
+from tableturn.serve.config import Limits
 
 from tests.serve.conftest import scripted, serving
 from tests.support.scripted import ScriptedModel
@@ -44,7 +45,7 @@ async def test_completion(asked: tuple[openai.AsyncOpenAI, Any]) -> None:
     assert reply.usage.prompt_tokens > 0
 
 
-@pytest.mark.parametrize(("sure", "certainty"), [(40, "Unsure: the model says: some may be counted twice."), (95, "")])
+@pytest.mark.parametrize(("sure", "certainty"), [(40, "Unsure: the model says “some may be counted twice”."), (95, "")])
 async def test_a_doubt_is_one_sentence(
     shop: Path, agent_over: Callable[..., SQLAgent], sure: int, certainty: str
 ) -> None:
@@ -109,3 +110,21 @@ async def test_a_stream_that_waits_says_so(
         text = (await client.post("/v1/chat/completions", json=body)).text
     assert "\n: still here\n" in text
     assert text.endswith("data: [DONE]\n\n")
+
+
+async def test_a_chat_elsewhere_is_not_listed_and_a_refused_one_is_gone(
+    shop: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    limits = Limits(dollars_a_day=0.00001, dollars_a_million=(1.0, 1.0))
+    app = create_app(agent_over(shop, model=scripted()), settings=ServeSettings(limits=limits))
+    async with app.router.lifespan_context(app):
+        client, store = openai_client(app), (await app.state.house.server()).store
+        owner = (await app.state.house.server()).anybody().owner
+        messages: Any = [{"role": "user", "content": "Who are the customers?"}]
+        await client.chat.completions.create(model="tableturn", messages=messages)
+        assert store.threads(owner) == ()
+        kept = store.threads(owner, listed=False)
+        with pytest.raises(openai.RateLimitError):
+            await client.with_options(max_retries=0).chat.completions.create(model="tableturn", messages=messages)
+        assert store.threads(owner, listed=False) == kept
+        assert len(kept) == 1

@@ -19,7 +19,7 @@ from tableturn.serve import ServeSettings
 from tableturn.serve.mcp import mcp_server
 from tableturn.serve.server import given, opened_server
 
-from tests.serve.conftest import scripted
+from tests.serve.conftest import scripted, serving
 from tests.support.scripted import ScriptedModel
 
 TOOLS = {"ask", "run_sql", "schema", "values", "explain", "approve"}
@@ -53,7 +53,22 @@ async def test_what_speaks_against_an_answer_is_told(shop: Path, agent_over: Cal
     async with calling(agent_over(shop, model=model)) as client:
         answer = await called(client, "ask", question="How many customers are there?")
     assert list(answer)[-1] == "confidence_reason"
-    assert answer["confidence_reason"] == "the model says: some may be counted twice"
+    assert answer["confidence_reason"] == "the model says “some may be counted twice”"
+
+
+async def test_a_result_is_one_line_and_the_page_does_not_list_it(
+    shop: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    async with opened_server(given(agent_over(shop)), None, ServeSettings()) as server:
+        async with Client(mcp_server(server.anybody)) as client:
+            result = await client.call_tool("ask", {"question": "Who are the customers?"})
+            (part,) = result.content
+            text = getattr(part, "text", "")
+            assert json.loads(text) == result.structured_content
+            assert "\n" not in text
+            threads = (await client.read_resource("tableturn://threads")).contents
+        assert server.store.threads(server.anybody().owner) == ()
+        assert len(json.loads(getattr(threads[0], "text", ""))) == 1
 
 
 async def test_every_tool(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
@@ -157,3 +172,8 @@ async def test_over_stdio(shop: Path, tmp_path: Path) -> None:
     async with Client(stdio_client(StdioServerParameters(command=sys.executable, args=command))) as client:
         answer = await called(client, "ask", question="How many customers are there?")
         assert answer["rows"] == [[3]]
+
+
+async def test_no_stream_without_sessions_holds_up_the_end(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    async with serving(agent_over(shop)) as client:
+        assert (await client.get("/mcp", headers={"accept": "text/event-stream"})).status_code == 405

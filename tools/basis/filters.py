@@ -11,16 +11,9 @@ from sqlglot import exp
 from ..sql.explain.explainer import Explainer
 from ..sql.query import Condition, Query
 from ..values.match import ValueMatch
-from ..values.schema_words import name_stems
-from ..values.text_words import words
+from ..words import MONTHS, NUMBER_WORDS, name_stems, words
 
 _YEAR = re.compile(r"(1[89]|20)\d\d")
-_NUMBERS: dict[str, int] = {
-    word: number
-    for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)  # noqa: SIM905
-}
-_MONTHS = """january february march april may june july august september october november
-    december""".split()  # noqa: SIM905 - read as a sentence
 _AFTER = frozenset({"after", "later", "following", "past"})
 _BEFORE = frozenset({"before", "until", "earlier", "by", "prior"})
 _SINCE = frozenset({"since", "from", "starting", "on"})
@@ -167,7 +160,7 @@ class _QuestionWords:
 
     def _number(self, value: float) -> str:
         for word in self._words:
-            if word.folded.replace(",", "") == f"{value:g}" or _NUMBERS.get(word.folded) == value:
+            if word.folded.replace(",", "") == f"{value:g}" or NUMBER_WORDS.get(word.folded) == value:
                 return word.text
         pattern = f"{value:,.0f}" if value.is_integer() else f"{value:g}"
         if re.search(rf"(?<![\d.,]){re.escape(pattern)}(?![\d])", self._question):
@@ -177,7 +170,7 @@ class _QuestionWords:
     def _month(self, value: str | float) -> str:
         """The name of a month that stands as its number."""
         text = str(value).removesuffix(".0")
-        name = _MONTHS[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= 12 else ""
+        name = MONTHS[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= 12 else ""
         return self._word(name, name[:3]) if name else ""
 
     def _time(self, text: str, node: exp.Expr) -> str:
@@ -189,7 +182,7 @@ class _QuestionWords:
         if years and year.group() not in years:
             return self._word(self._near(text, node))
         month = re.match(r"\d{4}-(\d\d)", text)
-        names = [_MONTHS[int(month[1]) - 1]] if month and 1 <= int(month[1]) <= 12 else []
+        names = [MONTHS[int(month[1]) - 1]] if month and 1 <= int(month[1]) <= 12 else []
         return " ".join(word.text for word in self._words if word.folded in names or word.folded == year.group())
 
     def _near(self, text: str, node: exp.Expr) -> str:

@@ -8,10 +8,9 @@ from typing import Literal
 from sqlglot import exp
 
 from ..sql.explain.explainer import Explainer
-from ..sql.explain.phrases import listed, plain_name
 from ..sql.query import Query, is_aggregate
 from ..sql.scope import Scope, Source
-from ..stemming import singular
+from ..words import listed, plain_name, singular
 
 Duplicates = Literal["kept", "removed", "none"]
 """Whether equal rows of a result are kept, were removed, or cannot be."""

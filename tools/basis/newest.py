@@ -36,10 +36,8 @@ class Newest:
             return ""
 
     def _look(self, _state: str, table: str, column: str) -> str:
-        schema, _, name = ("", "", table) if self._dialect == "sqlite" else table.rpartition(".")
         quoted = naming(self._dialect).quoted
-        source = ".".join(quoted(part) for part in (schema, name) if part)
-        query = f"SELECT MAX({quoted(column)}) AS newest FROM {source}"
+        query = f"SELECT MAX({quoted(column)}) AS newest FROM {quoted(table)}"
         try:
             result = self._execute(query, Limits(seconds=_SECONDS, rows=1))
         except TableturnError:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from ..database.table import Cell
+from ..words import english_stem
 from .chart import Axis, Chart, Mark
 from .columns import Column, cut, read_columns, words_of
 from .wish import Kind, Wish
@@ -66,10 +67,8 @@ class _Result:
         return next(named, len(self.wish.x))
 
     def _named(self, column: Column, words: str) -> int:
-        from ..stemming import english_stem as stem  # most results are drawn without it
-
-        wanted = set(map(stem, words_of(words)))
-        return len(wanted.intersection(map(stem, column.words)))
+        wanted = set(map(english_stem, words_of(words)))
+        return len(wanted.intersection(map(english_stem, column.words)))
 
 
 def choose(

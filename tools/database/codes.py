@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..stemming import singular
+from ..words import singular
 from .schema import Codes, ColumnSchema, ForeignKey, TableSchema
 from .table import Cell
 

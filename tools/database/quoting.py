@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import string
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -62,6 +63,10 @@ class Naming:
     def written(self, name: str) -> str:
         """A declared name as a query has to write it: in quotes only where it needs them."""
         return name if self.is_plain(name) else self.quoted(name)
+
+    def written_path(self, path: Iterable[str]) -> str:
+        """A table's name as a query has to write it, its schema's before it where that is a part of it."""
+        return ".".join(map(self.written, path))
 
 
 @lru_cache(maxsize=64)

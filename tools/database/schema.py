@@ -88,6 +88,7 @@ class TableSchema:
         definition: A view's query; empty for a table, and where the engine does not tell.
         brief: Whether of its columns names and keys are to be shown alone.
         like: A table shown before, with the same columns, if these are not to be shown again.
+        schema: The one whose name stands before its own in `name`, with a dot; empty where none does.
     """
 
     name: str
@@ -99,6 +100,7 @@ class TableSchema:
     definition: str = ""
     brief: bool = False
     like: str = ""
+    schema: str = ""
 
     def __post_init__(self) -> None:
         if self.total_columns < len(self.columns):
@@ -111,6 +113,11 @@ class TableSchema:
     def column(self, name: str) -> ColumnSchema | None:
         """The column of that name, else of that name in another case; None if there is none."""
         return self._by_name.get(name) or self._by_name.get(name.lower())
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The parts of its name that a query puts dots between: its schema, where that is a part, and its own name."""
+        return (self.schema, self.name[len(self.schema) + 1 :]) if self.schema else (self.name,)
 
     @property
     def primary_key(self) -> tuple[str, ...]:
@@ -177,6 +184,14 @@ class Schema:
         """The column of that table, names in any case; None if either is missing."""
         found = self.table(table)
         return found.column(name) if found else None
+
+    def path(self, table: str) -> tuple[str, ...]:
+        """The parts of a table's name, as `TableSchema.path`; of one that was left out here, by its dot."""
+        found = self.table(table)
+        if found is not None:
+            return found.path
+        schema, _, name = table.partition(".") if self.dialect != "sqlite" else ("", "", table)
+        return (schema, name) if schema and name else (table,)
 
     def alone(self) -> Schema:
         """These tables and columns as if the database had no others."""

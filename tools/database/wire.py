@@ -6,19 +6,20 @@ import os
 import socket
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import ormsgpack
 
 from ..errors import (
     DatabaseUnavailable,
+    NothingReadable,
     QueryError,
     QueryErrorKind,
     QueryFailed,
     QueryRejected,
     QueryTimeout,
     ResultTooLarge,
+    SettingsError,
     TableLocked,
     TableturnError,
 )
@@ -37,6 +38,7 @@ ERROR_BYTES = 1 << 16
 _ERRORS: dict[str, type[QueryError]] = {
     kind.__name__: kind for kind in (QueryError, QueryFailed, QueryRejected, QueryTimeout, ResultTooLarge, TableLocked)
 }
+_OF_OPENING = {kind.__name__: kind for kind in (DatabaseUnavailable, NothingReadable, SettingsError)}
 
 
 def pack_order(sql: str, limits: Limits, in_parts: bool = False) -> bytes:
@@ -50,27 +52,19 @@ def unpack_order(data: bytes) -> tuple[str, list[Any], bool]:
     return sql.decode("utf-8", "surrogatepass"), limits, in_parts
 
 
-@dataclass(frozen=True)
-class Opening:
-    """The first message to a worker: which database, under which permissions."""
+def pack_opening(path: str | os.PathLike[str], permissions: Permissions, *more: Any) -> bytes:
+    """Which database a worker opens, under which permissions, and what else its engine has to know."""
+    layers = [(layer.allow, layer.deny) for layer in permissions.layers()]
+    return ormsgpack.packb((os.fsencode(path), layers, *more))
 
-    path: str
-    permissions: Permissions
 
-    def pack(self) -> bytes:
-        """As bytes."""
-        return ormsgpack.packb(
-            (os.fsencode(self.path), [(layer.allow, layer.deny) for layer in self.permissions.layers()])
-        )
-
-    @classmethod
-    def unpack(cls, data: bytes) -> Opening:
-        """What `pack` gave."""
-        path, layers = ormsgpack.unpackb(data)
-        permissions: Permissions | None = None
-        for allow, deny in reversed(layers):
-            permissions = Permissions(tuple(allow), tuple(deny), permissions)
-        return cls(os.fsdecode(path), permissions or Permissions())
+def unpack_opening(data: bytes) -> Any:
+    """What `pack_opening` was given."""
+    path, layers, *more = ormsgpack.unpackb(data)
+    permissions: Permissions | None = None
+    for allow, deny in reversed(layers):
+        permissions = Permissions(tuple(allow), tuple(deny), permissions)
+    return os.fsdecode(path), permissions or Permissions(), *more
 
 
 def pack_error(error: TableturnError) -> bytes:
@@ -83,8 +77,8 @@ def pack_error(error: TableturnError) -> bytes:
 def unpack_error(data: bytes) -> TableturnError:
     """The error that a worker gave."""
     match ormsgpack.unpackb(data):
-        case [str(name), str(), str(message)] if name == DatabaseUnavailable.__name__:
-            return DatabaseUnavailable(message)
+        case [str(name), str(), str(message)] if name in _OF_OPENING:
+            return _OF_OPENING[name](message)
         case [str(name), str(kind), str(message)] if name in _ERRORS and kind in QueryErrorKind.__args__:
             known: Any = kind
             return _ERRORS[name](message, known)
@@ -159,6 +153,7 @@ def _fill(line: socket.socket, view: memoryview, overdue: Callable[[], None] | N
     return True
 
 
+_LONG_INTEGER = 1
 _CELLS = frozenset({int, float, str, bytes, type(None)})
 _TYPES = frozenset({"integer", "real", "text", "blob", "null", "mixed"})
 
@@ -166,7 +161,19 @@ _TYPES = frozenset({"integer", "real", "text", "blob", "null", "mixed"})
 def pack_table(table: Table) -> bytes:
     """A result as bytes."""
     columns = tuple(zip(*table.rows, strict=True))
-    return ormsgpack.packb((table.columns, table.types, len(table.rows), columns, table.truncated, table.elapsed))
+    told = (table.columns, table.types, len(table.rows), columns, table.truncated, table.elapsed)
+    return ormsgpack.packb(told, _long_integer, ormsgpack.OPT_PASSTHROUGH_BIG_INT)
+
+
+def _long_integer(value: Any) -> ormsgpack.Ext:
+    """One that has no other form here."""
+    if not isinstance(value, int):
+        raise TypeError(f"a {type(value).__name__} is no value")
+    return ormsgpack.Ext(_LONG_INTEGER, value.to_bytes(value.bit_length() // 8 + 1, signed=True))
+
+
+def _extended(_: int, data: bytes) -> int:
+    return int.from_bytes(data, signed=True)
 
 
 def unpack_table(data: bytes) -> Table:
@@ -176,7 +183,7 @@ def unpack_table(data: bytes) -> Table:
         ValueError: These bytes are no result.
     """
     try:
-        names, types, count, columns, truncated, elapsed = ormsgpack.unpackb(data)
+        names, types, count, columns, truncated, elapsed = ormsgpack.unpackb(data, ext_hook=_extended)
         if not all(_CELLS.issuperset(set(map(type, column))) for column in columns):
             raise ValueError("a cell is no value")
         rows = tuple(zip(*columns, strict=True))

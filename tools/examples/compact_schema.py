@@ -46,10 +46,12 @@ def regular_example(example: Example) -> Example:
 
 def _table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     """Return the table that a line describes, and what it references; None where it describes none."""
-    name, *rest = [piece for piece in _PIECE.findall(line) if piece != "^"] or [""]
-    if not _NAME.fullmatch(name) or rest[:1] != ["("]:
+    pieces = [piece for piece in _PIECE.findall(line) if piece != "^"] or [""]
+    path = _path(pieces, 0)
+    rest = pieces[2 * len(path) - 1 :]
+    if not _NAME.fullmatch(pieces[0]) or rest[:1] != ["("]:
         return None
-    table = _unquoted(name)
+    table = ".".join(path)
     columns: list[ColumnSchema] = []
     keys: list[ForeignKey] = []
     primary = 0
@@ -61,13 +63,19 @@ def _table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
             primary += is_primary
             columns.append(_column(item, primary if is_primary else 0))
             keys += [
-                ForeignKey(
-                    table, (columns[-1].name,), _unquoted(item[place + 1]), (_unquoted(item[place + 3]),), arrow == "~>"
-                )
+                ForeignKey(table, (columns[-1].name,), ".".join(target[:-1]), target[-1:], arrow == "~>")
                 for place, arrow in enumerate(item[:-3])
-                if arrow in _ARROWS
+                if arrow in _ARROWS and len(target := _path(item, place + 1)) > 1
             ]
-    return TableSchema(table, tuple(columns)), keys
+    return TableSchema(table, tuple(columns), schema=".".join(path[:-1])), keys
+
+
+def _path(pieces: _Item, start: int) -> tuple[str, ...]:
+    """Return the parts of a name, between which dots stand."""
+    end = start + 1
+    while pieces[end : end + 1] == ["."]:
+        end += 2
+    return tuple(map(_unquoted, pieces[start:end:2]))
 
 
 def _items(pieces: _Item) -> list[_Item]:
@@ -94,13 +102,14 @@ def _column(item: _Item, primary_key: int) -> ColumnSchema:
 def _composite(table: str, item: _Item) -> list[ForeignKey]:
     """Read `(a, b) -> t(c, d)`."""
     arrow = next((place for place, piece in enumerate(item) if piece in _ARROWS), len(item))
+    path = _path(item, arrow + 1)
     columns, references = (
         tuple(_unquoted(piece) for piece in part if _NAME.fullmatch(piece))
-        for part in (item[:arrow], item[arrow + 2 :])
+        for part in (item[:arrow], item[arrow + 2 * len(path) :])
     )
     if not references:
         return []
-    return [ForeignKey(table, columns, _unquoted(item[arrow + 1]), references, item[arrow] == "~>")]
+    return [ForeignKey(table, columns, ".".join(path), references, item[arrow] == "~>")]
 
 
 def _unquoted(name: str) -> str:

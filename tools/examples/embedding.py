@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ExampleStoreError, SettingsError
-from ..values.text_words import fold, stem
+from ..words import fold, stem
 from .example import brief_repr, one_line
 
 Vectors = npt.NDArray[np.float32]

@@ -16,7 +16,7 @@ from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, Que
 from ..record_files import read_records
 from ..results import same_result
 from ..sql.parse import join_split_operators
-from ..values.text_words import stems
+from ..words import stems
 from .entry import example_of, refusal, sound
 from .example import Example, brief_repr, from_json, from_mapping, one_line
 from .rights import approval_of, database_identity, schema_part

@@ -10,23 +10,17 @@ from typing import Literal
 from ..database.schema import Schema
 from ..sql import question_skeleton
 from ..values.match import ValueMatch
-from ..values.text_words import fold, stem
+from ..words import FUNCTION_WORDS, fold, listed_words, name_parts, stem
 from .compact_schema import read_compact
 
 SkeletonForm = Literal["marked", "plain"]
 """`marked` leaves a schema's common words in and adds marks; `plain` is the paper's (revision chain 3.1.2)."""
 
 _TOKEN = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^“”]+”|[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,:-]\d+)*|[,?.]")
-_NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
-_SMALL = frozenset(
-    """
-    a an and are as at be by do does each for from has have how in is it list many me more most much number of on or
-    order show than that the their there to total was what when where which who whose with
-""".split()  # noqa: SIM905 - read as a sentence
-)
-_ENDS_LIST = frozenset(
-    "of for whose that with where which who from in by order sorted ordered ? .".split()  # noqa: SIM905
-)
+_SMALL = FUNCTION_WORDS | listed_words("list number order total")
+"""Words that ask for SQL, also where a schema has them; it may well have a name, a type or a date that is asked for."""
+
+_ENDS_LIST = listed_words("of for whose that with where which who from in by order sorted ordered ? .")
 
 
 def mask(
@@ -104,4 +98,4 @@ def _words(
 
 
 def _stems(name: str) -> list[str]:
-    return [stem(fold(part)) for part in _NAME_PART.findall(name)]
+    return list(map(stem, name_parts(name)))

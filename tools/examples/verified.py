@@ -16,7 +16,7 @@ from ..errors import SQLParseError
 from ..sql import Query
 from ..sql.keywords import quote_text
 from ..sql.literals import searched_literals
-from ..values.text_words import Word, words
+from ..words import Word, words
 from .example import Example
 
 Spelt = Callable[[str, str, str], str | None]

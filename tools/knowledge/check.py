@@ -137,12 +137,12 @@ def _compile(entry: Entry, fragment: Fragment, schema: Schema, database: Databas
         raise KnowledgeError(
             wrong if entry.kind == "metric" else "a term's SQL is a condition on a row, no aggregate or value"
         )
-    first, *others = (exp.Table(this=exp.to_identifier(name, quoted=True)) for name in fragment.tables)
+    first, *others = (exp.table_(*schema.path(name)[::-1], quoted=True) for name in fragment.tables)
     sources = exp.select("1").from_(first)
     for table in others:
         sources = sources.join(table, join_type="CROSS")
     query = sources.select(tree, append=False) if entry.kind == "metric" else sources.where(tree)
-    named = {find_table(schema, node.name) for node in tree.find_all(exp.Table)} | set(fragment.tables)
+    named = {find_table(schema, node.name, node.db) for node in tree.find_all(exp.Table)} | set(fragment.tables)
     statement = query.sql(dialect=schema.dialect)
     failed = database.compile_check(statement, [table for table in schema.tables if table.name in named])
     if failed is not None:
@@ -162,7 +162,7 @@ def join_key(entry: Entry, schema: Schema) -> ForeignKey:
             raise KnowledgeError("a join is written as visits.customer_ref = customers.id, further pairs after AND")
         if not all(side.table for side in sides):
             raise KnowledgeError(f"{pair.sql()!r} lacks a table: write visits.customer_ref = customers.id")
-        tables = [find_table(schema, side.table) for side in sides]
+        tables = [find_table(schema, side.table, side.db) for side in sides]
         ends.append([(table, find_column(schema, table, side.name)) for table, side in zip(tables, sides, strict=True)])
     if len({(left[0], right[0]) for left, right in ends}) != 1:
         raise KnowledgeError("a join is of two tables: write each pair in the same order")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ..values.text_words import stems
+from ..words import stems
 
 EntryKind = Literal["term", "metric", "column", "table", "join", "convention", "never"]
 """What an entry is: a word of the business, something that is computed, a description, or a rule."""

@@ -11,11 +11,10 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from ..errors import KnowledgeError, SQLParseError
-from ..sql import Query
+from ..sql import Query, spell_tables
 from ..sql.dialects import rules_of
 from ..sql.keywords import KEYWORDS
-from ..sql.suggest import nearest_names, one_of
-from ..values.text_words import stems
+from ..words import did_you_mean, listed, nearest_names, stems
 from .entry import Entry, Item
 
 _NAMED = re.compile(r"\b(?:METRIC|TERM)\s*\(\s*'", re.IGNORECASE)
@@ -79,15 +78,15 @@ def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragme
     Raises:
         KnowledgeError: It is none, or names what the schema lacks; the message has the nearest name.
     """
-    tree = parse_fragment(sql, schema.dialect)
+    tree = parse_fragment(spell_tables(f"SELECT {sql}", schema).removeprefix("SELECT "), schema.dialect)
     columns: list[Item] = []
     for column in outer_columns(tree):
         table, name = _place(column, schema, about)
-        column.set("table", exp.to_identifier(table, quoted=True))
+        name_table(column, schema.path(table))
         column.set("this", exp.to_identifier(name, quoted=True))
         columns.append((table, name))
-    for table in tree.find_all(exp.Table):
-        find_table(schema, table.name)
+    for node in tree.find_all(exp.Table):
+        find_table(schema, node.name, node.db)
     if not columns and not (about and fragment_kind(tree) == "metric"):
         raise KnowledgeError(
             f"{sql!r} names no column: qualify columns by their tables, as in orders.total; "
@@ -104,7 +103,7 @@ def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragme
 
 def _place(column: exp.Column, schema: Schema, about: Sequence[str]) -> Item:
     if column.table:
-        table = find_table(schema, column.table)
+        table = find_table(schema, column.table, column.db)
         return table, find_column(schema, table, column.name)
     holders = _holders(schema, column.name)
     likely = [table for table in holders if table in about] or holders
@@ -112,7 +111,7 @@ def _place(column: exp.Column, schema: Schema, about: Sequence[str]) -> Item:
         names = {held.name for table in schema.tables for held in table.columns}
         raise KnowledgeError(f"there is no column {column.name!r}{_near(column.name, names)}")
     if len(likely) > 1:
-        raise KnowledgeError(f"{column.name!r} is a column of {one_of(likely)}: qualify it by its table")
+        raise KnowledgeError(f"{column.name!r} is a column of {listed(likely, 'or')}: qualify it by its table")
     return likely[0], find_column(schema, likely[0], column.name)
 
 
@@ -120,16 +119,27 @@ def _holders(schema: Schema, column: str) -> list[str]:
     return [table.name for table in schema.tables if table.column(column) is not None]
 
 
-def find_table(schema: Schema, name: str) -> str:
+def name_table(column: exp.Column, path: Sequence[str]) -> None:
+    """Write a table's name before a column, its schema's before it where that is a part of it."""
+    for key, name in zip(("table", "db"), path[::-1], strict=False):
+        column.set(key, exp.to_identifier(name, quoted=True))
+
+
+def find_table(schema: Schema, name: str, within: str = "") -> str:
     """Return a table's name as the schema has it.
+
+    Args:
+        schema: What is looked through.
+        name: As it is written.
+        within: The schema that is named before it.
 
     Raises:
         KnowledgeError: There is no such table.
     """
-    found = schema.table(name)
+    found = schema.table(f"{within}.{name}") or schema.table(name)
     if found is None:
         if holders := _holders(schema, name):
-            raise KnowledgeError(f"{name!r} is a column of {one_of(holders)}: qualify it by its table")
+            raise KnowledgeError(f"{name!r} is a column of {listed(holders, 'or')}: qualify it by its table")
         raise KnowledgeError(f"there is no table {name!r}{_near(name, [table.name for table in schema.tables])}")
     return found.name
 
@@ -148,8 +158,8 @@ def find_column(schema: Schema, table: str, name: str) -> str:
 
 
 def _near(name: str, known: Sequence[str] | set[str]) -> str:
-    near = nearest_names(name, known, 2)
-    return f"; did you mean {one_of(near)}?" if near else ""
+    near = did_you_mean(nearest_names(name, known, 2))
+    return f"; {near}" if near else ""
 
 
 def counted_where(expression: str, condition: str, dialect: str) -> str:
@@ -212,13 +222,19 @@ def _within(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
     aliases: dict[str, str] = {}
     for node in filter(None, (source, *joins)):
         if isinstance(node.this, exp.Table):
+            aliases.setdefault(_dotted(node.this.parts), node.this.alias_or_name)
             aliases.setdefault(node.this.name.lower(), node.this.alias_or_name)
     for column in outer_columns(fragment):
-        alias = aliases.get(column.table.lower())
+        alias = aliases.get(_dotted(column.parts[:-1]))
         if alias is not None and alias.lower() != column.table.lower():
+            column.set("db", None)
             quoted = column.args["table"].quoted or not alias.isidentifier()
             column.set("table", exp.to_identifier(alias, quoted=quoted))
     return fragment
+
+
+def _dotted(parts: Iterable[exp.Expr]) -> str:
+    return ".".join(part.name.lower() for part in parts)
 
 
 def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Schema) -> tuple[Entry, ...]:

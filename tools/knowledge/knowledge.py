@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..database.schema import Schema
 from ..values.match import ValueMatch
-from ..values.schema_words import name_words
-from ..values.text_words import fold, stem
+from ..words import fold, name_words, stem
 from .check import Problem, check_entries, join_key
 from .entry import Entry, Selection
 from .read import DATABASE

@@ -14,9 +14,9 @@ from ..errors import SQLParseError
 from ..sql import Query
 from ..sql.dialects import rules_of
 from ..sql.parse import MAX_LENGTH
-from ..values.schema_words import name_words
-from ..values.text_words import Word, fold, stem, words
+from ..words import STOP_WORDS, Word, fold, listed_words, name_words, stem, words
 from .entry import Entry, Item
+from .fragment import name_table
 from .imports import quoted
 
 MOST = 200_000
@@ -24,11 +24,8 @@ MOST = 200_000
 
 _SHOWN = 5
 
-_ORDINARY = frozenset(
-    """a an and are as at be by did do does every for from give has have how in is it list many me much of on or our per
-    show that the their there to was we were what when where which who whose with each all any number total average most
-    least top name names last first year month day between than more less""".split()  # noqa: SIM905 - read as a sentence
-)
+_ORDINARY = STOP_WORDS | listed_words("average day first last month name names top total year")
+"""Words that are no part of a term's name."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,7 @@ class _QueryParts:
         query = Query.of(sql, schema.dialect, schema)
         tree = query.tree
         self._places: dict[int, Item] = {id(column.node): column.item for column in query.columns}
-        self._dialect = schema.dialect
+        self._schema = schema
         self.conditions: dict[str, exp.Expr] = {}
         for holder in tree.find_all(exp.Where, exp.Having, exp.Join):
             condition = holder.args.get("on") if isinstance(holder, exp.Join) else holder.this
@@ -148,9 +145,11 @@ class _QueryParts:
         pairs = zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True)
         for own, column in pairs:
             if place := self.place(own):
-                column.set("table", exp.to_identifier(place[0], quoted=not place[0].isidentifier()))
-                column.set("this", exp.to_identifier(place[1], quoted=not place[1].isidentifier()))
-        return copy.sql(dialect=self._dialect)
+                column.set("this", exp.to_identifier(place[1], quoted=True))
+                name_table(column, self._schema.path(place[0]))
+                for part in column.parts:
+                    part.set("quoted", not part.name.isidentifier())
+        return copy.sql(dialect=self._schema.dialect)
 
 
 def _values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..errors import KnowledgeError
 from ..folders import data_folder
+from ..words import nearest_names
 from .entry import Entry, EntryKind
 from .file import KnowledgeFile
 from .imports import from_markdown, import_file
@@ -121,8 +122,6 @@ def parse_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:
 
 def _first_fault(error: ValidationError) -> str:
     """Return the first fault in one line, with its place and, of an unknown field, the fields that there are."""
-    from ..sql.suggest import nearest_names
-
     faults = error.errors(include_url=False)
     # A misspelt field is one too many and one missing: the former says what to do.
     fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])

@@ -11,12 +11,21 @@ from functools import cache, lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from rapidfuzz import fuzz, process
-
-from ..linking.vocabulary import question_words, shipped
-from ..values.question import stop_words
-from ..values.schema_words import name_stems, synonyms
-from ..values.text_words import fold, stem, stems
+from ..linking.vocabulary import shipped
+from ..words import (
+    FUNCTION_WORDS,
+    IRREGULAR_PLURALS,
+    NUMBER_WORDS,
+    STOP_WORDS,
+    fold,
+    listed_words,
+    name_stems,
+    question_words,
+    stem,
+    stems,
+    synonyms,
+    taken_for,
+)
 from .entry import Entry, Item, Selection
 
 if TYPE_CHECKING:
@@ -41,17 +50,14 @@ _POSSIBLE = 0.15
 _LINE = 4
 """Characters that one line of a list takes beside its text."""
 
-_TYPO_LENGTH, _TYPO = 5, 88.0
-"""Shortest word that may be mistyped, and least likeness, of 100, to the word that was meant."""
+_TYPO_LENGTH = 5
+"""Letters of the shortest word that may be mistyped."""
 
 _SYNONYM, _KIN, _LEARNED = 0.8, 0.7, 0.3
 """What another word for the same and another form of a word count, and the least weight of a learned association."""
 
 _HEAD, _BEGINNING, _TAIL = 4, 5, 3
 """Letters of the shortest word with other forms, those that two forms share, and those that they may differ in."""
-
-_PLURALS = {"women": "woman", "men": "man", "children": "child", "people": "person", "feet": "foot"}
-"""Stems of plurals that no stemmer brings back."""
 
 _PLURAL = re.compile(r"\b([A-Z0-9]{2,})s\b")
 """An abbreviation in the plural: SRs."""
@@ -60,12 +66,13 @@ _ABBREVIATION = re.compile(r"[A-Z][A-Z0-9]{2,5}")
 _LONGEST = 4
 """Words of which an abbreviation is looked for."""
 
-_SMALL = """
-    a an and are as at be by do does each for from has have how in is it its list many me more most much no not of on
-    one or our show than that the their there to this was we were what when where which who with you your give all any
-    per every number two three four five six seven eight nine ten twelve fifteen twenty fifty hundred thousand
-"""
-_STOP = frozenset(stem(word) for word in _SMALL.split())
+_STOP = frozenset(
+    stem(word)
+    for word in FUNCTION_WORDS
+    | NUMBER_WORDS.keys()
+    | listed_words("all any every give its list no not number our per this we were you your")
+)
+"""Stems that no entry is found by; other stop words may stand in its name: `active until`."""
 
 
 class Wording:
@@ -83,11 +90,11 @@ class Wording:
 
     def mended(self, word: str) -> str:
         """Return a stem, or what was meant if it is mistyped."""
-        word = _PLURALS.get(word, word)
+        word = IRREGULAR_PLURALS.get(word, word)
         if word in self._words or len(word) < _TYPO_LENGTH:
             return word
         near = [other for length in (-1, 0, 1) for other in self._by_length.get(len(word) + length, ())]
-        hit = process.extractOne(word, near, scorer=fuzz.ratio, score_cutoff=_TYPO)
+        hit = taken_for(word, near)
         return hit[0] if hit else word
 
     def meant(self, word: str) -> Mapping[str, float]:
@@ -403,7 +410,7 @@ def _names(entry: Entry) -> list[tuple[str, ...]]:
 @cache
 def _says_little() -> frozenset[str]:
     """Return stems of words that questions over any data are made of."""
-    return _STOP | question_words() | frozenset(map(stem, stop_words()))
+    return _STOP | question_words() | frozenset(map(stem, STOP_WORDS))
 
 
 def _weight(entry: Entry) -> float:

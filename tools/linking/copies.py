@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ..database import Schema, TableSchema
 from ..derived import derived
-from ..values.schema_words import name_words
+from ..words import name_words
 
 _SET_ASIDE_WORDS = """
     archive archived backup backups bak bck bkp copy dep depr deprecated dump junk legacy obsolete old orig sandbox

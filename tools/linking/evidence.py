@@ -11,8 +11,7 @@ import numpy as np
 
 from ..database import Schema
 from ..values import ValueMatch
-from ..values.schema_words import name_words
-from ..values.text_words import Word, stem, words
+from ..words import Word, name_words, stem, words
 from .linked import STAR, PastTurn
 from .used import ROLES, PastUse, past_use
 from .vocabulary import Associations, Mentioned, Shares, Vocabulary, description_words

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from ..database.schema import ForeignKey, Schema
-from ..values.schema_words import name_stems
+from ..words import name_stems
 
 _INFERRED_COST = 1.5
 """An inferred key is taken only where it saves a table."""

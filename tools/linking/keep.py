@@ -12,7 +12,7 @@ from sqlglot.errors import SqlglotError
 from ..database.dialects import grammar_of
 from ..database.schema import ForeignKey, Schema, TableSchema
 from ..sql import Query
-from ..sql.suggest import nearest_names
+from ..words import nearest_names
 from .join_path import join_paths
 from .linked import STAR, SchemaItem
 from .used import read_past

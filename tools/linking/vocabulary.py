@@ -12,21 +12,14 @@ from importlib.resources import files
 
 import numpy as np
 import numpy.typing as npt
-from rapidfuzz import fuzz, process
 
-from ..values.schema_words import name_words
-from ..values.text_words import Word, fold, stem
+from ..words import FUNCTION_WORDS, Word, fold, name_words, stem, taken_for
 
 Shares = npt.NDArray[np.float64]
 """One number a name, from 0 to 1."""
 
-_NEAR = 84.0
-"""Least similarity (0 to 100) at which an unknown word is taken for a misspelt one of the schema."""
-
-_EMPTY = frozenset(
-    "a an and as at by each every for from in is its of on or that the this to was with".split()  # noqa: SIM905
-)
-"""Words without a meaning of their own: questions are full of them."""
+_EMPTY = FUNCTION_WORDS | {"every", "its", "this"}
+"""Words of a description that say nothing of what it describes."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +110,8 @@ class _Index:
             parts = self._joined.get(word.folded, [])
         if parts or len(word.folded) <= 3:
             return [(part, 1.0) for part in parts]
-        near = process.extractOne(word.folded, self._spellings.keys(), scorer=fuzz.ratio, score_cutoff=_NEAR)
-        return [(self._spellings[near[0]], near[1] / 100)] if near else []
+        near = taken_for(word.folded, self._spellings.keys())
+        return [(self._spellings[near[0]], near[1])] if near else []
 
 
 def _numbers(held: Iterable[tuple[str, int]]) -> dict[str, npt.NDArray[np.intp]]:
@@ -206,10 +199,3 @@ def shipped() -> Associations:
     """The associations that come with the package."""
     stored = json.loads((files(__package__ or "") / "data" / "associations.json").read_text("utf-8"))
     return Associations(stored["pairs"], stored["usual"])
-
-
-@cache
-def question_words() -> frozenset[str]:
-    """Stems of words that questions over any data are made of."""
-    text = (files(__package__ or "") / "data" / "question_words.txt").read_text("utf-8")
-    return frozenset(stem(fold(word)) for word in text.split())

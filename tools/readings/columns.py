@@ -12,13 +12,10 @@ from sqlglot import exp
 
 from ..database.column_kinds import column_kind
 from ..database.schema import ColumnSchema, ForeignKey, TableSchema
-from ..sql.explain.phrases import plain_name
 from ..sql.keywords import fold
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope, Source
-from ..stemming import singular
-from ..values.schema_words import name_stems
-from ..values.text_words import stem, stems
+from ..words import name_stems, plain_name, singular, stem, stems
 from .reading import Reading, Rival, column_of, parts
 
 _MOST_DATES = 2
@@ -243,7 +240,7 @@ def _by_other(query: Query, facts: Source, column: TableColumn, other: _Other) -
             this=column_of(facts, other.key.columns[0]),
             expression=exp.column(other.key.ref_columns[0], table=alias, quoted=True),
         )
-        joined = exp.alias_(exp.table_(other.table.name, quoted=True), alias, table=True, quoted=True)
+        joined = exp.alias_(exp.table_(*other.table.path[::-1], quoted=True), alias, table=True, quoted=True)
         edit.of(scope.select).join(joined, on=on, join_type="left", copy=False)
     for same in _same(query, column):
         edit.of(same.node).replace(exp.column(other.column.name, table=alias, quoted=True))

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema, TableSchema
-from ..sql.explain.phrases import plain_name
 from ..sql.query import Query, TableColumn, limit_count
 from ..sql.scope import Scope, Source
-from ..stemming import plural
-from ..values.schema_words import name_stems
+from ..words import name_stems, plain_name, plural
 from .reading import Reading, Rival, column_of, parts, things
 
 _NEARLY_ALL = 0.9

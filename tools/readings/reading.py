@@ -13,12 +13,9 @@ from sqlglot import exp
 
 from ..database.schema import ColumnSchema, ForeignKey, TableSchema
 from ..database.table import Cell
-from ..sql.explain.phrases import plain_name
 from ..sql.query import Edit, Query
 from ..sql.scope import Scope, Source
-from ..stemming import plural
-from ..values.schema_words import name_stems, name_words
-from ..values.text_words import stem, words
+from ..words import name_stems, name_words, plain_name, plural, stem, words
 
 Look = Callable[[str], Sequence[Cell] | None]
 """Gives the first column of a query's result as far as whoever asked may know it; None where that is not to be had."""

@@ -11,7 +11,7 @@ from ..database.schema import Schema
 from ..sql.query import Query
 from ..sql.scope import Scope
 from ..sql.untrusted import analysis_or
-from ..values.text_words import words
+from ..words import words
 from .columns import dates, likes, net
 from .counting import counts, zeros
 from .reading import Derivation, Look, QuestionContext, Reading, Rival

@@ -8,11 +8,9 @@ from sqlglot import exp
 
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
-from ..sql.explain.phrases import listed, plain_name
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope, Source
-from ..values.schema_words import name_stems
-from ..values.text_words import stem, stems
+from ..words import listed, name_stems, plain_name, stem, stems
 from .reading import Reading, Rival, add_condition, column_of, parts, things
 
 _OUT = frozenset(
@@ -42,6 +40,11 @@ _IN_FLAGS = frozenset({"active", "enabled", "valid", "current"})
 _GONE = frozenset(
     ["left", "ended", "terminated", "retired", "resigned", "deleted", "deactivated", "archived", "removed", "cancelled"]
 )
+_STATES = frozenset(
+    ["active", "enabled", "valid", "current", "inactive", "discontinued", "archived", "hidden", "obsolete"]
+)
+"""What things of a table may be while what they did still counts: who leaves them out asks how many there are."""
+
 _SETTLING = ("current", "currently", "today", "now", "still", "former", "ever", "active", "inactive", "everyone")
 _YES, _NO = frozenset({"1", "true", "t", "yes", "y"}), frozenset({"0", "false", "f", "no", "n"})
 _PREPOSITIONS = frozenset({"on", "at", "is", "date", "by"})
@@ -83,17 +86,26 @@ def _rival(
         condition: exp.Expr = exp.not_(exp.In(this=of, expressions=list(map(exp.Literal.string, values))))
         if column.nulls is not False and not column.not_null:
             condition = exp.or_(condition, of.copy().is_(exp.Null()))
-        words = f"{listed(list(map(plain_name, values)))} {{}}"
+        words, marks = f"{listed(list(map(plain_name, values)))} {{}}", set(map(str.casefold, values))
     elif own and not reading.context.has(*_SETTLING, *(parts(column.name) - _PREPOSITIONS)):
         flagged = _flag_condition(of, column) or _end_condition(reading, scope, table, column, of)
         if flagged is None:
             return None
         condition, words = flagged
+        marks = parts(column.name) & (_OUT_FLAGS | _IN_FLAGS)
     else:
+        return None
+    if marks and marks <= _STATES and not _is_how_many(reading, scope, source):
         return None
     words, edit = words.format(things(table)), reading.query.edit()
     add_condition(edit, scope, source, condition)
     return Rival("left_out", f"without {words}", f"{words} are in", edit.sql)
+
+
+def _is_how_many(reading: Reading, scope: Scope, source: Source) -> bool:
+    """Whether one number is asked for, of the rows of a table itself."""
+    grouped = scope.select.args.get("group") is not None
+    return not grouped and bool(reading.query.aggregates(scope)) and reading.row_source(scope) is source
 
 
 def _known_values(reading: Reading, source: Source, column: ColumnSchema) -> list[str]:
@@ -211,6 +223,8 @@ def _denied(query: Query, scope: Scope) -> Iterator[Rival]:
             if may_lack:
                 yield _or(query, column, part, exp.Null(), "NULL")
             continue
+        if isinstance(part, exp.NEQ) and query.literal(part.expression) == "":
+            continue  # whoever wants no empty text wants no missing one either
         is_denied = isinstance(part, exp.NEQ) or bool(part.args.get("negate"))
         is_denied = is_denied or (isinstance(part, exp.Not) and isinstance(denied, exp.In | exp.Like | exp.EQ))
         compares = not isinstance(getattr(denied, "expression", None), exp.Column) and not denied.args.get("query")

@@ -96,16 +96,16 @@ def confine_reader() -> None:
         _filter_calls(files=True)
 
 
-def drop_capabilities_for(path: str) -> None:
+def drop_capabilities_for(*paths: str) -> None:
     """Give up what root may do, for good, before the first thread.
 
     Root reads files that belong to others and are closed to everybody else. Where that is what it takes to read
-    `path`, the right to read (and no other) is kept.
+    `paths`, the right to read (and no other) is kept.
     """
     held = _capabilities()
     if held:
         _set_capabilities(0, held)
-        readable = os.access(path, os.R_OK, effective_ids=True)
+        readable = all(os.access(path, os.R_OK, effective_ids=True) for path in paths)
         _set_capabilities(held, held)
         _drop_capabilities(0 if readable else held & 1 << _CAP_DAC_READ_SEARCH)
 

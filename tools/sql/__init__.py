@@ -16,7 +16,7 @@ from .dialect_notes import dialect_notes
 from .explain import Heading, explain, headings
 from .findings import Finding
 from .literals import SearchedLiteral, searched_literals
-from .mend import Mended, mend_names
+from .mend import Mended, mend_names, spell_tables
 from .parse import parse_select, writes
 from .query import ALL_COLUMNS, Query, constants, is_ordered, used_items
 from .regular import regularize, same_sql
@@ -44,6 +44,7 @@ __all__ = [
     "same_sql",
     "searched_literals",
     "skeleton_similarity",
+    "spell_tables",
     "sql_skeleton",
     "used_items",
     "vectorize",

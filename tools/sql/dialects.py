@@ -11,6 +11,7 @@ from sqlglot.dialects.dialect import Dialect
 
 from ..database.dialects import grammar_of
 from ..database.quoting import Naming, engine_name, naming
+from ..database.schema import Schema
 
 Clause = Literal["select", "from", "where", "group", "having", "order", "window", "limit"]
 
@@ -56,6 +57,10 @@ class Rules:
     def shown(self, name: str) -> str:
         """A declared name as advice gives it: as a query has to write it, but in SQLite's always as declared."""
         return name if self.is_sqlite else self.naming.written(name)
+
+    def shown_table(self, table: str, schema: Schema) -> str:
+        """A table's name as advice gives it."""
+        return ".".join(map(self.shown, schema.path(table)))
 
     @property
     def is_sqlite(self) -> bool:

@@ -12,6 +12,7 @@ from sqlglot import exp
 from ..database.schema import Schema
 from .findings import MOST_LOOKED_UP, ColumnValues
 from .query import Query, plain_text
+from .scope import Scope
 from .untrusted import analysis_or
 
 
@@ -35,6 +36,7 @@ class SearchedLiteral:
         sought: Whether rows with it are wanted: not by `!=`, nor beside another of a list that a row has, nor if empty.
         near: The only value of the column that is like a text which no row has; empty if there is none, or several.
         written: A text as the query spells it, without wildcards at its ends; empty for a number.
+        needed: Whether the query gives nothing if no row has it; told only where there is one that is like it.
     """
 
     table: str
@@ -44,6 +46,7 @@ class SearchedLiteral:
     sought: bool = True
     near: str = ""
     written: str = ""
+    needed: bool = True
 
     @property
     def condition(self) -> str:
@@ -65,16 +68,16 @@ def searched_literals(sql: str, schema: Schema, contents: Contents) -> tuple[Sea
     """
     query = Query.of(sql, schema.dialect, schema)
     comparisons = (
-        node
+        (node, scope)
         for scope in query.scopes
         for node in query.own(scope, exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
         if not isinstance(node.parent, exp.Escape)  # its pattern is another without the escape
     )
-    searched = chain.from_iterable(_searched_by(node, query, contents) for node in comparisons)
+    searched = chain.from_iterable(_searched_by(node, query, scope, contents) for node, scope in comparisons)
     return tuple(dict.fromkeys(islice(searched, MOST_LOOKED_UP)))
 
 
-def _searched_by(node: exp.Expr, query: Query, contents: Contents) -> Iterator[SearchedLiteral]:
+def _searched_by(node: exp.Expr, query: Query, scope: Scope, contents: Contents) -> Iterator[SearchedLiteral]:
     """Yield what one comparison looks for; of a list with a text that is held, the others are only there in case."""
     found: list[tuple[tuple[str, str], str, str, bool]] = []
     for column, operand in query.operands(node):
@@ -93,4 +96,36 @@ def _searched_by(node: exp.Expr, query: Query, contents: Contents) -> Iterator[S
     for item, text, written, held in found:
         sought = bool(text) and (held or not excluded)
         alike = contents.nearest(*item, written, 2) if sought and not held and written else ()
-        yield SearchedLiteral(*item, text, held, sought, alike[0] if len(alike) == 1 else "", written)
+        near = alike[0] if len(alike) == 1 else ""
+        yield SearchedLiteral(*item, text, held, sought, near, written, not near or _is_needed(node, query, scope))
+
+
+_PASSED_ON = (exp.Alias, exp.And, exp.EQ, exp.Exists, exp.From, exp.GT, exp.GTE, exp.Having, exp.In, exp.Intersect)
+_PASSED_ON += (exp.Join, exp.LT, exp.LTE, exp.Paren, exp.Select, exp.Subquery, exp.Where)
+"""What gives nothing, or holds for no row, where a sub-query in it gives nothing."""
+
+
+def _is_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
+    """Whether a comparison that no row fulfils leaves the query without a result."""
+    own = (condition for condition in query.conditions(scope) if condition.node is node)
+    return any(one.clause != "on" or one.is_conjunct for one in own) and _carries(scope.select, query, set())
+
+
+def _carries(node: exp.Expr, query: Query, seen: set[str]) -> bool:
+    """Whether the query gives nothing where a SELECT, or a CTE by its name, gives nothing."""
+    counts = isinstance(node, exp.Select) and any(item.find(exp.Count) for item in node.expressions)
+    while node is not query.tree and (parent := node.parent) is not None:
+        if isinstance(parent, exp.CTE):
+            if parent.alias in seen:
+                return False
+            seen.add(parent.alias)
+            named = (table for table in query.tree.find_all(exp.Table) if table.name == parent.alias)
+            return any(_carries(table, query, seen) for table in named)
+        compares = isinstance(parent, exp.Binary) and not isinstance(parent, exp.And | exp.Intersect)
+        # A count of nothing is a number like others, and what a LEFT JOIN brings in is no condition.
+        if (compares and counts) or (isinstance(parent, exp.Join) and parent.side):
+            return False
+        if not isinstance(parent, _PASSED_ON) or parent.args.get("negate"):
+            return False
+        node = parent
+    return True

@@ -1,21 +1,19 @@
-"""Misspelt names of tables and columns, put right where only one can be meant."""
+"""Names of tables and columns that an engine would not read, put right where only one can be meant."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rapidfuzz.distance import OSA
 from sqlglot import exp
 
-from ..database.rendering.text import identifier
+from ..database.quoting import Naming
 from ..database.schema import Schema
+from ..words import spelt_alike
 from .query import Query
 from .scope import Resolution, Source
 from .untrusted import analysis_or
-
-_SHORT, _LONG = 4, 9
-"""Letters from which a name may be misspelt in one place, and in two."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,15 @@ class Mended:
     names: Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class _Place:
+    """The parts of a name in a query, and what is written instead; `meant` is the name that is told of, if any."""
+
+    parts: Sequence[exp.Identifier]
+    text: str
+    meant: str = ""
+
+
 @analysis_or(None)
 def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | None:
     """Replaces each table and column that is not there by the one whose name is nearest.
@@ -44,33 +51,104 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | 
         The query; None where a name has no nearest one, or more than one, or nothing is misspelt.
     """
     query = Query.of(sql, part.dialect, part)
-    tables = [table.name for table in part.tables if table.name not in avoid]
+    paths = {table.name: table.path for table in part.tables if table.name not in avoid}
     resolution = query.resolution
     unknown = [source for scope in resolution.scopes for source in scope.sources if not source.known]
-    found = list(_replaced(unknown, tables, resolution)) if unknown else list(_columns(resolution))
-    if not found or not all(name for _, name in found):
+    found = list(_tables(unknown, paths, resolution) if unknown else _columns(resolution))
+    if not found or not all(place.text for place in found):
         return None
-    text, names = query.sql, dict[str, str]()
-    for node, name in sorted(found, key=lambda pair: -int(pair[0].meta["start"])):
-        names[node.name] = name
-        text = text[: node.meta["start"]] + identifier(name, part.dialect) + text[node.meta["end"] + 1 :]
-    return Mended(text, names)
+    names = {_dotted(place.parts): place.meant for place in found if place.meant}
+    return Mended(_written(query, found), names)
 
 
-def _replaced(unknown: list[Source], known: list[str], resolution: Resolution) -> Iterator[tuple[exp.Identifier, str]]:
+@analysis_or("")
+def _spelt(sql: str, schema: Schema) -> str:
+    query = Query.of(sql, schema.dialect, schema)
+    naming, sources = query.rules.naming, [source for scope in query.scopes for source in scope.sources]
+    wrong = {
+        source: path for source in sources if (path := _path(source, schema)) and not _is_exact(source, path, naming)
+    }
+    called = Counter(naming.key(wrong[source][-1]) if source in wrong else source.name for source in sources)
+    # Beside another of its name, one keeps the name that it is called by.
+    kept = {source for source, path in wrong.items() if not source.node.alias and called[naming.key(path[-1])] > 1}
+    rows = {source.name: source for source in wrong}
+    places: list[_Place] = []
+    for source, path in wrong.items():
+        parts = _parts(source.node)[-len(path) :]
+        alias = f" AS {query.text(parts[-1])}" if source in kept else ""
+        places.append(_Place(parts, naming.written_path(path) + alias))
+    for reference in query.resolution.references:
+        node, source = reference.node, reference.source
+        qualifier = _parts(node)
+        if source is None and not qualifier:  # a whole row, as in count(t)
+            source, qualifier = rows.get(query.rules.key(node.this)), [node.this]
+        if source in wrong and source not in kept and qualifier and not source.node.alias:
+            places.append(_Place(qualifier, naming.written(wrong[source][-1])))
+    return _written(query, places) if places else ""
+
+
+def spell_tables(sql: str, schema: Schema) -> str:
+    """Write the names of a query's tables as the engine's own client reads them.
+
+    They may be there in any case, and with the schema as a part of the name: `"sales.Bill"` becomes `sales."Bill"`.
+    """
+    return sql if schema.dialect == "sqlite" else _spelt(sql, schema) or sql
+
+
+def _path(source: Source, schema: Schema) -> Sequence[str]:
+    """The name of the table that a source is for our engines, which take it in any case; empty if it is none."""
+    if not isinstance(source.node, exp.Table) or source.query is not None:
+        return ()
+    found = source.table or (None if source.known else schema.table(_dotted(_parts(source.node))))
+    return found.path if found else ()
+
+
+def _is_exact(source: Source, path: Sequence[str], naming: Naming) -> bool:
+    """Whether a table is named as the engine has it."""
+    parts = _parts(source.node)
+    return len(parts) >= len(path) and all(
+        naming.key(part.name, in_quotes=part.quoted) == naming.key(name)
+        and (part.name == name or not naming.tables_exact)
+        for part, name in zip(parts[-len(path) :], path, strict=True)
+    )
+
+
+def _parts(node: exp.Expr) -> list[exp.Identifier]:
+    """The parts of a table's name; of the one that stands before a column."""
+    keys = ("catalog", "db", "this" if isinstance(node, exp.Table) else "table")
+    return [part for key in keys if isinstance(part := node.args.get(key), exp.Identifier)]
+
+
+def _dotted(parts: Iterable[exp.Identifier]) -> str:
+    return ".".join(part.name for part in parts)
+
+
+def _written(query: Query, places: Iterable[_Place]) -> str:
+    """The query's text with other names."""
+    text = query.sql
+    for place in sorted(places, key=lambda place: -int(place.parts[0].meta["start"])):
+        text = text[: place.parts[0].meta["start"]] + place.text + text[place.parts[-1].meta["end"] + 1 :]
+    return text
+
+
+def _tables(unknown: list[Source], paths: Mapping[str, Sequence[str]], resolution: Resolution) -> Iterator[_Place]:
     """Tables' names, where they stand in FROM and before a column, each with the nearest; empty where there is none."""
-    nearest = {source.node.name: _nearest(source.node.name, known) for source in unknown}
-    places = [source.node.this for source in unknown]
-    unaliased = {source.node.name for source in unknown if not source.node.alias}
-    references = (reference.node for reference in resolution.references)
-    places += [node.args.get("table") for node in references if node.table in unaliased]
-    for node in places:
-        if isinstance(node, exp.Identifier) and "start" in node.meta:
-            yield node, nearest[node.name]
+    naming = resolution.rules.naming
+    for source in unknown:
+        if not isinstance(source.node, exp.Table):
+            continue
+        parts = _parts(source.node)
+        meant = _nearest(source.node.name, paths) or _nearest(_dotted(parts), paths)
+        path = paths.get(meant, ())
+        yield _Place(parts[-len(path) :], naming.written_path(path), meant)
+        for reference in resolution.references if not source.node.alias else ():
+            if reference.node.table == source.node.name:
+                yield _Place(_parts(reference.node)[-1:], naming.written_path(path[-1:]))
 
 
-def _columns(resolution: Resolution) -> Iterator[tuple[exp.Identifier, str]]:
+def _columns(resolution: Resolution) -> Iterator[_Place]:
     """Columns that are not there, each with the nearest of the tables that it may be of; empty where there is none."""
+    naming = resolution.rules.naming
     for reference in resolution.references:
         if reference.kind != "unknown" or reference.scope is None:
             continue
@@ -78,16 +156,15 @@ def _columns(resolution: Resolution) -> Iterator[tuple[exp.Identifier, str]]:
         known = {name for source in sources for name in (source.columns or {}).values()}
         node = reference.node.this
         if isinstance(node, exp.Identifier) and "start" in node.meta:
-            yield node, _nearest(node.name, sorted(known))
+            meant = _nearest(node.name, sorted(known))
+            yield _Place([node], naming.written(meant) if meant else "", meant)
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
     """The one name that differs in case and joints alone, or in a letter or two; empty where there is not just one."""
-    plain = _plain(name)
-    allowed = 0 if len(plain) < _SHORT else 1 if len(plain) < _LONG else 2
-    distances = [(OSA.distance(plain, _plain(other), score_cutoff=allowed), other) for other in known]
-    near = sorted(pair for pair in distances if pair[0] <= allowed)
-    return near[0][1] if near and (len(near) == 1 or near[0][0] < near[1][0]) else ""
+    near = spelt_alike(_plain(name), list(map(_plain, known)))
+    only = near and (len(near) == 1 or near[0][0] < near[1][0])
+    return next(other for other in known if _plain(other) == near[0][1]) if only else ""
 
 
 def _plain(name: str) -> str:

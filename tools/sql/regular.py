@@ -181,7 +181,9 @@ def _own_name(source: Source, naming: Naming) -> str:
     """What a query calls a table, or a CTE, that has no alias."""
     if not naming.tables_exact or source.query is not None:
         return quote_name(source.own, naming)
-    return quote_name(source.table.name if source.table is not None else source.node.name, naming)
+    table = source.table
+    declared = source.node.name if table is None else table.path[-1] if source.node.args.get("db") else table.name
+    return quote_name(declared, naming)
 
 
 def _drop_alias(source: Source, kept: set[Source], edits: Edits) -> None:

@@ -359,7 +359,9 @@ class _Resolver:
     def _qualified(self, node: exp.Column, name: str, scope: Scope | None, refer: _Refer) -> Reference:
         wanted = self.rules.key(node.args["table"])
         for level in outwards(scope):
-            named = [source for source in level.sources if source.name == wanted]
+            named = [
+                source for source in level.sources if source.name == wanted and self._is_of(source, node.args.get("db"))
+            ]
             holders = [source for source in named if source.columns is None or name in source.columns]
             if len(holders) > 1:
                 return refer("ambiguous", level, holders[0], node.name, tuple(holders))
@@ -377,6 +379,11 @@ class _Resolver:
         if not self.rules.is_sqlite and self._is_field(node, scope):
             return refer("open", scope, column=node.name)
         return refer("unknown_source", column=node.name)
+
+    def _is_of(self, source: Source, schema: exp.Expr | None) -> bool:
+        """Whether a table may be of a schema that stands before its name."""
+        known = source.table.schema if source.table else ""
+        return not schema or not known or self.rules.key(schema) == self.rules.naming.key(known)
 
     def _is_field(self, node: exp.Column, scope: Scope | None) -> bool:
         """Whether what looks like a table is a column, or a table before a column, whose field is named."""

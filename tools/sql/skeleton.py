@@ -11,7 +11,7 @@ from rapidfuzz.distance import LCSseq
 from sqlglot import exp
 
 from ..database.schema import Schema
-from .name_stems import name_stems, stem
+from ..words import FUNCTION_WORDS, english_stem, fold, listed_words, name_parts
 from .query import Query
 from .regular import Edits, write
 from .untrusted import analysis
@@ -24,20 +24,8 @@ MASK = "_"
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?|\d+(?:[.,]\d+)*")
 _QUOTED = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^”]+”|‘[^’]+’")
-_COMMON = frozenset(
-    """a an and are as at be by do does each for from has have how in is it list many me more most much name number of
-    on or order show than that the their there to total type was what when where which who whose with year date id
-    code""".split()  # noqa: SIM905 - read as a sentence
-)
+_COMMON = FUNCTION_WORDS | listed_words("list name number order total type year date id code")
 """Words that tell what is asked, also where a schema has them."""
-
-_FUNCTION_WORDS = _COMMON - frozenset(
-    ["list", "name", "number", "order", "total", "type", "year", "date", "id", "code"]
-)
-"""Those of them that name nothing."""
-
-_COMMON_STEMS = frozenset(stem(word) for word in _COMMON)
-_FUNCTION_STEMS = frozenset(stem(word) for word in _FUNCTION_WORDS)
 
 
 @analysis
@@ -85,11 +73,11 @@ def question_skeleton(
     """
     masked = _QUOTED.sub(lambda m: " \0 ", _cut(question, values))
     words = _schema_stems(_names(schema), every_name)
-    common = _FUNCTION_WORDS if every_name else _COMMON
+    common = FUNCTION_WORDS if every_name else _COMMON
     parts: list[str] = []
     for match in re.finditer(r"\0|" + _WORD.pattern + r"|[?,;:]", masked):
         word = match[0].lower()
-        hidden = word == "\0" or word[0].isdigit() or (word not in common and stem(word) in words)
+        hidden = word == "\0" or word[0].isdigit() or (word not in common and english_stem(fold(word)) in words)
         if hidden and parts and parts[-1] == MASK:
             continue
         parts.append(MASK if hidden else word)
@@ -124,5 +112,5 @@ def _names(schema: Schema) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _schema_stems(names: tuple[str, ...], every_name: bool) -> frozenset[str]:
-    kept = _FUNCTION_STEMS if every_name else _COMMON_STEMS
-    return frozenset(part for name in names for part in name_stems(name)) - kept
+    kept = map(english_stem, FUNCTION_WORDS if every_name else _COMMON)
+    return frozenset(english_stem(part) for name in names for part in name_parts(name)).difference(kept)

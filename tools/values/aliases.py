@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NotRequired, TypedDict
 
-from .text_words import key, stems
+from ..words import key, stems
 
 _CODE = 3
 """Names of at most so many letters are codes: they are compared as written, as "US" is not "us"."""

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 
 from ..database import Schema
+from ..words import fold, name_stems, stem
 from .aliases import aliases
 from .match import ValueMatch
 from .nearest import nearest_words
 from .question import Question, Span, read, spans
-from .schema_words import name_stems
 from .store import Store, Stored, StoredColumn
-from .text_words import fold, stem
 
 YES = frozenset(("1", "t", "true", "y", "yes"))
 NO = frozenset(("0", "f", "false", "n", "no"))

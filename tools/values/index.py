@@ -15,12 +15,12 @@ from sqlglot import exp
 from ..database import Database, Limits
 from ..errors import QueryError
 from ..folders import cache_folder
+from ..words import fold, key, stem
 from .build import DEFAULT_BOUNDS, IndexBounds, columns_to_index, fill
 from .finder import IndexedColumns, find
 from .match import ValueMatch
 from .nearest import nearest
 from .store import Store, StoredColumn
-from .text_words import fold, key, stem
 
 R = TypeVar("R")
 
@@ -169,7 +169,7 @@ class ValueIndex:
         if source is None or found is None:
             return False
         compared = comparison(this=exp.column(found.name, quoted=True), expression=exp.Literal.string(text))
-        query = exp.select("1").from_(exp.table_(source.name, quoted=True)).where(compared).limit(1)
+        query = exp.select("1").from_(exp.table_(*source.path[::-1], quoted=True)).where(compared).limit(1)
         try:
             return bool(self._database.execute(query.sql(schema.dialect), Limits(rows=1)).rows)
         except QueryError:

@@ -11,11 +11,10 @@ import re
 from collections.abc import Sequence
 
 from ..database import Schema
+from ..words import Word, name_stems, stems
 from .finder import NO, NOT
 from .match import ValueMatch
 from .question import Question, is_function_word, read
-from .schema_words import name_stems
-from .text_words import Word, stems
 
 _WHOLE = frozenset(("exact", "case", "inflection"))
 

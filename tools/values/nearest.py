@@ -8,9 +8,9 @@ from rapidfuzz import fuzz, process, utils
 from rapidfuzz.distance import OSA
 
 from ..database.column_kinds import STAND_INS
+from ..words import fold, key, spelt_alike, stems, wrong_letters
 from .aliases import aliases
 from .store import Store, StoredColumn
-from .text_words import fold, key, stems
 
 _FEW = 5_000
 """Values that are all compared; of a column that holds more, those that share a word with the text, or nearly."""
@@ -27,9 +27,6 @@ _TYPO, _TWO_TYPOS = 6, 12
 
 _PART = 4
 """Letters and digits from which a text may be a part of what was meant."""
-
-_LONG = 8
-"""Stems of at least so many letters may differ in two of them."""
 
 _BEST = 3
 
@@ -84,6 +81,4 @@ def nearest_words(word: str, store: Store) -> list[tuple[int, str]]:
 
     Only words that begin or end like it are considered: of a word with one wrong letter, one half is right.
     """
-    allowed = 1 if len(word) < _LONG else 2
-    near = ((OSA.distance(word, other, score_cutoff=allowed), other) for other in store.alike(word, allowed))
-    return sorted(pair for pair in near if pair[0] <= allowed)[:_BEST]
+    return spelt_alike(word, store.alike(word, wrong_letters(word)))[:_BEST]

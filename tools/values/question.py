@@ -6,10 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 
-from .text_words import Word, key, words
+from ..words import STOP_WORDS, Word, key, words
 
 LONGEST = 10
 """Words of the longest mention that is looked for."""
@@ -90,13 +88,7 @@ class Question:
 
 def is_function_word(word: Word) -> bool:
     """Whether a word is one that questions are made of, however it is written."""
-    return word.folded in stop_words()
-
-
-@cache
-def stop_words() -> frozenset[str]:
-    """Words that questions are made of, in lower case."""
-    return frozenset((files(__package__ or "") / "data" / "stopwords.txt").read_text("utf-8").split())
+    return word.folded in STOP_WORDS
 
 
 def read(text: str) -> Question:

@@ -15,7 +15,7 @@ from itertools import groupby, starmap
 from pathlib import Path
 from typing import Any
 
-from .text_words import initials, key, stems
+from ..words import initials, key, stems
 
 FORMAT = 3
 """Raised whenever the layout or the words' treatment changes; a file of another format is rebuilt."""

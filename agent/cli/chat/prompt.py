@@ -18,7 +18,7 @@ from prompt_toolkit.output import create_output
 from ....tools.errors import TableturnError
 from ....tools.folders import state_folder
 from ....tools.terminal import safe, warn
-from ...spare_threads import start
+from ...effects import start
 from .chat import Chat
 from .commands import BY_NAME
 

@@ -27,7 +27,7 @@ from tests.support.scripted import ScriptedModel, ScriptedPrompt
 from ....agent import SQLAgent, make_settings
 from ....tools.database import Database, Schema
 from ....tools.database.quoting import quoted
-from ....tools.database.rendering.text import identifiers
+from ....tools.database.rendering.text import Names
 from ....tools.errors import DatabaseUnavailable, QueryError, SQLParseError
 from ....tools.linking import STAR, PastTurn
 from ....tools.sql import used_items
@@ -108,10 +108,10 @@ def _read_groups(options: BenchOptions) -> Iterator[tuple[str, Path, Sequence[Qu
 
 def _shows(prompt: str, gold: str, schema: Schema) -> bool:
     """Whether a prompt's schema, in the compact form, has all tables and columns that a query uses."""
-    used, written = used_items(gold, schema), identifiers(schema)
+    used, written = used_items(gold, schema), Names(schema)
     for table in used.tables:
         columns = [written(column) for of, column in used.columns if of == table and column != STAR]
-        line = re.search(rf"^{re.escape(written(table))}\^?\((.*)$", prompt, re.MULTILINE)
+        line = re.search(rf"^{re.escape(written.table(table))}\^?\((.*)$", prompt, re.MULTILINE)
         if line is None or not all(re.search(rf"(^|, ){re.escape(column)}[*~^]*[ ,)]", line[1]) for column in columns):
             return False
     return True

@@ -29,9 +29,8 @@ from ....tools.linking.features import Features, column_features, star_features,
 from ....tools.linking.net import Graph, Net, matrix, mixed, net_features
 from ....tools.linking.scoring import COLUMNS_FROM, Forest, Matrix, Model
 from ....tools.linking.vocabulary import Associations, Shares
-from ....tools.values.schema_words import name_words
-from ....tools.values.text_words import stem, words
 from ....tools.whole_files import write_whole, written_whole
+from ....tools.words import name_words, stem, words
 from ...datasets import load_dataset
 from ...metrics.redundancy import COUNTED
 from .fit_linker_net import Example, odds, raise_odds, torch_library

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database import Cancellation, Database, Limits, Table
-from tableturn.tools.database.sqlite.workers import NURSERY
+from tableturn.tools.database.sqlite.engine import NURSERY
 from tableturn.tools.database.wire import pack_table, unpack_table
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge
 from tableturn.tools.forkserver import available
@@ -28,7 +28,7 @@ _COUNT = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
 # A row's straight run of expressions, in which SQLite does not look whether it was interrupted.
 _LONG_STEP = "SELECT " + " + ".join(f"(hex(zeroblob(110000)) LIKE '%{'0' * 400}1{i}')" for i in range(40))
 _CELLS = st.one_of(
-    st.none(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), st.text(max_size=9), st.binary(max_size=9)
+    st.none(), st.integers(-(2**127), 2**128), st.floats(allow_nan=False), st.text(max_size=9), st.binary(max_size=9)
 )
 
 

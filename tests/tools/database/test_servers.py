@@ -273,8 +273,7 @@ def test_hidden_columns_are_told_as_missing_ones(server: Server) -> None:
             kind, message = told(database, "SELECT 1 FROM vault")
             assert (kind, message.replace("vault", "fault")) == told(database, "SELECT 1 FROM fault")
             assert kind == "unknown_table"
-            kind, message = told(database, "SELECT * FROM shelf")
-            assert (kind, message.endswith("name the columns instead")) == ("rejected", True)
+            assert database.execute("SELECT * FROM shelf").columns == ("id", "site")
             server.run(url, f"REVOKE SELECT (id, site) ON shelf FROM {login}")
             server.run(url, f"GRANT SELECT ON vault TO {login}")
             assert told(database, "SELECT id FROM shelf")[0] == "unknown_table"

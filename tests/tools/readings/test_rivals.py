@@ -99,6 +99,15 @@ def test_what_is_open_is_read_the_other_way_and_changes_the_answer(
             "SELECT COUNT(*) FROM employees WHERE hired_on LIKE '2020%'",
             "left_out",
         ),
+        ("Products by price", "SELECT price, COUNT(*) FROM products GROUP BY price", "left_out"),
+        ("Which products cost more than 100?", "SELECT name FROM products WHERE price > 100", "left_out"),
+        (
+            "What did each product sell?",
+            "SELECT p.name, SUM(i.quantity) FROM order_items i JOIN products p ON p.product_id = i.product_id"
+            " GROUP BY 1",
+            "left_out",
+        ),
+        ("Tiers of customers", "SELECT COUNT(*) FROM customers WHERE loyalty_tier <> ''", "missing"),
         ("Gross revenue", REVENUE, "net"),
         ("Orders placed in 2023", "SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2023%'", "date"),
         (

@@ -63,6 +63,64 @@ def test_a_literal_is_missing_if_rows_with_it_are_wanted(condition: str, missing
     assert {text.text for text in texts if text.missing} == missing
 
 
+class NearRows(Rows):
+    """The same, with one value that is like any text."""
+
+    def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
+        return ("France",)
+
+
+FRENCH = "SELECT id FROM customer WHERE country = 'Gaul'"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "WHERE country = 'Gaul'",
+        "WHERE name = 'Ann' AND (country IN ('Gaul'))",
+        f"WHERE id IN ({FRENCH})",
+        f"WHERE EXISTS ({FRENCH} AND id = c.id)",
+        f"WHERE id = ({FRENCH})",
+        "JOIN customer AS d ON d.id = c.id AND d.country = 'Gaul'",
+        "GROUP BY country HAVING country = 'Gaul'",
+        f"JOIN ({FRENCH}) AS d ON d.id = c.id",
+    ],
+)
+def test_a_literal_is_needed_where_nothing_comes_out_without_it(rest: str) -> None:
+    (one,) = {
+        text for text in searched_literals(f"SELECT c.id FROM customer AS c {rest}", SHOP, NearRows()) if text.near
+    }
+    assert one.needed
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "WHERE country = 'Gaul' OR id < 0",
+        f"WHERE id NOT IN ({FRENCH})",
+        f"WHERE NOT EXISTS ({FRENCH})",
+        f"WHERE id > 9 OR id IN ({FRENCH})",
+        "WHERE (SELECT count(*) FROM customer WHERE country = 'Gaul') = 0",
+        "LEFT JOIN customer AS d ON d.id = c.id AND d.country = 'Gaul'",
+        f"LEFT JOIN ({FRENCH}) AS d ON d.id = c.id",
+        f"EXCEPT {FRENCH}",
+        f"UNION {FRENCH}",
+        "ORDER BY country = 'Gaul'",
+    ],
+)
+def test_a_literal_proves_nothing_where_rows_come_without_it(rest: str) -> None:
+    found = searched_literals(f"SELECT c.id FROM customer AS c {rest}", SHOP, NearRows())
+    assert not any(text.needed for text in found if text.near)
+
+
+def test_a_literal_of_a_cte_is_needed_where_the_cte_is() -> None:
+    for use, needed in (("JOIN f ON f.id = c.id", True), ("WHERE id NOT IN (SELECT id FROM f)", False)):
+        sql = f"WITH f AS ({FRENCH}) SELECT c.id FROM customer AS c {use}"
+        assert [text.needed for text in searched_literals(sql, SHOP, NearRows())] == [needed]
+    again = f"WITH RECURSIVE f AS ({FRENCH} UNION ALL SELECT id FROM f) SELECT id FROM f"
+    assert [text.needed for text in searched_literals(again, SHOP, NearRows())] == [False]
+
+
 CHANGING = (
     "TRUNCATE TABLE t",
     "MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN DELETE",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.values.schema_words import name_words
+from tableturn.tools.words import name_words
 
 
 @pytest.mark.parametrize(

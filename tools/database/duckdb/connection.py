@@ -1,121 +1,90 @@
-"""Connections to a locked instance, each used by one thread at a time."""
+"""Connections to a snapshot, each used by one thread at a time: its workers run what they are given."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import prod
 from typing import Any
 
-import duckdb
-
-from ...errors import QueryRejected, QueryTimeout, TableturnError
+from ...errors import TableturnError
 from ..estimate import Estimate
+from ..fetch import RowCursor, Sink
 from ..profile import ConnectionLost
 from ..server.catalogue import Catalogue
-from ..server.cells import cell
-from ..server.connection import BoundedRows, ServerConnection
-from ..table import Cell, Limits
-from ..watchdog import WATCHDOG, RunningQuery
-from .grammar import failure
-from .instance import Instance
+from ..server.connection import ServerConnection
+from ..table import Cell, Limits, Table
+from ..watchdog import Cancellation
+from .instance import EXPLAIN, EXPLAIN_JSON
+from .snapshot import Snapshot
+
+# Of statements of our own: samples, counts and plans.
+_OWN = Limits(rows=100_000, cell_bytes=20_000_000, result_bytes=200_000_000)
 
 
 class DuckDBConnection(ServerConnection):
-    """A connection to an instance, which ends what runs too long by itself."""
+    """A connection to a snapshot."""
 
-    errors = (duckdb.Error, MemoryError)
+    errors = (TableturnError,)
 
-    def __init__(self, instance: Instance, is_current: Callable[[Instance], bool], reread: Callable[[], bool]) -> None:
+    def __init__(self, snapshot: Snapshot, is_current: Callable[[Snapshot], bool], reread: Callable[[], bool]) -> None:
         """Use `DuckDBBackend.connect`.
 
         Args:
-            instance: What it is a connection to.
-            is_current: Whether the instance still shows what is in the files.
+            snapshot: What it is a connection to.
+            is_current: Whether the snapshot still shows what is in the files.
             reread: Has the types in files found by all rows from now on; False where they were already.
         """
-        self.instance = instance
-        self._connection = instance.connect()
+        self._snapshot = snapshot
         self._is_current = is_current
         self._reread = reread
-        self._seconds = 0.0
-        self._timer: RunningQuery | None = None
+        self._own = _OWN
+        self._running = Cancellation()
 
     def read_version(self) -> str:
-        return duckdb.__version__
+        return self._snapshot.about.version
 
     def begin(self, seconds: float) -> None:
         # A connection to what the files held before is given up.
-        if not self._is_current(self.instance):
+        if not self._is_current(self._snapshot):
             raise ConnectionLost("the files have changed")
-        self._seconds = seconds
-        self._connection.execute("BEGIN TRANSACTION READ ONLY")
+        self._own = replace(_OWN, seconds=seconds)
+        self._running = Cancellation()
 
     def end(self) -> None:
-        self._stop_timer()
-        with contextlib.suppress(duckdb.Error):
-            self._connection.rollback()
+        pass
 
-    def query(self, sql: str, limits: Limits) -> BoundedRows:
-        # DuckDB's own parser has to call it one SELECT, whatever the check before it did.
-        statement = _single(sql)
-        self._start_timer()
-        self._connection.execute(statement)
-        return BoundedRows(self._connection, [entry[0] for entry in self._connection.description or ()], limits)
+    def table(self, sql: str, limits: Limits, sink: Sink | None = None) -> Table:
+        """The result of a statement."""
+        return self._snapshot.queries.execute(sql, limits, self._running, sink)
+
+    def query(self, sql: str, limits: Limits) -> RowCursor:
+        table = self.table(sql, limits)
+        return RowCursor(table.columns, iter(table.rows))
 
     def rows(self, sql: str) -> list[tuple[Cell, ...]]:
-        self._start_timer()
-        try:
-            self._connection.execute(sql)
-            return [tuple([cell(value) for value in row]) for row in self._connection.fetchall()]
-        finally:
-            self._stop_timer()
+        return list(self.table(sql, self._own).rows)
 
     def compile(self, sql: str) -> None:
-        _single(sql)
-        self._start_timer()
-        self._connection.execute(f"EXPLAIN {sql}")
+        self.rows(EXPLAIN + sql)
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
-        _single(sql)
-        ((_, told),) = self.rows(f"EXPLAIN (FORMAT JSON) {sql}")
+        ((_, told),) = self.rows(EXPLAIN_JSON + sql)
         return estimate(str(told), catalogue)
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
         # Where a file's later rows don't fit the types of its first ones, it is read anew.
         if _misfits(error) and self._reread():
             return ConnectionLost("the types of a file's columns have to be found again")
-        failed = failure(error, self.instance.private)
-        if isinstance(failed, QueryTimeout):
-            return QueryTimeout(f"the query ran longer than {self._seconds:g} s: filter earlier, or ask for less")
-        return failed
+        assert isinstance(error, TableturnError)
+        return error
 
     def interrupt(self) -> None:
-        self._connection.interrupt()
+        self._running.cancel()
 
     def close(self) -> None:
-        self._stop_timer()
-        with contextlib.suppress(duckdb.Error):
-            self._connection.close()
-
-    def _start_timer(self) -> None:
-        self._stop_timer()
-        self._timer = RunningQuery(self, time.monotonic() + self._seconds)
-        WATCHDOG.watch(self._timer)
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            WATCHDOG.release(self._timer)
-            self._timer = None
-
-
-def _single(sql: str) -> Any:
-    statements = duckdb.extract_statements(sql)
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise QueryRejected("this connection only reads: send a single SELECT")
-    return statements[0]
+        pass
 
 
 def _misfits(error: Exception) -> bool:

@@ -7,18 +7,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...errors import DatabaseUnavailable
+from ...forkserver import available
+from ..fetch import Sink
 from ..schema import ColumnSchema
 from ..server.catalogue import Catalogue
 from ..server.connection import Backend, ServerConnection
 from ..server.engine import ServerEngine
 from ..session import Session
-from ..table import Cell
+from ..table import Cell, Limits, Table
+from ..watchdog import Cancellation
 from .sources import sources
 
 try:
     from .connection import DuckDBConnection
     from .grammar import GRAMMAR
-    from .instance import Contents, Instance
+    from .snapshot import Contents, Snapshot
     from .tables import fingerprint
 except ImportError as error:
     if error.name != "duckdb":
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
     import pandas
 
 _PART_ROWS = 200_000
+_LIMITS_HERE = (
+    "this system cannot hold a process to limits, so queries run in the caller's: the memory that one step takes"
+    " is not limited"
+)
 
 
 class DuckDBBackend(Backend):
@@ -46,23 +53,23 @@ class DuckDBBackend(Backend):
         self._session = session
         self._lock = threading.RLock()
         self._thorough = False
-        self._instance: Instance | None = None
-        self.instance()
+        self._snapshot: Snapshot | None = None
+        self.snapshot()
 
-    def instance(self) -> Instance:
-        """The instance that shows what the files hold now."""
+    def snapshot(self) -> Snapshot:
+        """What the files hold now."""
         with self._lock:
-            if self._instance is None or self._instance.state != self._contents.state():
+            if self._snapshot is None or self._snapshot.state != self._contents.state():
                 permissions = self._session.policy.permissions
-                self._instance = Instance(self._contents, permissions, thorough=self._thorough)
-            return self._instance
+                self._snapshot = Snapshot(self._contents, permissions, thorough=self._thorough)
+            return self._snapshot
 
     def close(self) -> None:
         """Lets the files go."""
         with self._lock:
-            if self._instance is not None:
-                self._instance.close()
-            self._instance = None
+            if self._snapshot is not None:
+                self._snapshot.close()
+            self._snapshot = None
 
     def state_of_contents(self) -> str:
         """As `Engine.state`."""
@@ -72,11 +79,11 @@ class DuckDBBackend(Backend):
         return DuckDBBackend(self.database, self.location, self._contents, session)
 
     def connect(self) -> DuckDBConnection:
-        return DuckDBConnection(self.instance(), self._is_current, self._reread)
+        return DuckDBConnection(self.snapshot(), self._is_current, self._reread)
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
         del connection
-        return self.instance().catalogue
+        return self.snapshot().about.catalogue
 
     def catalogue_version(self, connection: ServerConnection) -> str:
         return self.catalogue(connection).version
@@ -88,20 +95,20 @@ class DuckDBBackend(Backend):
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         # Files are open for reading only, but some may have been meant otherwise than they are read.
         del connection
-        return self.instance().remarks
+        return self.snapshot().about.remarks
 
     def cut(self, column: ColumnSchema) -> str:
         return super().cut(column) if column.type == "VARCHAR" else self.quoted(column.name)
 
-    def _is_current(self, instance: Instance) -> bool:
-        return self.instance() is instance
+    def _is_current(self, snapshot: Snapshot) -> bool:
+        return self.snapshot() is snapshot
 
     def _reread(self) -> bool:
         with self._lock:
             if self._thorough or self._contents.sources is None or self._contents.sources.database is not None:
                 return False
             self._thorough = True
-            self._instance = None
+            self._snapshot = None
             return True
 
 
@@ -109,6 +116,7 @@ class DuckDBEngine(ServerEngine):
     """One DuckDB file, some files of tables, or data frames, under one session; see `Engine`."""
 
     rows_by_person = False
+    limits_note = "" if available() else _LIMITS_HERE
 
     def __init__(self, backend: DuckDBBackend, session: Session) -> None:
         """See `ServerEngine`."""
@@ -125,10 +133,19 @@ class DuckDBEngine(ServerEngine):
         self._pool.check_open()
         return self._duckdb.state_of_contents()
 
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
+        """See `Engine`."""
+
+        def run(connection: ServerConnection, statement: str) -> Table:
+            assert isinstance(connection, DuckDBConnection)
+            return connection.table(statement, limits, sink)
+
+        return self._read_with(sql, limits.seconds, run, cancellation)
+
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         """See `Engine`: of a large file that has to be taken apart, the values of its first rows."""
         relation = self._fresh().find(table)
-        if relation is None or relation.shown not in self._duckdb.instance().slow:
+        if relation is None or relation.shown not in self._duckdb.snapshot().about.slow:
             return super().distinct_values(table, column, limit, seconds)
         name, source = self._duckdb.quoted(column), self._duckdb.source(relation)
         part = f"(SELECT {name} FROM {source} LIMIT {_PART_ROWS}) AS part"

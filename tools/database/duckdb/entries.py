@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 from ..column_kinds import enum_labels
 from ..schema import ColumnKind, ColumnSchema, ForeignKey
 from ..session import Permissions
-
-if TYPE_CHECKING:
-    import pandas
 
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL|BIGNUM|VARINT")
 _KINDS: tuple[tuple[str, ColumnKind], ...] = (
@@ -37,7 +35,7 @@ class Entry:
     Attributes:
         name: As declared, or made from a file's name.
         columns: With the name that each has in `scan`.
-        scan: What the rows are selected from, as SQL; empty where they are in `frame`.
+        scan: What the rows are selected from, as SQL.
         schema: In the catalogue of the instance.
         hides: Columns that are computed from others, by their names, in lower case: what they are hidden with.
         reads: For a view, the tables that it reads, in lower case with their schemas; None where that is not known.
@@ -51,12 +49,11 @@ class Entry:
 
     name: str
     columns: tuple[tuple[str, ColumnSchema], ...]
-    scan: str = ""
+    scan: str
     schema: str = "main"
     kind: Literal["table", "view"] = "table"
     comment: str = ""
     estimate: int | None = None
-    frame: pandas.DataFrame | None = None
     hides: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     reads: frozenset[str] | None = frozenset()
     anew: str = ""
@@ -79,6 +76,28 @@ class Entry:
     def key(self) -> str:
         """Its name with its schema, in lower case."""
         return f"{self.schema}.{self.name}".lower()
+
+
+def pack_entry(entry: Entry) -> tuple[Any, ...]:
+    """The table of a file, as a message has it."""
+    columns = [(own, held.name, held.type, held.comment) for own, held in entry.columns]
+    path = os.fsencode(entry.path or "")
+    return entry.name, columns, entry.scan, entry.comment, entry.estimate, entry.slow, path, entry.remarks
+
+
+def unpack_entry(packed: Any) -> Entry:
+    """What `pack_entry` was given."""
+    name, listed, scan, comment, estimate, slow, path, remarks = packed
+    return Entry(
+        name,
+        tuple((own, column(shown, declared, comment=told)) for own, shown, declared, told in listed),
+        scan,
+        comment=comment,
+        estimate=estimate,
+        slow=slow,
+        path=Path(os.fsdecode(path)),
+        remarks=tuple(remarks),
+    )
 
 
 def column(name: str, declared: str, **more: object) -> ColumnSchema:

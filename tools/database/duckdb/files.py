@@ -11,22 +11,22 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import duckdb
 import ormsgpack
-from duckdb.sqltypes import DuckDBPyType
 from fsspec.spec import AbstractFileSystem
 
 from ...errors import DatabaseUnavailable
-from ...forkserver import ForkServer, available
-from ..quoting import literal, quoted
+from ...forkserver import available
+from ..quoting import literal
 from ..schema import ColumnSchema
 from ..wire import ERROR_BYTES, PART, RESULT, patience, receive, send, unpack_error
-from .entries import Entry, column
+from ..workers import query_nursery
+from .entries import Entry, column, unpack_entry
 from .sources import File, FileKind, column_names, is_known, table_name
 from .tables import hold, sheets
-from .text_files import FIRST_ROWS, MOST_COLUMNS, WHOLE_BYTES, read_text_file, too_wide, unpacked_size
+from .text_files import MOST_COLUMNS, read_text_file, too_wide, unpacked_size
 
 _PROTOCOL = "tableturn"
 _PREFIX = f"{_PROTOCOL}://"
@@ -101,16 +101,11 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
 # Of a process that reads files, beside DuckDB's own limit: what reads workbooks counts too.
 READING_BYTES = 1_000_000_000
 MESSAGE_BYTES = 1 << 26
-_MEMORY_BYTES = 400_000_000
+MEMORY_BYTES = 400_000_000
 DISK_BYTES = 4_000_000_000
-_THREADS = 4
+THREADS = min(4, os.cpu_count() or 1)
 # Reading all of such a file takes seconds where it has to be taken apart.
 _SLOW_BYTES = 100_000_000
-# DuckDB works on so many rows at once. Parquet can store a long text once for all of them, and DuckDB's limit of memory
-# does not count the copies that a query makes of it.
-_VECTOR_ROWS = 2_048
-_REPEATED = 100
-_NESTED = frozenset(("struct", "list", "array", "map"))
 _ADVICE: dict[FileKind, str] = {
     "text": "see that it is a table of separated values, or save it anew as CSV in UTF-8",
     "json": "see that it is an array of objects, or an object a line",
@@ -126,13 +121,13 @@ _ADDRESS = re.compile(r"tableturn://[^\s\"']*")
 _LONGEST = 300
 
 
-def settings(folder: Path, held: int = 0) -> dict[str, str | bool | int | float | list[str]]:
+def settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool | int | float | list[str]]:
     """Settings of an instance of DuckDB."""
     return {
-        "memory_limit": f"{_MEMORY_BYTES + 2 * held}B",
-        "threads": min(_THREADS, os.cpu_count() or 1),
+        "memory_limit": f"{MEMORY_BYTES}B",
+        "threads": THREADS,
         "temp_directory": str(folder / "temporary"),
-        "max_temp_directory_size": f"{DISK_BYTES}B",
+        "max_temp_directory_size": f"{disk_bytes}B",
         "extension_directory": str(folder / "extensions"),
         "secret_directory": str(folder / "secrets"),
         "allow_persistent_secrets": "false",
@@ -212,9 +207,7 @@ class FileReader:
     def _of_records(self, file: File) -> Entry:
         """A file of Parquet or JSON."""
         if file.kind == "parquet":
-            entry = self._of_parquet(file.path, file.table)
-            self._check_repeated(entry)
-            return entry
+            return self._of_parquet(file.path, file.table)
         address = literal(self._files.address(file.path))
         slow = unpacked_size(file.path, _SLOW_BYTES) > _SLOW_BYTES
         whole = ", sample_size = -1" if self._thorough or not slow else ""
@@ -230,66 +223,12 @@ class FileReader:
         ((rows,),) = self._rows(f"SELECT sum(num_rows) FROM parquet_file_metadata({address})")
         return Entry(table, _named(self._described(scan)), scan, comment=comment, estimate=int(rows), path=path)
 
-    def _check_repeated(self, entry: Entry) -> None:
-        """Refuses texts of which a query could make more copies than fit into memory."""
-        assert entry.path is not None
-        address = literal(self._files.address(entry.path))
-        # What is not repeated is as large in the file, and there DuckDB's limit counts it.
-        stored = dict(
-            self._rows(
-                "SELECT split_part(path_in_schema, ', ', 1), sum(total_uncompressed_size)"
-                f" FROM parquet_metadata({address}) WHERE type IN ('BYTE_ARRAY', 'FIXED_LEN_BYTE_ARRAY') GROUP BY 1"
-            )
-        )
-        first = "" if entry.path.stat().st_size <= WHOLE_BYTES else f" WHERE file_row_number < {FIRST_ROWS}"
-        types = self._connection.sql(f"FROM {entry.scan}").types
-        for (own, held), declared in zip(entry.columns, types, strict=True):
-            size = _text_size(quoted(own), declared)
-            part = own.split(", ")[0]  # a name may have a comma
-            if not size or part not in stored:
-                continue
-            try:
-                sizes = f"SELECT {size} AS size FROM {entry.scan}{first}"
-                ((longest, total),) = self._rows(f"SELECT max(size), sum(size) FROM ({sizes})")
-            except (duckdb.OutOfMemoryException, MemoryError):
-                if declared.id not in _NESTED:
-                    continue  # so do queries then
-                # To read such values is to copy them.
-                raise DatabaseUnavailable(
-                    f"{entry.path} cannot be read: the column {held.name} holds values that take more than"
-                    f" {READING_BYTES // 10**6:,} MB of memory: leave it out, or shorten them"
-                ) from None
-            if (longest or 0) * _VECTOR_ROWS > _MEMORY_BYTES and total > _REPEATED * stored[part]:
-                raise DatabaseUnavailable(
-                    f"{entry.path} cannot be read: the column {held.name} repeats values of {longest:,} bytes:"
-                    " leave it out, or shorten them"
-                )
-
     def _described(self, scan: str) -> list[tuple[str, str]]:
         """Names and types of the columns."""
         return [(str(row[0]), str(row[1])) for row in self._rows(f"DESCRIBE SELECT * FROM {scan}")]
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql).fetchall()
-
-
-def _text_size(value: str, declared: DuckDBPyType, depth: int = 0) -> str:
-    """Return an expression for the bytes of all texts in a value; empty if its type has none."""
-    if declared.id == "blob":
-        return f"octet_length({value})"
-    if declared.id == "varchar":
-        return f"strlen({value})"
-    parts: list[str] = []
-    children = cast("list[tuple[str, object]]", declared.children) if declared.id in _NESTED else []
-    for name, child in children:
-        if not isinstance(child, DuckDBPyType):
-            continue  # the size of an array
-        if declared.id == "struct":
-            parts.append(_text_size(f"struct_extract({value}, {literal(name)})", child, depth))
-        elif element := _text_size(f"x{depth}", child, depth + 1):
-            values = f"map_{name}s({value})" if declared.id == "map" else value
-            parts.append(f"list_sum(list_transform({values}, lambda x{depth}: {element}))")
-    return " + ".join(f"coalesce({part}, 0)" for part in parts if part)
 
 
 def _named(described: list[tuple[str, str]]) -> tuple[tuple[str, ColumnSchema], ...]:
@@ -301,15 +240,11 @@ _SECONDS = 60.0
 # A larger file may take longer.
 _BYTES_A_SECOND = 5_000_000
 _START_SECONDS = 60.0
-_ENVIRONMENT = {
-    "LC_ALL": "C.UTF-8",
-    # One heap for all threads: further ones reserve address space that no file has asked for.
-    "MALLOC_ARENA_MAX": "1",
-    # pandas is imported once no thread may be started any more.
-    "OPENBLAS_NUM_THREADS": "1",
-}
 
-NURSERY = ForkServer(f"{__package__}.reader", _ENVIRONMENT, _START_SECONDS, ("TMPDIR",), socket.SOCK_STREAM)
+FILES, QUERIES = "files", "queries"
+"""How the first message to a worker begins: what it is to do."""
+
+NURSERY = query_nursery(__package__ or "")
 
 
 def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterator[Entry]:
@@ -335,7 +270,7 @@ def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterat
         send(
             line,
             RESULT,
-            ormsgpack.packb((os.fsencode(folder), thorough, any(file.kind == "workbook" for file in files))),
+            ormsgpack.packb((FILES, os.fsencode(folder), thorough, any(file.kind == "workbook" for file in files))),
         )
         receive(line, MESSAGE_BYTES)
         for file in files:
@@ -362,22 +297,7 @@ def _answer(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
     if kind != RESULT:
         raise unpack_error(body[:ERROR_BYTES])
     for packed in ormsgpack.unpackb(body):
-        entry = _unpacked(packed)
+        entry = unpack_entry(packed)
         if entry.path != file.path and (entry.path is None or entry.path.parent != folder):
             raise RuntimeError(f"reading {file.path} gave another file")
         yield entry
-
-
-def _unpacked(packed: Any) -> Entry:
-    name, listed, scan, comment, estimate, slow, path, remarks = packed
-    columns = tuple((own, column(shown, declared, comment=told)) for own, shown, declared, told in listed)
-    return Entry(
-        name,
-        columns,
-        scan,
-        comment=comment,
-        estimate=estimate,
-        slow=slow,
-        path=Path(os.fsdecode(path)),
-        remarks=tuple(remarks),
-    )

@@ -1,7 +1,7 @@
 """An instance of DuckDB in memory that holds nothing but what a session may read, and whose settings are locked.
 
 Files are views over them; a DuckDB file is attached read-only under a name that no query can guess, with views over
-what may be seen; sheets and data frames are tables. Once all is set up, the file system is closed but for the named
+what may be seen. Once all is set up, the file system is closed but for the named
 files, which are read and never written, extensions stay unloaded, and the settings are locked.
 """
 
@@ -10,32 +10,34 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-import shutil
-import weakref
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
+import ormsgpack
 from sqlglot import TokenType, exp, tokenize
 from sqlglot.errors import SqlglotError
 
-from ...errors import DatabaseUnavailable, NothingReadable
+from ...errors import DatabaseUnavailable, NothingReadable, QueryRejected
 from ..dialects import parse_statement
+from ..fetch import Sink, fetch
 from ..quoting import literal, quoted
-from ..schema import ForeignKey
+from ..schema import ColumnSchema, ForeignKey
 from ..server.catalogue import Catalogue, Relation
+from ..server.connection import BoundedRows
 from ..session import Permissions
-from .entries import Entry, column, keys_between, visible
-from .files import NamedFiles, read_files, settings
+from ..table import Limits, Table
+from ..watchdog import WATCHDOG, Cancellation, RunningQuery
+from ..wire import pack_opening, unpack_opening
+from .entries import Entry, column, keys_between, pack_entry, unpack_entry, visible
+from .files import NamedFiles, settings
 from .grammar import PROFILE, failure
-from .sources import Sources, column_names, table_name, told_apart
-from .tables import hold
 
-if TYPE_CHECKING:
-    import pandas
+EXPLAIN, EXPLAIN_JSON = "EXPLAIN ", "EXPLAIN (FORMAT JSON) "
+"""What stands before a query whose plan is asked for."""
 
 _COLUMNS = """
     SELECT schema_name, table_name, column_name, data_type, is_nullable, comment FROM duckdb_columns()
@@ -83,9 +85,12 @@ def attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tupl
     columns: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
     for schema, table, *rest in rows(_COLUMNS):
         columns.setdefault((schema, table), []).append(tuple(rest))
-    macros = {str(name).lower() for (name,) in rows(_MACROS)}
+    tables = rows(_TABLES)
+    # A list of all functions takes a third of the time that it takes to open a file.
+    views = any(kind == "view" for _, _, kind, *_ in tables)
+    macros = {str(name).lower() for (name,) in rows(_MACROS)} if views else set[str]()
     entries: list[Entry] = []
-    for schema, table, kind, comment, estimate, sql in rows(_TABLES):
+    for schema, table, kind, comment, estimate, sql in tables:
         keyed = primary.get((schema, table), [])
         listed = columns.get((schema, table), [])
         computed = _computed(sql or "", [name for name, *_ in listed]) if kind == "table" else {}
@@ -200,45 +205,98 @@ def _computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
 
 
 @dataclass(frozen=True)
-class Contents:
-    """What an instance is made from: files, or data frames by their tables' names."""
-
-    sources: Sources | None = None
-    frames: Mapping[str, pandas.DataFrame] | None = None
-    state_of_frames: str = ""
-
-    def state(self) -> str:
-        """Changes whenever the contents do."""
-        return self.sources.state() if self.sources is not None else self.state_of_frames
-
-
-class Instance:
-    """An open instance; gone with its private folder when the last connection to it is.
+class Found:
+    """What an instance is made from.
 
     Attributes:
-        state: Of its contents when it was opened.
-        private: The name of the attached file, which no message may show; empty where there is none.
+        database: A DuckDB file.
+        entries: The tables of other files, where there is none.
+    """
+
+    database: Path | None = None
+    entries: tuple[Entry, ...] = ()
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files."""
+        return [self.database] if self.database else [entry.path for entry in self.entries if entry.path is not None]
+
+
+def pack_found(found: Found, permissions: Permissions) -> bytes:
+    """What an instance is made from, as a message has it."""
+    return pack_opening(found.database or "", permissions, list(map(pack_entry, found.entries)))
+
+
+def unpack_found(data: bytes) -> tuple[Found, Permissions]:
+    """What `pack_found` was given."""
+    path, permissions, entries = unpack_opening(data)
+    return Found(Path(path) if path else None, tuple(map(unpack_entry, entries))), permissions
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of an instance.
+
+    Attributes:
+        version: Of DuckDB.
         catalogue: What may be read.
         slow: The names of tables that take seconds to be read whole.
         remarks: What was guessed of files whose texts could be read otherwise, and what to do.
     """
 
-    def __init__(self, contents: Contents, permissions: Permissions, *, thorough: bool = False) -> None:
-        self.state = contents.state()
-        self.private = f"p{secrets.token_hex(16)}" if contents.sources and contents.sources.database else ""
-        self._folder = Path(mkdtemp(prefix="tableturn-"))
-        self._clear = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        self._thorough = thorough
-        held = sum(int(frame.memory_usage(deep=True).sum()) for frame in (contents.frames or {}).values())
-        self._root = duckdb.connect(":memory:", config=settings(self._folder, held))
+    version: str
+    catalogue: Catalogue
+    slow: frozenset[str]
+    remarks: tuple[str, ...]
+
+    def pack(self) -> bytes:
+        """As bytes."""
+        relations, keys = self.catalogue.relations, self.catalogue.foreign_keys
+        return ormsgpack.packb((self.version, self.catalogue.version, relations, keys, tuple(self.slow), self.remarks))
+
+    @classmethod
+    def unpack(cls, data: bytes) -> About:
+        """What `pack` gave."""
+        version, schema, relations, keys, slow, remarks = ormsgpack.unpackb(data)
+        for relation in relations:
+            relation["columns"] = tuple(
+                ColumnSchema(**held | {"samples": tuple(held["samples"])}) for held in relation["columns"]
+            )
+        foreign = tuple(
+            ForeignKey(key["table"], tuple(key["columns"]), key["ref_table"], tuple(key["ref_columns"])) for key in keys
+        )
+        catalogue = Catalogue(schema, tuple(Relation(**each) for each in relations), foreign)
+        return cls(version, catalogue, frozenset(slow), tuple(remarks))
+
+
+class Instance:
+    """An open instance.
+
+    Attributes:
+        private: The name of the attached file, which no message may show; empty where there is none.
+        about: An `About`, packed.
+    """
+
+    def __init__(self, found: Found, permissions: Permissions, folder: Path) -> None:
+        """Opens it.
+
+        Args:
+            found: What it is made from.
+            permissions: What of that may be seen.
+            folder: Made for its temporary files; whoever made its parent takes it away.
+        """
+        self.private = f"p{secrets.token_hex(16)}" if found.database else ""
+        # DuckDB would make it once it needs it; the kernel may refuse that by then.
+        (folder / "temporary").mkdir(parents=True)
+        self._root = duckdb.connect(":memory:", config=settings(folder, Limits().disk_bytes))
         self._files = NamedFiles()
         self._files.serve(self._root)
         try:
-            entries, keys = self._found(contents)
+            entries, keys = self._found(found)
             shown = visible(entries, permissions)
             # Before any of what was read from files is declared.
             self._close_files(shown)
-            self.entries = self._made(shown)
+            made = self._made(shown)
             self._root.execute("SET lock_configuration = true")
         except duckdb.Error as error:
             self._root.close()
@@ -246,31 +304,43 @@ class Instance:
         except BaseException:
             self._root.close()
             raise
-        self.remarks = tuple(remark for entry in self.entries for remark in _remarks(entry))
-        self.slow = frozenset(entry.shown for entry in self.entries if entry.slow)
-        self.catalogue = _catalogue(self.entries, keys_between(keys, self.entries))
+        remarks = tuple(remark for entry in made for remark in _remarks(entry))
+        slow = frozenset(entry.shown for entry in made if entry.slow)
+        self.about = About(duckdb.__version__, _catalogue(made, keys_between(keys, made)), slow, remarks).pack()
 
     def close(self) -> None:
-        """Lets go of it once no connection is left, and leaves no file behind."""
+        """Lets go of it once no query is left."""
         self._root.close()
-        self._clear()
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Another connection to it."""
         return self._root.cursor()
 
-    def _found(self, contents: Contents) -> tuple[Sequence[Entry], Sequence[ForeignKey]]:
-        if contents.frames is not None:
-            names = told_apart([table_name(name) for name in contents.frames])
-            held = zip(names, contents.frames.values(), strict=True)
-            return [_of_frame(name, frame) for name, frame in held], ()
-        assert contents.sources is not None
-        if contents.sources.database is not None:
-            attach(self._root, contents.sources.database, self.private)
-            return attached_tables(self._root, self.private)
-        entries = list(read_files(contents.sources.files(), self._folder / "read", thorough=self._thorough))
-        names = told_apart([entry.name for entry in entries])
-        return [replace(entry, name=name) for entry, name in zip(entries, names, strict=True)], ()
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
+        """See `Engine.execute`; a plan is asked for by `EXPLAIN` as it is written here."""
+        start = time.monotonic()
+        connection = self.connect()
+        query = RunningQuery(connection, start + limits.seconds, cancellation)
+        try:
+            with WATCHDOG.watching(query):
+                # DuckDB's own parser has to call it one SELECT, whatever the check before it did.
+                explain = next((asked for asked in (EXPLAIN_JSON, EXPLAIN) if sql.startswith(asked)), "")
+                statement = _single(sql.removeprefix(explain))
+                connection.execute("BEGIN TRANSACTION READ ONLY")
+                connection.execute(sql if explain else statement)
+                columns = tuple([entry[0] for entry in connection.description or ()])
+                result = fetch(BoundedRows(connection, columns, limits), limits, sink)
+        except (duckdb.Error, MemoryError) as error:
+            raise (query.error(limits.seconds) if query.stopped else failure(error, self.private)) from None
+        finally:
+            connection.close()
+        return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start)
+
+    def _found(self, found: Found) -> tuple[Sequence[Entry], Sequence[ForeignKey]]:
+        if found.database is None:
+            return found.entries, ()
+        attach(self._root, found.database, self.private)
+        return attached_tables(self._root, self.private)
 
     def _made(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         """Makes the tables; without those views of a file that cannot be read any more."""
@@ -287,8 +357,6 @@ class Instance:
         return tuple(made[entry.key] for entry in entries if entry.key in made)
 
     def _make(self, entry: Entry) -> Entry | None:
-        if entry.frame is not None:
-            return self._holding(entry, entry.frame)
         listed = ", ".join(f"{quoted(own)} AS {quoted(held.name)}" for own, held in entry.columns)
         name = f"{quoted(entry.schema)}.{quoted(entry.name)}"
         try:
@@ -299,29 +367,17 @@ class Instance:
             return None
         return entry
 
-    def _holding(self, entry: Entry, frame: pandas.DataFrame) -> Entry:
-        """Copies what may be seen of a frame."""
-        places = [int(own) for own, _ in entry.columns]
-        named = frame.iloc[:, places].set_axis([held.name for _, held in entry.columns], axis=1)
-        hold(self._root, entry.name, named)
-        described = self._root.execute(f"DESCRIBE {quoted(entry.name)}").fetchall()
-        columns = tuple((str(row[0]), column(str(row[0]), str(row[1]))) for row in described)
-        return Entry(entry.name, columns, quoted(entry.name), comment=entry.comment, estimate=len(frame))
-
     def _close_files(self, entries: Iterable[Entry]) -> None:
         listed = ", ".join(literal(self._files.address(entry.path)) for entry in entries if entry.path is not None)
         self._root.execute(f"SET allowed_paths = [{listed}]")
         self._root.execute("SET enable_external_access = false")
 
 
-def _of_frame(name: str, frame: pandas.DataFrame) -> Entry:
-    """A frame's index counts as columns where it has names."""
-    flat = frame.reset_index() if any(level is not None for level in frame.index.names) else frame
-    names = column_names(flat.columns)
-    if not names:
-        raise DatabaseUnavailable(f"the table {name} has no columns")
-    columns = tuple((str(place), column(shown, "VARCHAR")) for place, shown in enumerate(names))
-    return Entry(name, columns, frame=flat, estimate=len(flat))
+def _single(sql: str) -> duckdb.Statement:
+    statements = duckdb.extract_statements(sql)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise QueryRejected("this connection only reads: send a single SELECT")
+    return statements[0]
 
 
 def _remarks(entry: Entry) -> Iterable[str]:

@@ -78,8 +78,9 @@ def read_catalogue(connection: ServerConnection, only: str, owner: str) -> Catal
             "" if kind == "VIEW" else str(comment or ""),
             estimate if isinstance(estimate, int) else None,
             str(views.get((schema, table)) or ""),
+            hides=bool(hides),
         )
-        for schema, table, kind, estimate, comment in connection.rows(_ASKED["relations"].format(only=only))
+        for schema, table, kind, estimate, comment, hides in connection.rows(_ASKED["relations"].format(only=only))
         if (schema, table) in columns
     }
     functions = frozenset(str(name) for (name,) in connection.rows(_ASKED["functions"]))
@@ -195,6 +196,7 @@ GRAMMAR = Grammar(
     MySQL(),
     PROFILE.functions,
     writes=((exp.RegexpLike, _regexp_like), (exp.JSONExtractScalar, _json_text), (exp.CurrentVersion, version_call)),
+    names_by_text=True,
 )
 
 

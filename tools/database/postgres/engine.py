@@ -84,8 +84,9 @@ def read_catalogue(connection: ServerConnection, found: str, owner: str) -> Cata
             str(comment or ""),
             estimate if isinstance(estimate, int) else None,
             str(query or ""),
+            hides=bool(hides),
         )
-        for table, schema, name, visible, kind, comment, estimate, query in connection.rows(
+        for table, schema, name, visible, kind, comment, estimate, query, hides in connection.rows(
             _ASKED["relations"].format(readable=found)
         )
         if table in columns
@@ -110,10 +111,11 @@ def _kind(declared: str, class_: str, category: str) -> ColumnKind:
 
 def _mark_primary_keys(keys: Sequence[tuple[Cell, ...]], columns: Mapping[Cell, dict[Cell, ColumnSchema]]) -> None:
     for kind, table, numbers, _, _ in keys:
-        for position, number in enumerate(map(int, str(numbers).split()), 1):
-            column = columns[table].get(number)
-            if kind == "p" and column is not None:
-                columns[table][number] = replace(column, primary_key=position)
+        places = list(map(int, str(numbers).split()))
+        # A part of a key is none: what is left of it, where the rest is hidden, does not tell rows apart.
+        if kind == "p" and columns[table].keys() >= set(places):
+            for position, number in enumerate(places, 1):
+                columns[table][number] = replace(columns[table][number], primary_key=position)
 
 
 def _references(
@@ -251,6 +253,7 @@ GRAMMAR = Grammar(
     str.lower,
     writes=((exp.CurrentVersion, version_call),),
     reserved=PROFILE.reserved,
+    groups_by_key=True,
 )
 
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from ...derived import derived
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from .remarks import pitfalls
-from .text import Identifier, examples, filled, identifiers, literal, one_line, remark
+from .text import Names, examples, filled, literal, one_line, pitfalls, remark
 
 _LEGEND = "Notation: table(column type{values}); * primary key{key}, -> references"
 _LONGEST_TITLE = 100
@@ -51,7 +50,7 @@ def render_compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: 
     keys: dict[str, list[ForeignKey]] = defaultdict(list)
     for key in schema.foreign_keys:
         keys[key.table.lower()].append(key)
-    written = identifiers(schema)
+    written = Names(schema)
     lines = [_title(schema), _legend(schema, _shows(schema, marked), samples)]
     lines += [table_line(table, keys[table.name.lower()], written, samples, marked) for table in schema.tables]
     return "\n".join(lines)
@@ -60,23 +59,15 @@ def render_compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: 
 def table_line(
     table: TableSchema,
     keys: Sequence[ForeignKey],
-    written: Identifier,
+    written: Names,
     samples: int,
     marked: frozenset[tuple[str, str]] = frozenset(),
 ) -> str:
-    """A table's line.
-
-    Args:
-        table: It.
-        keys: Its references.
-        written: How names are written.
-        samples: See `render_schema`.
-        marked: See `render_schema`.
-    """
+    """A table's line, with its references; the other parameters are those of `render_schema`."""
     name = table.name.lower()
     mark = "^" if (name, "") in marked else ""
     if table.like:
-        return f"{written(table.name)}{mark}(columns as {written(table.like)}){_about(table, 0)}"
+        return f"{written.table(table.name)}{mark}(columns as {written.table(table.like)}){_about(table, 0)}"
     simple: dict[str, list[ForeignKey]] = defaultdict(list)
     for key in keys:
         if len(key.columns) == 1:
@@ -87,12 +78,12 @@ def table_line(
         for column in table.columns
     ]
     columns += [
-        f"({', '.join(map(written, key.columns))}) {_arrow(key)} {written(key.ref_table)}"
+        f"({', '.join(map(written, key.columns))}) {_arrow(key)} {written.table(key.ref_table)}"
         f"({', '.join(map(written, key.ref_columns))})"
         for key in keys
         if len(key.columns) > 1
     ]
-    return f"{written(table.name)}{mark}({', '.join(columns)}){_about(table, samples)}"
+    return f"{written.table(table.name)}{mark}({', '.join(columns)}){_about(table, samples)}"
 
 
 def _shows(schema: Schema, marked: frozenset[tuple[str, str]]) -> bool:
@@ -121,15 +112,13 @@ def _has_nulls(schema: Schema) -> bool:
     return any(column.nulls for table in schema.tables for column in table.columns)
 
 
-def _brief_column(
-    column: ColumnSchema, written: Identifier, keys: Sequence[ForeignKey], marked: bool, samples: int
-) -> str:
+def _brief_column(column: ColumnSchema, written: Names, keys: Sequence[ForeignKey], marked: bool, samples: int) -> str:
     text = f"{written(column.name)}{_signs(column, marked)}"
     for key in keys:
         same = key.ref_columns[0].lower() == column.name.lower()
-        text += f" {_arrow(key)} {written(key.ref_table)}{'' if same else '.' + written(key.ref_columns[0])}"
+        text += f" {_arrow(key)} {written.table(key.ref_table)}{'' if same else '.' + written(key.ref_columns[0])}"
     if column.codes and column.codes.table:
-        return text if keys else f"{text} -> {written(column.codes.table)}"
+        return text if keys else f"{text} -> {written.table(column.codes.table)}"
     return text + (_meanings(column, _LONGEST_LIST) if samples else "")
 
 
@@ -137,18 +126,18 @@ def _signs(column: ColumnSchema, marked: bool) -> str:
     return ("*" if column.primary_key else "~*" if column.likely_key else "") + ("^" if marked else "")
 
 
-def _column(column: ColumnSchema, written: Identifier, keys: Sequence[ForeignKey], marked: bool, samples: int) -> str:
+def _column(column: ColumnSchema, written: Names, keys: Sequence[ForeignKey], marked: bool, samples: int) -> str:
     # Without samples it is a structure, told in the plain kinds.
     kind = f"{_type(column)}{'?' if column.nulls else ''}" if samples else column.kind
     text = f"{written(column.name)}{_signs(column, marked)} {kind}"
     if keys:
         for key in keys:
-            text += f" {_arrow(key)} {written(key.ref_table)}.{written(key.ref_columns[0])}"
+            text += f" {_arrow(key)} {written.table(key.ref_table)}.{written(key.ref_columns[0])}"
         text += _meanings(column) if samples else ""
         return f"{text} {remark(column.comment)}" if column.comment else text
     if samples and column.codes:
         # Nothing of the table of codes is shown here.
-        text += f" -> {written(column.codes.table)}.{written(column.codes.key)}{_meanings(column)}"
+        text += f" -> {written.table(column.codes.table)}.{written(column.codes.key)}{_meanings(column)}"
         return f"{text} {remark(column.comment)}" if column.comment else text
     return text + _told(column, samples)
 

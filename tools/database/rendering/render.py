@@ -9,8 +9,7 @@ from typing import Literal
 
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .compact import render_compact
-from .remarks import pitfalls
-from .text import Identifier, examples, identifiers, one_line, remark
+from .text import Names, examples, one_line, pitfalls, remark
 
 _LONGEST_TYPE = 40
 _USED = "used by earlier queries"
@@ -25,7 +24,7 @@ def render_ddl(schema: Schema, marked: frozenset[tuple[str, str]], samples: int)
     keys: dict[str, list[ForeignKey]] = defaultdict(list)
     for key in schema.foreign_keys:
         keys[key.table.lower()].append(key)
-    written = identifiers(schema)
+    written = Names(schema)
     for table in schema.tables:
         parts.append(_table(table, written, keys.get(table.name.lower(), []), marked, samples))
     return "\n".join(parts)
@@ -33,7 +32,7 @@ def render_ddl(schema: Schema, marked: frozenset[tuple[str, str]], samples: int)
 
 def _table(
     table: TableSchema,
-    written: Identifier,
+    written: Names,
     keys: list[ForeignKey],
     marked: frozenset[tuple[str, str]],
     samples: int,
@@ -52,7 +51,7 @@ def _table(
         entries.append(
             (
                 f"FOREIGN KEY ({', '.join(map(written, key.columns))})"
-                f" REFERENCES {written(key.ref_table)} ({', '.join(map(written, key.ref_columns))})",
+                f" REFERENCES {written.table(key.ref_table)} ({', '.join(map(written, key.ref_columns))})",
                 "probable, not declared" if key.inferred else "",
             )
         )
@@ -67,11 +66,11 @@ def _table(
         facts.append(remark(table.comment))
     if (table.name.lower(), "") in marked:
         facts.append(_USED)
-    head = f"CREATE TABLE {written(table.name)} (" + (f" -- {', '.join(facts)}" if facts else "")
+    head = f"CREATE TABLE {written.table(table.name)} (" + (f" -- {', '.join(facts)}" if facts else "")
     return "\n".join((head, *lines, ");"))
 
 
-def _definition(column: ColumnSchema, written: Identifier, single_key: bool) -> str:
+def _definition(column: ColumnSchema, written: Names, single_key: bool) -> str:
     text = written(column.name)
     if column.type:
         text += f" {_type(column.type)}"
@@ -102,11 +101,11 @@ def render_credit(schema: Schema, marked: frozenset[tuple[str, str]], samples: i
 
     The form has no place for sample values or marks.
     """
-    written = identifiers(schema)
+    written = Names(schema)
     lines = [f"Database: {one_line(schema.name, _LONGEST_NAME)}", *_part_of(schema)]
     for table in schema.tables:
         names = ", ".join(["*", *(written(column.name) for column in table.columns)])
-        lines.append(f"Table {written(table.name)}, columns = [{names}]")
+        lines.append(f"Table {written.table(table.name)}, columns = [{names}]")
     lines.append(f"Foreign_keys = [{', '.join(pair for key in schema.foreign_keys for pair in _pairs(key, written))}]")
     return "\n".join(lines)
 
@@ -118,7 +117,7 @@ def render_track(
 
     What earlier queries used is marked `[SN]`; `*` stands among the columns where all are asked for (section 2.2).
     """
-    written = identifiers(schema)
+    written = Names(schema)
     places = {table.lower(): place for table, place in all_columns}
     parts: list[str] = []
     for table in schema.tables:
@@ -127,7 +126,7 @@ def render_track(
         if name in places:
             names.insert(places[name], ("*", "*"))
         columns = [shown + (f" {_MARK}" if (name, folded) in marked else "") for shown, folded in names]
-        parts.append(f"{written(table.name)} : {', '.join(columns)}")
+        parts.append(f"{written.table(table.name)} : {', '.join(columns)}")
     keys = ", ".join(pair for key in schema.foreign_keys for pair in _pairs(key, written))
     if keys:
         parts.append(f"foreign keys : {keys}")
@@ -136,8 +135,8 @@ def render_track(
 
 def render_craft(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
     """SQL-CRAFT appendix A.4 for who writes SQL alone: keys as SQL has them, columns with types, example values."""
-    written = identifiers(schema)
-    primary = (f"{written(table.name)}.{written(name)}" for table in schema.tables for name in table.primary_key)
+    written = Names(schema)
+    primary = (f"{written.table(table.name)}.{written(name)}" for table in schema.tables for name in table.primary_key)
     foreign = (pair for key in schema.foreign_keys for pair in _pairs(key, written))
     keys = [f"Primary Keys: {', '.join(primary)}", "Foreign Key:", *foreign]
     return "\n".join(_structure(schema, keys, written, samples))
@@ -146,36 +145,42 @@ def render_craft(schema: Schema, marked: frozenset[tuple[str, str]], samples: in
 def render_frames(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
     """SQL-CRAFT appendix A.4: keys as pandas indexing and merges over `db_dict`, columns with types, example values.
 
-    Names are as the frames have them: those that SQL has to quote are Python texts.
+    Names are as the frames have them.
     """
-    in_sql = identifiers(schema)
-
-    def written(name: str) -> str:
-        return name if in_sql(name) == name else _text(name)
-
+    written = _FrameNames(schema)
     primary = (f"{_frame(table.name)}[{_text(name)}]" for table in schema.tables for name in table.primary_key)
     merges = (_merge(key, schema) for key in schema.foreign_keys)
     keys = [f"Primary Keys: {', '.join(primary)}", "Foreign Key:", *merges]
     return "\n".join(_structure(schema, keys, written, samples))
 
 
-def _structure(schema: Schema, keys: list[str], written: Identifier, samples: int) -> list[str]:
+class _FrameNames(Names):
+    """Names that SQL has to quote as Python texts."""
+
+    def __call__(self, column: str) -> str:
+        return column if super().__call__(column) == column else _text(column)
+
+    def table(self, name: str) -> str:
+        return self(name)
+
+
+def _structure(schema: Schema, keys: list[str], written: Names, samples: int) -> list[str]:
     lines = [
         f"Database name: {one_line(schema.name, _LONGEST_NAME)}",
         *_part_of(schema),
-        f"Tables: {', '.join(written(table.name) for table in schema.tables)}",
+        f"Tables: {', '.join(written.table(table.name) for table in schema.tables)}",
         *keys,
         "Columns:",
     ]
     for table in schema.tables:
         columns = ", ".join(f"{written(column.name)} ({column.kind})" for column in table.columns)
-        lines.append(f"Table {written(table.name)}: {columns}")
+        lines.append(f"Table {written.table(table.name)}: {columns}")
     if samples:
         lines.append("Examples:")
         for table in schema.tables:
             held = [(column.name, examples(column, samples)) for column in table.columns]
             shown = "; ".join(f"{written(name)}: {values}" for name, values in held if values)
-            lines.append(f"Table {written(table.name)}: {shown}")
+            lines.append(f"Table {written.table(table.name)}: {shown}")
     return lines
 
 
@@ -185,8 +190,8 @@ def _part_of(schema: Schema) -> tuple[str, ...]:
     return (f"({len(schema.tables)} of the database's {schema.total_tables} tables)",)
 
 
-def _pairs(key: ForeignKey, written: Identifier) -> list[str]:
-    table, ref_table = written(key.table), written(key.ref_table)
+def _pairs(key: ForeignKey, written: Names) -> list[str]:
+    table, ref_table = written.table(key.table), written.table(key.ref_table)
     return [
         f"{table}.{written(column)} = {ref_table}.{written(ref_column)}"
         for column, ref_column in zip(key.columns, key.ref_columns, strict=True)

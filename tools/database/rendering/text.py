@@ -6,9 +6,11 @@ for an instruction or for another part of the schema.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import lru_cache
 
+from ...derived import derived
+from ..column_kinds import TextForm, stand_in, text_form
 from ..quoting import naming
 from ..schema import ColumnSchema, Schema
 from ..table import Cell
@@ -16,9 +18,6 @@ from ..table import Cell
 _LONGEST_NAME = 100
 _LONGEST_VALUE = 40
 _LONGEST_COMMENT = 100
-
-Identifier = Callable[[str], str]
-"""Writes a name as a query of the schema's dialect has to write it."""
 
 
 @lru_cache(maxsize=50_000)
@@ -30,9 +29,18 @@ def identifier(name: str, dialect: str = "sqlite") -> str:
     return rules.quoted(one_line(name, _LONGEST_NAME))
 
 
-def identifiers(schema: Schema) -> Identifier:
-    """How names are written in queries of a schema."""
-    return partial(identifier, dialect=schema.dialect)
+@dataclass(frozen=True)
+class Names:
+    """Names as queries of a schema have to write them; called with that of a column."""
+
+    schema: Schema
+
+    def __call__(self, column: str) -> str:
+        return identifier(column, self.schema.dialect)
+
+    def table(self, name: str) -> str:
+        """A table's name, its schema's before it where that is a part of it."""
+        return ".".join([identifier(part, self.schema.dialect) for part in self.schema.path(name)])
 
 
 def literal(value: Cell) -> str:
@@ -68,3 +76,27 @@ def one_line(text: str, longest: int) -> str:
     if not text.isprintable():
         text = "".join([character if character.isprintable() else " " for character in text[: 2 * longest]])
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+_SAID: dict[TextForm, str] = {
+    "numbers": "numbers as text",
+    "signed": "numbers as text, with signs",
+    "dates": "does not sort by date",
+    "mixed_dates": "dates of several forms",
+}
+
+
+@derived
+def pitfalls(column: ColumnSchema) -> tuple[str, ...]:
+    """A few words on each: spaces around texts, numbers as text, dates that do not sort, '' where NULL is meant."""
+    texts = [value for value in column.samples if isinstance(value, str)]
+    if not texts:
+        return ()
+    found: list[str] = []
+    if any(text.strip() and text != text.strip() for text in texts):
+        found.append("padded with spaces")
+    if form := text_form(column):
+        found.append(_SAID[form])
+    if (missing := stand_in(column)) is not None:
+        found.append(f"{literal(missing)} for none")
+    return tuple(found)

@@ -22,6 +22,7 @@ class Relation:
         kind: `view` for materialised views too: they repeat what tables hold.
         estimate: Rows by the server's statistics; None where it has none, or may not tell.
         definition: A view's query; empty where the server does not tell, or where not all of the view may be seen.
+        hides: Whether it may have columns that the login may not read.
     """
 
     schema: str
@@ -32,6 +33,7 @@ class Relation:
     comment: str = ""
     estimate: int | None = None
     definition: str = ""
+    hides: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,25 +58,21 @@ class Catalogue:
     row_functions: frozenset[str] = frozenset()
 
     @cached_property
-    def _by_name(self) -> Mapping[str, Relation]:
-        return {relation.shown: relation for relation in self.relations}
+    def _by_path(self) -> Mapping[tuple[str, ...], Relation]:
+        # Stored SQL may have a schema and a name as one; a table of that very name goes before.
+        relations = sorted(self.relations, key=lambda relation: relation.shown == relation.name)
+        shown = {(relation.shown,): relation for relation in relations}
+        return shown | {(relation.schema, relation.name): relation for relation in relations}
 
     @cached_property
-    def _qualified(self) -> Mapping[str, Relation]:
-        return {f"{relation.schema}.{relation.name}": relation for relation in self.relations}
-
-    @cached_property
-    def _any_case(self) -> Mapping[str, Sequence[Relation]]:
-        found: dict[str, list[Relation]] = {}
-        for relation in self.relations:
-            for name in {relation.shown.lower(), f"{relation.schema}.{relation.name}".lower()}:
-                found.setdefault(name, []).append(relation)
+    def _any_case(self) -> Mapping[tuple[str, ...], Sequence[Relation]]:
+        found: dict[tuple[str, ...], list[Relation]] = {}
+        for path, relation in self._by_path.items():
+            found.setdefault(tuple(map(str.lower, path)), []).append(relation)
         return found
 
-    def find(self, name: str) -> Relation | None:
-        """The relation of that name: as it is shown or with its schema; in another case where only one is meant."""
-        exact = self._by_name.get(name) or self._qualified.get(name)
-        if exact is not None:
-            return exact
-        similar = self._any_case.get(name.lower(), ())
-        return similar[0] if len(similar) == 1 else None
+    def find(self, *path: str) -> Relation | None:
+        """The relation that these parts of a name mean, the last its own; in another case where only one is meant."""
+        path = (".".join(path[:-1]), path[-1]) if len(path) > 1 else path
+        similar = self._any_case.get(tuple(map(str.lower, path)), ())
+        return self._by_path.get(path) or (similar[0] if len(similar) == 1 else None)

@@ -87,7 +87,8 @@ _COMPILE_SECONDS = 1.0
 # What the server's own time limit is given before the query is ended from outside.
 _GRACE_SECONDS = 0.5
 _PART_ROWS = 100_000
-_ALL = "the login may not read all that * stands for: name the columns instead"
+# Errors that a catalogue which is out of date may be the reason of.
+_STALE = ("unknown_table", "unknown_column", "rejected")
 UNREADABLE = "<insufficient privilege>"
 """What PostgreSQL shows in the place of a query."""
 
@@ -237,18 +238,6 @@ class ServerEngine:
         found = self._with(seconds, lambda connection: fetch(connection.query(sql, limits), limits))
         return tuple([value for (value,) in found.rows])
 
-    def _read(self, sql: str) -> str:
-        """The statement to send; a table that was made since the catalogue was read is looked for."""
-        known = self._catalogue
-        try:
-            statement = self._reader.read(sql, known)
-        except QueryFailed as error:
-            if error.kind != "unknown_table" or self._fresh(at_once=True) is known:
-                raise
-            statement = self._reader.read(sql, self._catalogue)
-        self._backend.check_text(statement)
-        return statement
-
     def _read_with(
         self,
         sql: str,
@@ -256,27 +245,24 @@ class ServerEngine:
         work: Callable[[ServerConnection, str], R],
         cancellation: Cancellation | None = None,
     ) -> R:
-        """Does something with a statement; one that names what the person does not see fails as for a missing name."""
-        statement = self._read(sql)
-        try:
-            return self._with(seconds, lambda connection: work(connection, statement), cancellation)
-        except (QueryFailed, QueryRejected) as error:
-            # The server knows the columns that are hidden: its refusals and its words on types would tell of them.
-            raise self._missing(sql, privileges=error.kind == "rejected") or error from None
+        """Does something with a statement, once more where it may name what was made or granted meanwhile.
 
-    def _missing(self, sql: str, *, privileges: bool) -> QueryError | None:
-        """The error for a name that the person does not see, as the server has it where there are no others."""
-        if self._backend.keeps_permissions:
-            return None
-        catalogue = self._fresh(at_once=True) if privileges else self._catalogue
+        What is hidden takes the same way, as many requests long, as what is not there.
+        """
+        known = self._catalogue
         try:
-            narrowed = self._reader.read(sql, catalogue, narrowed=True)
-            self._backend.check_text(narrowed)
-            self._with(self._compile_seconds, lambda connection: connection.compile(narrowed))
-        except QueryError as error:
-            return error if error.kind in ("unknown_table", "unknown_column") else None
-        # MySQL would name the first of the hidden columns.
-        return QueryRejected(_ALL) if privileges and self._reader.reads_all(sql) else None
+            return self._sent(sql, seconds, work, cancellation)
+        except (QueryFailed, QueryRejected) as error:
+            if error.kind not in _STALE or self._fresh(at_once=True) is known:
+                raise
+        return self._sent(sql, seconds, work, cancellation)
+
+    def _sent(
+        self, sql: str, seconds: float, work: Callable[[ServerConnection, str], R], cancellation: Cancellation | None
+    ) -> R:
+        statement = self._reader.read(sql, self._catalogue)
+        self._backend.check_text(statement)
+        return self._with(seconds, lambda connection: work(connection, statement), cancellation)
 
     def _fresh(self, *, at_once: bool = False) -> Catalogue:
         """The catalogue, read again where the schema has changed."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -25,13 +25,14 @@ from sqlglot.tokenizer_core import TokenType
 from ...errors import QueryFailed, QueryRejected, ResultTooLarge
 from ..dialects import parse_tokens
 from ..profile import read_profile
-from .catalogue import Catalogue
+from .catalogue import Catalogue, Relation
 
 # What a statement may be made of in every dialect.
 _COMMON = read_profile(__package__ or "")
 STATEMENT_LENGTH = 100_000
 _REMEMBERED = 256
 _LONGEST_NAME = 80
+_LONGEST_ALIAS = 250
 # What sqlglot writes as it stands, whatever quotes it had: units of time, weekdays, modes.
 _KEYWORD = re.compile(r"\w+(?:\(\w+\)|[ -]\w+)*")
 _CALLED = re.compile(r"""(?<![\w.])[\w.]++(?=["`]?\()""")
@@ -55,6 +56,8 @@ class Grammar:
         writes: How sqlglot's writing of some kinds of syntax is corrected, by the kind.
         kinds: Kinds of syntax that it has beyond those that every dialect may use.
         reserved: How names of common table expressions may not begin: the server would look up system tables by them.
+        groups_by_key: Whether GROUP BY may leave out what a table's primary key determines, but not a sub-query's.
+        names_by_text: Whether a result's columns are called as they are written, which sub-queries would change.
     """
 
     dialect: Dialect
@@ -63,6 +66,8 @@ class Grammar:
     writes: tuple[tuple[type[exp.Expr], Callable[[Any, Any], str]], ...] = ()
     kinds: frozenset[str] = frozenset()
     reserved: str = ""
+    groups_by_key: bool = False
+    names_by_text: bool = False
 
 
 def version_call(writer: Generator, node: exp.CurrentVersion) -> str:
@@ -79,28 +84,27 @@ class Reader:
         generator: Any = grammar.dialect.generator()
         # The generator may be compiled: it takes no subclass and no other method, but looks its handlers up in a dict.
         self._handlers = {**generator._dispatch, **dict(grammar.writes)}
-        self._known: OrderedDict[tuple[str, str, bool], str] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._lock = Lock()
 
-    def read(self, sql: str, catalogue: Catalogue, *, narrowed: bool = False) -> str:
+    def read(self, sql: str, catalogue: Catalogue) -> str:
         """The statement to send.
 
         Args:
             sql: One query.
             catalogue: The tables and columns that it may name.
-            narrowed: Whether to read each table from a sub-query of these columns, so that the server knows no others.
 
         Raises:
             QueryRejected: It is not one statement that reads, or uses what is not allowed.
             QueryFailed: It cannot be read, or names a table that is not there.
             ResultTooLarge: It is too long, or nested too deeply.
         """
-        key = (sql, catalogue.version, narrowed)
+        key = (sql, catalogue.version)
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-        written = self._read(sql, catalogue, narrowed=narrowed)
+        written = self._read(sql, catalogue)
         with self._lock:
             self._known[key] = written
             if len(self._known) > _REMEMBERED:
@@ -110,21 +114,15 @@ class Reader:
     def tables(self, sql: str, catalogue: Catalogue) -> list[str]:
         """Return the names, as they are shown, of the tables that a statement reads."""
         places = self._parsed(sql).find_all(exp.Table)
-        read = (catalogue.find(f"{place.db}.{place.name}" if place.db else place.name) for place in places)
+        read = (catalogue.find(*filter(None, (place.db, place.name))) for place in places)
         return sorted({relation.shown for relation in read if relation is not None})
 
-    def reads_all(self, sql: str) -> bool:
-        """Whether a statement reads columns without naming them."""
-        return any(not isinstance(star.parent, exp.Count) for star in self._parsed(sql).find_all(exp.Star))
-
-    def _read(self, sql: str, catalogue: Catalogue, *, narrowed: bool) -> str:
+    def _read(self, sql: str, catalogue: Catalogue) -> str:
         if len(sql) > STATEMENT_LENGTH:
             raise ResultTooLarge(f"the statement has {len(sql):,} characters: it may have {STATEMENT_LENGTH:,}")
         try:
             tree = self._parsed(sql)
-            if narrowed:
-                self._narrow(tree, catalogue)
-            self._check(tree, catalogue)
+            self._narrow(tree, self._check(tree, catalogue), catalogue)
             written = self._written(tree, catalogue.own_functions)
             self._check_written(written, catalogue)
         except SqlglotError as error:
@@ -195,7 +193,8 @@ class Reader:
         if not same:
             raise QueryRejected("the statement has names or texts that cannot be passed on safely: write it plainly")
 
-    def _check(self, tree: exp.Expr, catalogue: Catalogue) -> None:
+    def _check(self, tree: exp.Expr, catalogue: Catalogue) -> list[tuple[exp.Table, Relation]]:
+        """Writes the tables' names with their schemas, and returns those with columns that are hidden."""
         tables: list[exp.Table] = []
         for node in tree.walk():
             self._check_node(node, catalogue)
@@ -205,8 +204,8 @@ class Reader:
                 bool(self._grammar.reserved) and node.alias.lower().startswith(self._grammar.reserved)
             ):
                 raise QueryRejected(f"no common table expression may be called {node.alias}: name it otherwise")
-        for table in tables:
-            self._place(table, catalogue)
+        read = [(table, self._place(table, catalogue)) for table in tables]
+        return [(table, relation) for table, relation in read if relation is not None and relation.hides]
 
     def _check_node(self, node: exp.Expr, catalogue: Catalogue) -> None:
         kind = type(node).__name__
@@ -242,16 +241,16 @@ class Reader:
             if name.replace('"', "").lower() not in catalogue.types:
                 raise QueryRejected(f"the type {name[:_LONGEST_NAME]} may not be used here")
 
-    def _place(self, table: exp.Table, catalogue: Catalogue) -> None:
-        """Writes a table's name with its schema."""
+    def _place(self, table: exp.Table, catalogue: Catalogue) -> Relation | None:
+        """Writes a table's name with its schema; returns None for what is none, but a function, say."""
         if not isinstance(table.this, exp.Identifier):
             if not isinstance(table.this, exp.Func):
                 raise QueryRejected(f"only tables and functions may stand in FROM, not {_name(table.this)}")
-            return
+            return None
         parts = [part for part in table.parts if isinstance(part, exp.Identifier)]
         if len(parts) == 1 and self._is_declared(table, self._folded(parts[0])):
-            return
-        relation = catalogue.find(".".join(map(self._folded, parts)))
+            return None
+        relation = catalogue.find(*map(self._folded, parts))
         if relation is None:
             name = ".".join(part.name for part in parts)
             raise QueryFailed(f"no such table: {name[:_LONGEST_NAME]}", "unknown_table")
@@ -262,24 +261,84 @@ class Reader:
         table.set("this", exp.to_identifier(relation.name, quoted=True))
         if not table.alias and known_as != relation.name:
             table.set("alias", exp.TableAlias(this=exp.to_identifier(written.name, quoted=written.quoted)))
+        return relation
 
-    def _narrow(self, tree: exp.Expr, catalogue: Catalogue) -> None:
-        """Put a sub-query of the columns that are known in the place of each table."""
-        for table in list(tree.find_all(exp.Table)):
-            parts = [part for part in table.parts if isinstance(part, exp.Identifier)]
-            if not parts or (len(parts) == 1 and self._is_declared(table, self._folded(parts[0]))):
-                continue
-            relation = catalogue.find(".".join(map(self._folded, parts)))
-            if relation is None:
-                continue
-            columns = [exp.column(column.name, quoted=True) for column in relation.columns]
-            source = exp.table_(relation.name, db=relation.schema or None, quoted=True)
-            alias = table.args.get("alias") or exp.TableAlias(this=parts[-1].copy())
-            read = exp.Subquery(this=exp.select(*columns).from_(source), alias=alias, joins=table.args.get("joins"))
-            table.replace(read)
-        for column in tree.find_all(exp.Column):
+    def _narrow(self, tree: exp.Expr, hiding: Sequence[tuple[exp.Table, Relation]], catalogue: Catalogue) -> None:
+        """Puts a sub-query of the columns that are known in the place of each table that has others.
+
+        The server then knows no others either: it would tell of them by its errors, by the columns that it counts and
+        joins by, and by what stands for whole rows; and MariaDB lets USING and NATURAL join by columns that are denied.
+        """
+        names = Counter(
+            (id(table.find_ancestor(exp.Select)), table.alias_or_name) for table in tree.find_all(exp.Table)
+        )
+        aliases: dict[tuple[str, str], str] = {}
+        for table, relation in hiding:
+            scope = table.find_ancestor(exp.Select)
+            # Tables of one name in two schemas may stand side by side, but sub-queries need different names.
+            alone = names[id(scope), table.alias_or_name] == 1
+            alias = table.alias or (relation.name if alone else f"{relation.schema}.{relation.name}")
+            aliases[relation.schema, relation.name] = alias
+            if scope is not None and self._grammar.groups_by_key:
+                self._group(scope, alias, relation)
+        if hiding and self._grammar.names_by_text and isinstance(tree, exp.Query):
+            self._call(tree.selects)
+        for column in tree.find_all(exp.Column) if hiding else ():
             if column.args.get("db"):  # a sub-query has no schema
-                column.set("db", None)
+                place = self._folded(column.args["db"]), self._folded(column.args["table"])
+                if place in aliases:
+                    column.set("table", exp.to_identifier(aliases[place], quoted=True))
+                    column.set("db", None)
+                    column.set("catalog", None)
+        for table, relation in hiding:
+            known_as = aliases[relation.schema, relation.name]
+            alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(known_as, quoted=True))
+            read = exp.Subquery(alias=alias, joins=table.args.get("joins"))
+            table.replace(read)
+            for moved in ("alias", "joins", "hints"):  # indexes of columns that are hidden have names too
+                table.set(moved, None)
+            known = [column.name for column in relation.columns if column.name.lower() not in catalogue.row_functions]
+            read.set("this", exp.select(*(exp.column(name, quoted=True) for name in known)).from_(table))
+
+    def _call(self, outputs: Sequence[exp.Expr]) -> None:
+        """Calls a result's columns what they are called where no table is a sub-query."""
+        select, named = outputs[0].parent if outputs else None, list[exp.Expr]()
+        for item in outputs:
+            if isinstance(item, exp.Column) and not item.is_star:
+                item = exp.alias_(item, item.name, quoted=True, copy=False)
+            elif not isinstance(item, exp.Alias) and item.find(exp.Table):
+                text = self._generate(item, self._grammar.dialect.NORMALIZE_FUNCTIONS)
+                item = exp.alias_(item, text, quoted=True, copy=False) if len(text) <= _LONGEST_ALIAS else item
+            named.append(item)
+        if select is not None:
+            select.set("expressions", named)
+
+    def _group(self, select: exp.Select, alias: str, relation: Relation) -> None:
+        """Groups by what a table's key determines, too, which servers know of tables, but not of sub-queries."""
+        group = select.args.get("group")
+        key = {column.name for column in relation.columns if column.primary_key}
+        if not key or group is None or any(group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets")):
+            return
+        outputs = {item.alias: item.unalias() for item in select.expressions if item.alias}
+        grouped: set[str] = set()
+        for item in group.expressions:
+            if isinstance(item, exp.Literal) and item.is_int and 0 < int(item.name) <= len(select.expressions):
+                item = select.expressions[int(item.name) - 1].unalias()
+            grouped |= self._own(outputs.get(item.name, item), alias) or self._own(item, alias)
+        if not key <= grouped:
+            return
+        used = {name for column in select.find_all(exp.Column) for name in self._own(column, alias)}
+        every = alias in used or any(not isinstance(star.parent, exp.Count) for star in select.find_all(exp.Star))
+        for column in relation.columns:
+            if column.name not in grouped and (every or column.name in used):
+                group.append("expressions", exp.column(column.name, exp.to_identifier(alias, quoted=True), quoted=True))
+
+    def _own(self, node: exp.Expr, alias: str) -> set[str]:
+        """The name of a column that may be the table's of that alias."""
+        if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
+            return set()
+        table = node.args.get("table")
+        return {self._folded(node.this)} if table is None or self._folded(table) == alias else set()
 
     def _folded(self, name: exp.Identifier) -> str:
         return name.name if name.quoted else self._grammar.fold(name.name)

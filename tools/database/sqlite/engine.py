@@ -17,6 +17,8 @@ from ..schema_cache import SchemaCache
 from ..session import Session
 from ..table import Cell, Limits, Table
 from ..watchdog import Cancellation
+from ..wire import pack_opening
+from ..workers import Workers, query_nursery
 from .catalogue import Catalogue
 from .compile_check import refusal
 from .connection import SQLITE_ERRORS, connect
@@ -24,8 +26,8 @@ from .location import locate, unavailable
 from .plan import estimate
 from .pool import LIMITS_HERE, ConnectionPool, distinct_values
 from .read_schema import read_schema
-from .workers import Workers
 
+NURSERY = query_nursery(__package__ or "")
 _CELL_BYTES = Limits().cell_bytes
 _PLANNED = Limits(seconds=1.0, rows=10_000)
 _RENEW_SECONDS = 60.0
@@ -53,7 +55,8 @@ class SQLiteEngine:
         permissions = session.policy.permissions
         self._restricted = bool(permissions)
         self._pool = ConnectionPool(path, permissions)
-        self._queries = Workers(os.path.abspath(path), permissions) if available() else self._pool
+        opening = pack_opening(os.path.abspath(path), permissions)
+        self._queries = Workers(NURSERY, opening) if available() else self._pool
         if not self._pool.catalogue().visible:
             self._pool.close()
             raise NothingReadable(f"{path} has no tables{' that you may read' if permissions else ''}")

@@ -124,6 +124,8 @@ _SETTLED_NS = 2_000_000_000
 class ConnectionPool:
     """Hands out guarded connections, one thread at a time each."""
 
+    about = b""
+
     def __init__(self, path: Path, rules: Permissions) -> None:
         self._path = path
         self._file = os.fspath(path)

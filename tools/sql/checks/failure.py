@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
-from ...database.schema import Schema
+from ...database.schema import ForeignKey, Schema
 from ...errors import QueryError, QueryErrorKind
+from ...words import did_you_mean, listed, nearest_names
 from ..dialects import Rules
 from ..findings import Finding
 from ..keywords import fold
 from ..query import Query, is_aggregate
 from ..scope import Reference, Scope, Source, outwards
-from ..suggest import join_path, nearest_names, one_of, path_between, suggested
 from .advice import instead_of, syntax_advice
 
 _FUNCTION = re.compile(r"function(?: with name)?:? (?:\w+\.)?(\w+)", re.IGNORECASE)
@@ -72,8 +72,8 @@ def _named_first(findings: list[Finding], message: str) -> list[Finding]:
 def _unknown_table(source: Source, query: Query) -> Finding:
     schema, rules = query.schema, query.rules
     near = nearest_names(source.node.name, (table.name for table in schema.tables))
-    names = [rules.shown(table.name) for table in schema.tables[:12]]
-    suggestion = suggested([rules.shown(name) for name in near]) or f"the tables are {', '.join(names)}"
+    names = [rules.shown_table(table.name, schema) for table in schema.tables[:12]]
+    suggestion = _suggested([rules.shown_table(name, schema) for name in near]) or f"the tables are {', '.join(names)}"
     return Finding("unknown_table", "error", f"There is no table {source.node.name}.", source.node.name, suggestion)
 
 
@@ -84,10 +84,10 @@ def _reference_finding(reference: Reference, query: Query) -> Finding | None:
     if reference.kind == "ambiguous":
         choices = [f"{source.label}.{reference.column}" for source in reference.candidates]
         message = f"The column {place} is in more than one table of the query."
-        return Finding("ambiguous_column", "error", message, place, f"write {one_of(choices)}")
+        return Finding("ambiguous_column", "error", message, place, f"write {listed(choices, 'or')}")
     if reference.kind == "unknown":
         sources = _reachable(reference) if reference.source is None else [reference.source]
-        read = one_of([source.node.name or source.label for source in sources]) or "the query"
+        read = listed([source.node.name or source.label for source in sources], "or") or "the query"
         message = f"There is no column {reference.column} in {read}."
         advice = _right_column(reference, sources, query.schema, query.rules)
         return Finding("unknown_column", "error", message, place, advice)
@@ -103,7 +103,7 @@ def _right_column(reference: Reference, sources: list[Source], schema: Schema, r
     held = [name for source in sources for name in (source.columns or {}).values()]
     in_other_case = [rules.shown(name) for name in held if fold(name) == fold(reference.column)]
     if in_other_case:
-        return f"write {one_of(in_other_case)}"
+        return f"write {listed(in_other_case, 'or')}"
     near = [rules.shown(name) for name in nearest_names(reference.column, held)]
     alias = reference.scope.aliases.get(rules.key(reference.node.this)) if reference.scope is not None else None
     if alias is not None and not reference.node.table and not rules.is_sqlite:
@@ -112,16 +112,51 @@ def _right_column(reference: Reference, sources: list[Source], schema: Schema, r
     if holder is not None:
         return _join_advice(schema, [source.table.name for source in reachable if source.table], holder, near, rules)
     if near or not held:
-        return suggested(near)
+        return _suggested(near)
     return f"the columns are {', '.join(map(rules.shown, held[:12]))}"
 
 
 def _join_advice(schema: Schema, starts: list[str], table: str, near: list[str], rules: Rules) -> str:
-    path = path_between(schema, starts, table)
-    advice = f"the table {rules.shown(table)} has it"
+    path = _path_between(schema, starts, table)
+    advice = f"the table {rules.shown_table(table, schema)} has it"
     if path:
-        advice += f": join it {join_path(path, rules)}"
-    return f"{advice}; or {suggested(near)}" if near else advice
+        advice += f": join it {_join_path(path, rules, schema)}"
+    return f"{advice}; or {_suggested(near)}" if near else advice
+
+
+def _suggested(near: Sequence[str]) -> str:
+    """Return what to write for a misspelt name: an order only where a single name is near."""
+    return f"use {near[0]}" if len(near) == 1 else did_you_mean(near)
+
+
+def _join_condition(key: ForeignKey, rules: Rules, schema: Schema) -> str:
+    """`a.x = b.y`."""
+    table, ref_table = (rules.shown_table(name, schema) for name in (key.table, key.ref_table))
+    pairs = zip(map(rules.shown, key.columns), map(rules.shown, key.ref_columns), strict=True)
+    return " AND ".join(f"{table}.{column} = {ref_table}.{other}" for column, other in pairs)
+
+
+def _join_path(path: Sequence[ForeignKey], rules: Rules, schema: Schema) -> str:
+    """`ON a.x = b.y and ON b.z = c.w`."""
+    return " and ".join(f"ON {_join_condition(key, rules, schema)}" for key in path)
+
+
+def _path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:
+    """The shortest chain of foreign keys from any of the tables to another; empty if there is none."""
+    reached: dict[str, list[ForeignKey]] = {fold(start): [] for start in starts}
+    frontier = list(reached)
+    while frontier:
+        following: list[str] = []
+        for table in frontier:
+            for key in schema.foreign_keys:
+                for here, there in ((key.table, key.ref_table), (key.ref_table, key.table)):
+                    if fold(here) == table and fold(there) not in reached:
+                        reached[fold(there)] = [*reached[table], key]
+                        following.append(fold(there))
+        if fold(goal) in reached:
+            break
+        frontier = following
+    return reached.get(fold(goal), [])
 
 
 def _unknown_source(reference: Reference, place: str, query: Query) -> Finding:
@@ -137,11 +172,12 @@ def _unknown_source(reference: Reference, place: str, query: Query) -> Finding:
     table = query.schema.table(qualifier) or next(behind, None)
     if table is not None:
         starts = [source.table.name for source in reachable if source.table]
-        advice = f"join {table.name} {join_path(path_between(query.schema, starts, table.name), rules)}".strip()
+        path = _join_path(_path_between(query.schema, starts, table.name), rules, query.schema)
+        advice = f"join {'.'.join(table.path)} {path}".strip()
         return Finding("unknown_column", "error", message, place, advice)
     owners = _holding(reference, reachable, rules)
     labels = [source.label for source in owners or reachable]
-    suggestion = f"write {one_of([f'{label}.{reference.column}' for label in labels])}" if labels else ""
+    suggestion = f"write {listed([f'{label}.{reference.column}' for label in labels], 'or')}" if labels else ""
     return Finding("unknown_column", "error", message, place, suggestion)
 
 

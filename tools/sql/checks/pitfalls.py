@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 from sqlglot import exp
 
 from ...database.column_kinds import TextForm, filled_texts, text_form
 from ...database.schema import ColumnSchema
+from ...words import listed
 from ..findings import ColumnValues, Finding
 from ..keywords import fold, quote_text
 from ..query import Query, TableColumn
 from ..scope import Scope, Source
-from ..suggest import one_of
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 
@@ -57,7 +58,7 @@ def _absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator[Find
                 null = "write IS NULL for missing values" if text.lower() in ("null", "none") else ""
                 yield Finding("type_mismatch", "warning", f"{message}, which holds numbers.", place, null, proof=True)
         elif near := values.nearest(table, column.name, text):
-            advice = f"use {one_of([quote_text(other) for other in near])}"
+            advice = f"use {listed([quote_text(other) for other in near], 'or')}"
             yield Finding("unknown_value", "warning", f"{message}.", place, advice)
 
 
@@ -91,6 +92,35 @@ def _contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
                 message = f"{place} never holds: one row has one {column.schema.name}."
                 advice = "use OR or IN for either, or INTERSECT for both"
                 yield Finding("always_empty", "error", message, place, advice)
+    yield from _empty_bounds(scope, query)
+
+
+def _empty_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
+    """Yield pairs of bounds of one column that no number or date lies between."""
+    bounds: dict[tuple[int, str], list[tuple[bool, bool, str | float, exp.Expr]]] = {}
+    for part in query.conjuncts(scope):
+        if not isinstance(part, exp.GT | exp.GTE | exp.LT | exp.LTE):
+            continue
+        for column, operand in query.operands(part):
+            value = query.literal(operand)
+            if value is not None and (isinstance(value, float) or _DAY.match(value)):
+                lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
+                entry = lower, isinstance(part, exp.GT | exp.LT), value, part
+                bounds.setdefault((id(column.source), fold(column.schema.name)), []).append(entry)
+    for found in bounds.values():
+        for one, other in product([one for one in found if one[0]], [one for one in found if not one[0]]):
+            if _cross(one[2], other[2], strict=one[1] or other[1]):
+                first, second = (one, other) if found.index(one) < found.index(other) else (other, one)
+                place = f"{query.text(first[3])} AND {query.text(second[3])}"
+                # People are told; what the papers feed back to a model stays as it was.
+                yield Finding("always_empty", "info", f"{place} never holds: nothing lies between.", place)
+
+
+def _cross(low: str | float, high: str | float, *, strict: bool) -> bool:
+    """Whether a lower bound is above an upper one, or equal where one of them is out."""
+    if isinstance(low, str) and isinstance(high, str):
+        return low[:10] > high[:10] or (strict and low == high)
+    return isinstance(low, float) and isinstance(high, float) and (low > high or (strict and low == high))
 
 
 def _differ(one: str | float, other: str | float) -> bool:

@@ -13,11 +13,11 @@ from functools import cached_property
 from sqlglot import exp
 
 from ...database.schema import Schema
+from ...words import listed, plain_name
 from ..keywords import quote_text
 from ..query import Query, join_conditions, limit_count
 from ..scope import Scope, Source, outwards
 from ..untrusted import analysis
-from .phrases import bracketed, listed, plain_name
 
 _VERBS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.EQ: ("is", "is not"),
@@ -87,6 +87,11 @@ def explain(sql: str, schema: Schema) -> str:
     query = Query.of(sql, schema.dialect, schema)
     words = Explainer(query).say_query(query.tree)
     return f"{words[:1].upper()}{words[1:]}."
+
+
+def _bracketed(text: str) -> str:
+    """In parentheses, where the text is more than a word or two."""
+    return f"({text})" if " " in text else text
 
 
 class Explainer:
@@ -338,7 +343,7 @@ class Explainer:
     def _arithmetic(self, node: exp.Expr) -> str:
         sides = (node.this, node.args["expression"])
         left, right = (
-            bracketed(self.say(side)) if isinstance(side.unnest(), exp.Binary) else self.say(side) for side in sides
+            _bracketed(self.say(side)) if isinstance(side.unnest(), exp.Binary) else self.say(side) for side in sides
         )
         return f"{left} {_ARITHMETIC[type(node)]} {right}"
 
@@ -439,7 +444,7 @@ class Explainer:
         if type(node) in _VERBS:
             return self._compared(node, negated)
         said = self.say(node)
-        return f"it is not so that {bracketed(said)}" if negated else said
+        return f"it is not so that {_bracketed(said)}" if negated else said
 
     def _connected(self, node: exp.Connector) -> str:
         word = " and " if isinstance(node, exp.And) else " or "

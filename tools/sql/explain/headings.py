@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from ...database.schema import Schema
-from ...stemming import plural
+from ...words import plain_name, plural
 from ..query import Query
 from ..scope import Scope
 from ..untrusted import analysis_or
 from .explainer import Explainer
-from .phrases import plain_name
 
 _LONGEST = 60
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tableturn.tools.database import Database
+from tableturn.tools.database import Cancellation, Database, Limits, Table
+from tableturn.tools.database.fetch import Sink
 
+from ..own_client import own_rows, plain
 from .candidate import Candidate
 from .candidates.duckdb import DuckDB
 from .candidates.mariadb import MariaDB, SQLAlchemyMariaDB
@@ -51,9 +53,29 @@ def url(candidate: Candidate, tmp_path_factory: pytest.TempPathFactory) -> str:
     return candidate.create(tmp_path_factory.mktemp("conformance"), STATEMENTS)
 
 
+class _Compared(Database):
+    """A database that runs each query in its engine's own client too, and sees that the rows are the same."""
+
+    url = ""
+
+    def execute(
+        self,
+        sql: str,
+        limits: Limits | None = None,
+        cancellation: Cancellation | None = None,
+        sink: Sink | None = None,
+    ) -> Table:
+        found = super().execute(sql, limits, cancellation, sink)
+        if sink is None and not found.truncated and self.url:
+            assert own_rows(self.url, sql) == plain(found.rows)
+        return found
+
+
 @pytest.fixture(scope="session")
-def database(url: str) -> Iterator[Database]:
-    with Database.open(url) as opened:
+def database(url: str, candidate: Candidate) -> Iterator[Database]:
+    with _Compared.open(url) as opened:
+        assert isinstance(opened, _Compared)
+        opened.url = "" if candidate.name in _EXTRA else url
         yield opened
 
 

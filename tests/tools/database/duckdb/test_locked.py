@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tableturn.tools.database import Limits
+from tableturn.tools.database import Database, Limits
 from tableturn.tools.database.session import Permissions
-from tableturn.tools.errors import QueryRejected
+from tableturn.tools.errors import QueryError, ResultTooLarge
 
 duckdb = pytest.importorskip("duckdb")
 
-from tableturn.tools.database.duckdb.connection import DuckDBConnection  # noqa: E402
-from tableturn.tools.database.duckdb.instance import Contents, Instance  # noqa: E402
+from tableturn.tools.database.duckdb.instance import EXPLAIN, Instance  # noqa: E402
+from tableturn.tools.database.duckdb.snapshot import Contents  # noqa: E402
 from tableturn.tools.database.duckdb.sources import sources  # noqa: E402
 
 _REFUSED_BY_SETTINGS = (
@@ -63,11 +64,15 @@ _REFUSED_BY_ITS_PARSER = (
 )
 
 
+def _opened(path: Path, folder: Path, permissions: Permissions) -> Instance:
+    return Instance(Contents(sources(str(path))).found(folder), permissions, folder / "own")
+
+
 @pytest.fixture
-def instance(tmp_path: Path) -> Iterator[Instance]:
+def instance(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     (tmp_path / "sales.csv").write_text("a,b\n1,2\n")
     (tmp_path / "other.csv").write_text("word\nswordfish\n")
-    yield Instance(Contents(sources(str(tmp_path / "sales.csv"))), Permissions())
+    yield _opened(tmp_path / "sales.csv", tmp_path_factory.mktemp("snapshot"), Permissions())
     assert (tmp_path / "sales.csv").read_text() == "a,b\n1,2\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other.csv", "sales.csv"]
 
@@ -108,20 +113,17 @@ def test_settings_hold(instance: Instance, tmp_path: Path, attack: str) -> None:
 
 @pytest.mark.parametrize("attack", _REFUSED_BY_ITS_PARSER)
 def test_its_parser_holds(instance: Instance, tmp_path: Path, attack: str) -> None:
-    connection = DuckDBConnection(instance, lambda _: True, lambda: False)
-    connection.begin(5.0)
     statement = attack.replace("{folder}", str(tmp_path))
-    with pytest.raises((QueryRejected, duckdb.ParserException)):
-        connection.compile(statement)
-    with pytest.raises((QueryRejected, duckdb.ParserException)):
-        connection.query(statement, Limits())
-    connection.close()
+    for asked in (statement, EXPLAIN + statement):
+        with pytest.raises(QueryError) as refused:
+            instance.execute(asked, Limits(), None)
+        assert refused.value.kind in ("rejected", "syntax")
 
 
-def test_hidden_tables_are_not_in_it(tmp_path: Path) -> None:
+def test_hidden_tables_are_not_in_it(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     (tmp_path / "sales.csv").write_text("a,b\n1,2\n")
     (tmp_path / "other.csv").write_text("word\nswordfish\n")
-    instance = Instance(Contents(sources(str(tmp_path))), Permissions.of(deny=["other", "sales.b"]))
+    instance = _opened(tmp_path, tmp_path_factory.mktemp("snapshot"), Permissions.of(deny=["other", "sales.b"]))
     told = instance.connect().execute("SELECT view_name, sql FROM duckdb_views() WHERE NOT internal").fetchall()
     assert [name for name, _ in told] == ["sales"]
     with pytest.raises(duckdb.Error):
@@ -163,8 +165,6 @@ def test_views_of_hidden_things_are_hidden(tmp_path: Path) -> None:
             "CREATE VIEW rows AS SELECT v::VARCHAR AS r FROM vault AS v",
         ):
             native.execute(statement)
-    from tableturn.tools.database import Database
-
     with Database.open(path, deny=["vault.pin"]) as database:
         schema = database.schema()
         assert {table.name for table in schema.tables} == {
@@ -173,3 +173,30 @@ def test_views_of_hidden_things_are_hidden(tmp_path: Path) -> None:
         assert database.execute("SELECT loud, many FROM over_names, counted").rows == (("ANN", 1),)
         assert database.execute("SELECT * FROM vault").rows == (("Ann",),)
         assert "swordfish" not in repr(schema)
+
+
+_BOMBS = (
+    "SELECT repeat('x', 2000000000)",
+    "SELECT length(string_agg(repeat(word, 20000), '')) FROM range(100000), sales",
+    "SELECT max(length(replace(repeat(word, 20000), 'x', repeat(word, 20000) || i))) FROM range(100000) AS r(i), sales",
+)
+
+
+@pytest.mark.parametrize("bomb", _BOMBS)
+def test_a_text_built_in_one_step_ends_its_query_alone(tmp_path: Path, bomb: str) -> None:
+    (tmp_path / "sales.csv").write_text("word\nx\n")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with Database.open(tmp_path / "sales.csv") as database:
+        with pytest.raises(ResultTooLarge):
+            database.execute(bomb, Limits(seconds=60))
+        assert database.execute("SELECT count(*) FROM sales").rows == ((1,),)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, "it is no part of this process"
+
+
+def test_temporary_files_are_limited(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("word\nx\n")
+    sql = "SELECT count(*) FROM (SELECT random() AS r, i FROM range(100000000) AS s(i) ORDER BY r OFFSET 90000000)"
+    with Database.open(tmp_path / "sales.csv") as database:
+        with pytest.raises(ResultTooLarge, match="disk"):
+            database.execute(sql, Limits(seconds=120, disk_bytes=1_000_000))
+        assert database.execute("SELECT count(*) FROM sales").rows == ((1,),)

@@ -1,4 +1,4 @@
-"""The process that reads files: it finds their tables within limits that the kernel keeps."""
+"""DuckDB in workers: those that serve queries, and those that find the tables of files, within the kernel's limits."""
 
 from __future__ import annotations
 
@@ -12,35 +12,50 @@ import traceback
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import chardet
 import ormsgpack
 
 from ...errors import TableturnError
 from ...nursery import serve_workers
-from ...sandbox.boundary import confine_reader
+from ...sandbox.boundary import confine_reader, drop_capabilities_for
 from ...sandbox.bounds import memory_held
 from ..wire import ERROR_BYTES, FAILURE, PART, RESULT, pack_error, receive, send, soft_limit
-from .entries import Entry
-from .files import DISK_BYTES, MESSAGE_BYTES, READING_BYTES, FileReader
+from ..worker import answer
+from .entries import pack_entry
+from .files import DISK_BYTES, FILES, MEMORY_BYTES, MESSAGE_BYTES, READING_BYTES, THREADS, FileReader
+from .instance import Instance, unpack_found
 from .sources import File
 
 
 def serve(descriptor: int) -> None:
-    """Fork a reader for every line that comes, until the control socket ends. Never returns."""
+    """Fork a worker for every line that comes, until the control socket ends. Never returns."""
     # Inside the limits, no library is loaded any more: this has all encodings loaded.
     chardet.detect_all("имя;\n".encode("cp1251"))
+    # DuckDB asks for it where times have a zone.
+    with suppress(ImportError):
+        import_module("pytz")
     serve_workers(descriptor, work)
 
 
 def work(line: socket.socket) -> None:
+    """Serve a database, or read files, until the line ends. Never returns."""
+    if message := receive(line, MESSAGE_BYTES):
+        what, *rest = ormsgpack.unpackb(message[1])
+        if what == FILES:
+            _read(line, *rest)
+        answer(line, lambda: _opened(*rest), threads=THREADS, own_bytes=MEMORY_BYTES)
+
+
+def _opened(opening: bytes, folder: bytes) -> Instance:
+    found, permissions = unpack_found(opening)
+    drop_capabilities_for(*map(str, found.paths))
+    return Instance(found, permissions, Path(os.fsdecode(folder)) / str(os.getpid()))
+
+
+def _read(line: socket.socket, folder: bytes, thorough: bool, workbooks: bool) -> None:
     """Read files until the line ends. Never returns."""
     gc.enable()
-    message = receive(line, MESSAGE_BYTES)
-    if message is None:
-        os._exit(0)
-    folder, thorough, workbooks = ormsgpack.unpackb(message[1])
     with suppress(ImportError):
         for name in ("pandas", "openpyxl") if workbooks else ():
             import_module(name)
@@ -52,7 +67,7 @@ def work(line: socket.socket) -> None:
         soft_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
         try:
             entries = reader.entries(File(Path(os.fsdecode(path)), kind, table))
-            send(line, RESULT, ormsgpack.packb([_packed(entry) for entry in entries]))
+            send(line, RESULT, ormsgpack.packb(list(map(pack_entry, entries))))
         except TableturnError as error:
             send(line, FAILURE, pack_error(error))
         except Exception:  # noqa: BLE001 - a fault of ours is raised where the file was asked for
@@ -66,9 +81,3 @@ def _limit() -> None:
     soft_limit(resource.RLIMIT_CORE, 0)
     # DuckDB's threads run by now, and no more are needed.
     confine_reader()
-
-
-def _packed(entry: Entry) -> tuple[Any, ...]:
-    columns = [(own, held.name, held.type, held.comment) for own, held in entry.columns]
-    path = os.fsencode(entry.path or "")
-    return entry.name, columns, entry.scan, entry.comment, entry.estimate, entry.slow, path, entry.remarks

@@ -1,32 +1,36 @@
-"""The caller's side: workers of one database, taken and given back by any number of threads."""
+"""The caller's side of `worker`: workers of one database, taken and given back by any number of threads."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
+import shutil
 import signal
 import socket
 import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
-from ...errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge, TableturnError
-from ...forkserver import ForkServer
-from ..fetch import Sink
-from ..session import Permissions
-from ..table import Limits, Table
-from ..watchdog import Cancellation, check_cancelled
-from ..wire import ERROR_BYTES, PART, RESULT, Opening, pack_order, patience, receive, send, unpack_error, unpack_table
+import ormsgpack
+
+from ..errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge, TableturnError
+from ..forkserver import ForkServer
+from .fetch import Sink
+from .table import Limits, Table
+from .watchdog import Cancellation, check_cancelled
+from .wire import ERROR_BYTES, PART, RESULT, pack_order, patience, receive, send, unpack_error, unpack_table
 
 _START_SECONDS = 60.0
 # A worker ends its query by itself at the deadline; this much later it is killed.
 _GRACE_SECONDS = 0.12
 _CANCEL_SECONDS = 0.02
-_GREETING_BYTES = 64
+_GREETING_BYTES = 1 << 26
+_END_MILLISECONDS = 1_000
 _UNREADABLE = "the query's process gave no readable result"
-_IDLE_WORKERS = 4
+_WORKERS = max(4, os.cpu_count() or 1)
+"""At once, for one database: each may use every processor, and more would run one another into their time limits."""
 _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     # One heap for all threads: further ones reserve address space that no query has asked for.
@@ -34,69 +38,91 @@ _ENVIRONMENT = {
     # Memory that was used once is kept for the next query, up to this.
     "MALLOC_TRIM_THRESHOLD_": "8000000",
     "MALLOC_MMAP_THRESHOLD_": "4000000",
+    # pandas, where files are read, is imported once no thread may be started any more.
+    "OPENBLAS_NUM_THREADS": "1",
 }
+
+
+def query_nursery(package: str) -> ForkServer:
+    """The process that forks an engine's workers, which its module `worker` serves."""
+    inherited = ("TMPDIR", "TZ")
+    return ForkServer(f"{package}.worker", _ENVIRONMENT, _START_SECONDS, inherited, socket.SOCK_STREAM)
 
 
 @dataclass(eq=False)
 class _Worker:
-    """A forked worker: the line to it, its number, and how many seconds the line waits."""
+    """A forked worker.
+
+    Attributes:
+        line: To it.
+        pid: Its number.
+        patience: How many seconds the line waits.
+        about: What it told of its database.
+        files: Its own folder, which goes with it; None where its files have no names.
+    """
 
     line: socket.socket
     pid: int
     patience: float
+    about: bytes
+    files: Path | None
 
     def end(self) -> None:
         """Kill it, and no process that has its number by now: as long as the line is held, so is the number."""
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             handle = os.pidfd_open(self.pid)
             try:
-                if not self._hung_up():
+                if not _ready(self.line.fileno(), 0, 0):
                     signal.pidfd_send_signal(handle, signal.SIGKILL)
+                if self.files is not None:
+                    # What it holds is free, and it makes no further file, once it is gone.
+                    _ready(handle, select.POLLIN, _END_MILLISECONDS)
             finally:
                 os.close(handle)
         self.line.close()
-
-    def _hung_up(self) -> bool:
-        poll = select.poll()
-        poll.register(self.line, 0)
-        return bool(poll.poll(0))
+        if self.files is not None:
+            shutil.rmtree(self.files, ignore_errors=True)
 
 
-NURSERY = ForkServer(f"{__package__}.worker", _ENVIRONMENT, _START_SECONDS, ("TMPDIR",), socket.SOCK_STREAM)
-
-
-def _new_worker(opening: bytes) -> _Worker:
-    """A new worker."""
-    line = NURSERY.call(b"\0")
-    try:
-        patience(line, _START_SECONDS)
-        send(line, RESULT, opening)
-        message = receive(line, _GREETING_BYTES)
-        if message is None:
-            raise OSError("a worker ends at once")
-        return _Worker(line, int(message[1]), _START_SECONDS)
-    except (OSError, ValueError) as error:
-        line.close()
-        raise OSError(str(error)) from None
+def _ready(descriptor: int, events: int, milliseconds: int) -> bool:
+    """Whether something happens in time; without `events`, that the other side hung up."""
+    poll = select.poll()
+    poll.register(descriptor, events)
+    return bool(poll.poll(milliseconds))
 
 
 class Workers:
     """Runs queries on one database under one set of permissions, each in a worker of its own."""
 
-    def __init__(self, path: str, permissions: Permissions) -> None:
-        self._opening = Opening(path, permissions).pack()
+    def __init__(self, nursery: ForkServer, opening: bytes, folder: Path | None = None) -> None:
+        """Starts the nursery, and no worker yet.
+
+        Args:
+            nursery: Forks them.
+            opening: What a worker needs to know of the database.
+            folder: Where each has a folder of its own, by its number; None where none needs one.
+        """
+        self._nursery, self._opening, self._folder = nursery, opening, folder
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         self._closed = False
         self._owner = os.getpid()
+        self._turns = threading.BoundedSemaphore(_WORKERS)
         with suppress(OSError):  # the first query says so
-            NURSERY.start(wait=False)
+            nursery.start(wait=False)
+
+    @property
+    def about(self) -> bytes:
+        """What a worker tells of the database."""
+        worker = self._take(Limits(seconds=_START_SECONDS), None)
+        self._give(worker, usable=True)
+        return worker.about
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine.execute`."""
         check_cancelled(cancellation)
         order = pack_order(sql, limits, sink is not None)
-        worker = self._take()
+        worker = self._take(limits, cancellation)
         usable = False
         error: TableturnError | None = None
         try:
@@ -111,7 +137,7 @@ class Workers:
             if kind != RESULT:
                 error = _error(body)
             # What took too much may have left the worker without room for the next query, or about to end.
-            usable = not isinstance(error, ResultTooLarge)
+            usable = error is None or (isinstance(error, QueryError) and not isinstance(error, ResultTooLarge))
         except ValueError:
             raise ResultTooLarge("the result is larger than it may be") from None
         except OSError:
@@ -140,23 +166,53 @@ class Workers:
             with suppress(OSError, ValueError):  # as the interpreter ends, descriptors may be closed already
                 self.close()
 
-    def _take(self) -> _Worker:
+    def _take(self, limits: Limits, cancellation: Cancellation | None) -> _Worker:
+        deadline = time.monotonic() + limits.seconds
+        while not self._turns.acquire(timeout=_CANCEL_SECONDS):
+            _check(deadline, limits, cancellation)
+        try:
+            return self._taken()
+        except BaseException:
+            self._turns.release()
+            raise
+
+    def _taken(self) -> _Worker:
         with self._lock:
             if self._closed:
                 raise DatabaseUnavailable("the database was closed: open it again")
             if self._owner != os.getpid():
                 # Forked: the workers are the parent's.
                 self._owner, self._idle = os.getpid(), []
+                self._turns = threading.BoundedSemaphore(_WORKERS)
+                self._turns.acquire()
             if self._idle:
                 return self._idle.pop()
         try:
-            return _new_worker(self._opening)
-        except OSError as error:
+            return self._new_worker()
+        except (OSError, ValueError) as error:
             raise DatabaseUnavailable(f"no process can be started for a query: {error}") from None
 
+    def _new_worker(self) -> _Worker:
+        line = self._nursery.call(b"\0")
+        try:
+            patience(line, _START_SECONDS)
+            send(line, RESULT, self._opening)
+            message = receive(line, _GREETING_BYTES)
+            if message is None:
+                raise OSError("a worker ends at once")
+            kind, body = message
+            if kind != RESULT:
+                raise unpack_error(body)
+            pid, about = ormsgpack.unpackb(body)
+            return _Worker(line, pid, _START_SECONDS, about, self._folder and self._folder / str(pid))
+        except BaseException:
+            line.close()
+            raise
+
     def _give(self, worker: _Worker, usable: bool) -> None:
+        self._turns.release()
         with self._lock:
-            if usable and not self._closed and len(self._idle) < _IDLE_WORKERS:
+            if usable and not self._closed:
                 self._idle.append(worker)
                 return
         worker.end()
@@ -205,17 +261,19 @@ def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Canc
         patience(worker.line, part)
         worker.patience = part
 
-    def overdue() -> None:
-        check_cancelled(cancellation)
-        if time.monotonic() >= deadline:
-            raise QueryTimeout(
-                f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"
-            )
-
-    answer = receive(worker.line, _most(limits), overdue)
+    answer = receive(worker.line, _most(limits), lambda: _check(deadline, limits, cancellation))
     if answer is None:
         raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
     return answer
+
+
+def _check(deadline: float, limits: Limits, cancellation: Cancellation | None) -> None:
+    """Raise `QueryTimeout` where the query was cancelled, or its time is over."""
+    check_cancelled(cancellation)
+    if time.monotonic() >= deadline:
+        raise QueryTimeout(
+            f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"
+        )
 
 
 def _most(limits: Limits) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from tableturn.tools.stemming import english_stem
+from tableturn.tools.words import english_stem
 
 WORDS = [
     f"{stem}{ending}"

@@ -1,0 +1,90 @@
+"""What files, or data frames, held at one time: a folder of copies, and the workers that query it."""
+
+from __future__ import annotations
+
+import shutil
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING
+
+import duckdb
+import ormsgpack
+
+from ...errors import DatabaseUnavailable
+from ...forkserver import available
+from ..session import Permissions
+from ..workers import Workers
+from .files import NURSERY, QUERIES, read_files
+from .instance import About, Found, Instance, pack_found
+from .sources import Sources, column_names, table_name, told_apart
+from .tables import hold
+
+if TYPE_CHECKING:
+    import pandas
+
+_FRAMES = "frames.duckdb"
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Files, or data frames by their tables' names."""
+
+    sources: Sources | None = None
+    frames: Mapping[str, pandas.DataFrame] | None = None
+    state_of_frames: str = ""
+
+    def state(self) -> str:
+        """Changes whenever the contents do."""
+        return self.sources.state() if self.sources is not None else self.state_of_frames
+
+    def found(self, folder: Path, *, thorough: bool = False) -> Found:
+        """What an instance is made from; copies are made in the folder."""
+        if self.sources is None:
+            return Found(_copied(self.frames or {}, folder / _FRAMES))
+        if self.sources.database is not None:
+            return Found(self.sources.database)
+        entries = list(read_files(self.sources.files(), folder / "read", thorough=thorough))
+        names = told_apart([entry.name for entry in entries])
+        return Found(entries=tuple(replace(entry, name=name) for entry, name in zip(entries, names, strict=True)))
+
+
+def _copied(frames: Mapping[str, pandas.DataFrame], path: Path) -> Path:
+    """Frames as a file, which any number of workers read; an index counts as columns where it has names."""
+    with duckdb.connect(str(path), config={"storage_compatibility_version": "latest"}) as connection:
+        names = told_apart([table_name(name) for name in frames])
+        for name, frame in zip(names, frames.values(), strict=True):
+            flat = frame.reset_index() if any(level is not None for level in frame.index.names) else frame
+            if not len(flat.columns):
+                raise DatabaseUnavailable(f"the table {name} has no columns")
+            hold(connection, name, flat.set_axis(column_names(flat.columns), axis=1))
+    return path
+
+
+class Snapshot:
+    """An open one; gone with its folder and workers when nobody holds it any more.
+
+    Attributes:
+        state: Of its contents when it was opened.
+        queries: Runs them.
+        about: What is known of it.
+    """
+
+    def __init__(self, contents: Contents, permissions: Permissions, *, thorough: bool = False) -> None:
+        self.state = contents.state()
+        folder = Path(mkdtemp(prefix="tableturn-"))
+        self._clear = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        found = contents.found(folder, thorough=thorough)
+        if available():
+            opening = ormsgpack.packb((QUERIES, pack_found(found, permissions), bytes(folder)))
+            self.queries = Workers(NURSERY, opening, folder)
+        else:
+            self.queries = Instance(found, permissions, folder / "own")
+        self.about = About.unpack(self.queries.about)
+
+    def close(self) -> None:
+        """Lets go of it, and leaves no file behind."""
+        self.queries.close()
+        self._clear()

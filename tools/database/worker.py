@@ -1,0 +1,149 @@
+"""A worker: runs queries in a process of its own, which the kernel holds to their limits.
+
+An engine inside a process can be interrupted between its steps, but not within one, and its memory and temporary files
+belong to the whole process. So a query from outside runs in a worker: a small process whose address space, processor
+time and temporary files are bounded by the kernel, and which is killed once its time is up. A *nursery*, which has
+loaded what workers need and holds no data, forks them; each keeps its database open from query to query. What a worker
+says is read as data from an untrusted side.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import ormsgpack
+
+from ..errors import ResultTooLarge, TableturnError
+from ..sandbox.boundary import confine_reader
+from ..sandbox.bounds import memory_held
+from .fetch import Row, Sink
+from .table import Limits, Table
+from .watchdog import Cancellation
+from .wire import FAILURE, PART, RESULT, pack_error, pack_table, receive, send, soft_limit, unpack_order
+
+ORDER_BYTES = 1 << 26
+_MEMORY = "the query needs more memory than it may use: ask for less, or aggregate"
+_INFINITE = resource.RLIM_INFINITY
+
+
+class Queries(Protocol):
+    """A database that is open for queries.
+
+    Attributes:
+        about: What the caller is told of it, once.
+    """
+
+    @property
+    def about(self) -> bytes: ...
+
+    def execute(
+        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None, /
+    ) -> Table:
+        """See `Engine.execute`."""
+        ...
+
+
+def answer(
+    line: socket.socket,
+    opened: Callable[[], Queries],
+    *,
+    files: int = 1,
+    open_files: int = 0,
+    threads: int = 1,
+    own_bytes: int = 0,
+) -> None:
+    """Serve one database until the line ends. Never returns.
+
+    Args:
+        line: To the caller.
+        opened: Opens the database.
+        files: Temporary files among which `Limits.disk_bytes` is divided.
+        open_files: How many a query may open; 0 for no limit.
+        threads: How many compute at once.
+        own_bytes: Memory that the engine keeps books of by itself, beside what a query may use.
+    """
+    try:
+        worker = _Worker(opened(), files, open_files, threads, own_bytes)
+    except TableturnError as error:
+        send(line, FAILURE, pack_error(error))
+        os._exit(0)
+    send(line, RESULT, ormsgpack.packb((os.getpid(), worker.queries.about)))
+    while message := receive(line, ORDER_BYTES):
+        sql, limits, in_parts = unpack_order(message[1])
+        try:
+            send(line, RESULT, worker.run(sql, limits, _Parts(line) if in_parts else None))
+        except TableturnError as error:
+            send(line, FAILURE, pack_error(error))
+        except MemoryError:
+            send(line, FAILURE, pack_error(ResultTooLarge(_MEMORY)))
+            break
+    os._exit(0)
+
+
+class _Worker:
+    """The database, and the limits that are set."""
+
+    def __init__(self, queries: Queries, files: int, open_files: int, threads: int, own_bytes: int) -> None:
+        self.queries = queries
+        # Whatever a first query makes, threads included, is no part of what later ones may use.
+        queries.execute("SELECT 1", Limits(memory_bytes=0), None)
+        self._held = memory_held() + own_bytes
+        self._files, self._threads = files, threads
+        if open_files:
+            highest = max(map(int, os.listdir("/proc/self/fd")))
+            soft_limit(resource.RLIMIT_NOFILE, highest + 1 + open_files)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        # Now that the thread runs that ends queries in time, none is needed any more.
+        confine_reader()
+        self._asked: list[Any] = []
+        self._limits = Limits()
+        self._processor_until = 0.0
+
+    def run(self, sql: str, asked: list[Any], sink: Sink | None) -> bytes:
+        if asked != self._asked:
+            self._limit(Limits(*asked))
+            self._asked = asked
+        # The last of three: the caller kills it in time, and the query ends by itself before that. So the limit is set
+        # with room for more, and not for every query.
+        seconds = self._threads * self._limits.seconds
+        if time.process_time() + seconds > self._processor_until:
+            used = math.ceil(time.process_time() + 2 * seconds) + 1
+            soft_limit(resource.RLIMIT_CPU, used)
+            self._processor_until = used
+        return pack_table(self.queries.execute(sql, self._limits, None, sink))
+
+    def _limit(self, limits: Limits) -> None:
+        soft_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
+        soft_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // self._files)
+        # The kernel keeps the memory: SQLite's own limit could never be raised again.
+        self._limits = replace(limits, memory_bytes=0)
+        self._processor_until = 0.0
+
+
+class _Parts:
+    """Sends rows as they come, each part when the one before was taken; the first has none but the columns' names."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
+        self._columns: tuple[str, ...] = ()
+
+    def start(self, columns: tuple[str, ...]) -> None:
+        self._columns = columns
+        self._send(())
+
+    def take(self, rows: Sequence[Row]) -> None:
+        if rows:
+            self._send(tuple(rows))
+
+    def _send(self, rows: tuple[Row, ...]) -> None:
+        types = ("mixed",) * len(self._columns)
+        send(self._line, PART, pack_table(Table(self._columns, types, rows, False, 0.0)))
+        if receive(self._line, ORDER_BYTES) is None:
+            os._exit(0)

@@ -1,0 +1,326 @@
+"""Words: of texts and of names, their stems, small words, numbers and months, and names that were likely meant."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from importlib.resources import files
+from typing import Protocol, cast
+
+# Stems.
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
+
+
+class _PerThread(threading.local):
+    """Snowball's stemmers keep their work in attributes, so that two threads must not share one."""
+
+    @cached_property
+    def stemmer(self) -> _Stemmer:
+        import snowballstemmer  # loads every language it has: not before a stem is wanted
+
+        return cast("_Stemmer", snowballstemmer.stemmer("english"))
+
+
+_local = _PerThread()
+
+
+@lru_cache(maxsize=200_000)
+def english_stem(word: str) -> str:
+    """Return the Snowball stem of a lower-case English word. Safe to call from any thread."""
+    return _local.stemmer.stemWord(word)
+
+
+def stem(folded: str) -> str:
+    """Return the stem of a folded word; numbers, codes and very long words are their own."""
+    if len(folded) < 3 or len(folded) > 24 or not folded.isalpha():
+        return folded
+    return english_stem(folded)
+
+
+def singular(word: str) -> str:
+    """Return a lower-case noun for one, where its form tells: `orders` is `order`, `countries` is `country`."""
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def plural(name: str) -> str:
+    """Return a lower-case noun for many, by the rule; one that ends with s is taken for many already."""
+    return name if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+
+
+IRREGULAR_PLURALS = {"children": "child", "feet": "foot", "men": "man", "people": "person", "women": "woman"}
+"""Plurals that no stemmer brings back."""
+
+# Words of a text.
+
+_WORD = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile(r"['’]s\b")
+_LEFT_OUT = frozenset(("and", "of", "the"))
+"""Words that do not count for initials. The index of values holds initials: another list would change its format."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word of a text.
+
+    Attributes:
+        text: As written.
+        start: Character offset.
+        end: Offset just past it.
+        folded: Lower case, without accents.
+        stem: The folded word's stem.
+    """
+
+    text: str
+    start: int
+    end: int
+    folded: str
+    stem: str
+
+
+@lru_cache(maxsize=1_000)
+def words(text: str) -> tuple[Word, ...]:
+    """Return the words of a text: runs of letters and digits. Neither a possessive `'s` nor an accent alone is one.
+
+    Questions of a conversation are read again at each of its turns.
+    """
+    blanked = _POSSESSIVE.sub("  ", text)
+    return tuple(
+        Word(match.group(), match.start(), match.end(), folded, stem(folded))
+        for match in _WORD.finditer(blanked)
+        if (folded := fold(match.group()))
+    )
+
+
+def stems(text: str) -> list[str]:
+    """Return the stems of a text's words."""
+    return [stem(folded) for word in _WORD.findall(_POSSESSIVE.sub("  ", text)) if (folded := fold(word))]
+
+
+def fold(word: str) -> str:
+    """Return lower case, letters and digits alone: without accents, and without what joins a fraction's digits."""
+    lowered = word.casefold()
+    if lowered.isascii():
+        return lowered
+    return "".join(c for c in unicodedata.normalize("NFKD", lowered) if c.isalnum())
+
+
+def key(stemmed: Sequence[str]) -> str:
+    """Join stems without spaces, so that "New York" and "NewYork" are one; digits don't run together."""
+    joined: list[str] = []
+    for part in stemmed:
+        if joined and joined[-1][-1].isdigit() and part[:1].isdigit():
+            joined.append(".")
+        joined.append(part)
+    return "".join(joined)
+
+
+def initials(stemmed: Sequence[str]) -> str | None:
+    """Return the first letters of three to six words, small ones left out; None for any other text."""
+    counted = [part for part in stemmed if part not in _LEFT_OUT]
+    if 3 <= len(counted) <= 6 and all(part[0].isalpha() for part in counted):
+        return "".join(part[0] for part in counted)
+    return None
+
+
+# Words of a name.
+
+_PART = re.compile(r"A+(?!a)|A?a+|0+|x+")
+"""Words in a name's outline; see `_outline`."""
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_+")
+
+_SHORT_FORMS = {
+    "addr": ("address",),
+    "amt": ("amount",),
+    "avg": ("average",),
+    "cat": ("category",),
+    "cd": ("code",),
+    "cust": ("customer",),
+    "dept": ("department",),
+    "desc": ("description",),
+    "dob": ("date", "birth"),
+    "dt": ("date",),
+    "emp": ("employee",),
+    "fname": ("first", "name"),
+    "lname": ("last", "name"),
+    "loc": ("location",),
+    "mgr": ("manager",),
+    "nbr": ("number",),
+    "num": ("number",),
+    "org": ("organization",),
+    "pct": ("percent",),
+    "prof": ("professor",),
+    "qty": ("quantity",),
+    "stu": ("student",),
+    "tel": ("telephone",),
+    "tot": ("total",),
+    "yr": ("year",),
+}
+"""Short forms that database designers use everywhere, spelled out."""
+
+
+@lru_cache(maxsize=50_000)
+def name_parts(name: str) -> tuple[str, ...]:
+    """Return a name's words as written, folded: split at underscores, case changes and digits."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    return tuple(fold(plain[part.start() : part.end()]) for part in _PART.finditer("".join(map(_outline, plain))))
+
+
+def _outline(character: str) -> str:
+    """`A` for an upper-case letter of any script, `a` for a lower-case one, `x` for one without case, `0`, or `_`."""
+    if character.isalpha():
+        return "A" if character.isupper() else "a" if character.upper() != character else "x"
+    return "0" if character.isdecimal() else "_"
+
+
+@lru_cache(maxsize=50_000)
+def name_words(name: str) -> tuple[str, ...]:
+    """Return a name's words in lower case, short forms spelled out."""
+    return tuple(word for part in name_parts(name) for word in _SHORT_FORMS.get(part, (part,))) or (fold(name),)
+
+
+@lru_cache(maxsize=50_000)
+def name_stems(name: str) -> tuple[str, ...]:
+    """Return the stems of a name's words."""
+    return tuple(stem(word) for word in name_words(name))
+
+
+def plain_name(name: str) -> str:
+    """Return `birthYear` and `birth_year` as `birth year`."""
+    return " ".join(_HUMP.sub(" ", name).lower().split()) or name
+
+
+@cache
+def synonyms() -> Mapping[str, tuple[str, ...]]:
+    """Return words of identifiers with other words that people use for them: common English, of no training text."""
+    found = json.loads(_data("values/data/synonyms.json"))
+    return {word: tuple(others.split()) for word, others in found.items()}
+
+
+def _data(path: str) -> str:
+    return files(__package__ or "").joinpath(path).read_text("utf-8")
+
+
+# Small words: three lists, each within the next. What a module adds to one, it names and gives the reason.
+
+
+def listed_words(text: str) -> frozenset[str]:
+    """Return the words of a list that reads as a sentence."""
+    return frozenset(text.split())
+
+
+FUNCTION_WORDS = listed_words(
+    """a an and are as at be by do does each for from has have how in is it many me more most much of on or show than
+    that the their there to was what when where which who whose with"""
+)
+"""Words that no name is made of: what remains where a schema's words are masked."""
+
+STOP_WORDS = FUNCTION_WORDS | listed_words(
+    """about above after all alright also am any awesome been before being below between both but can could count did
+    doing don down during either every few find further get give had having he hello her here hers hey hi him his i if
+    into its itself just least less let list may might my near neither no nor not number off ok okay once one only other
+    our out over own per please return s same she should so some such tell thank thanks them then these they this those
+    three through too two under until up us very we well were whether while whom why will would you your"""
+)
+"""Words that questions are made of, which mention no value by themselves, though names hold some of them."""
+
+
+@cache
+def question_words() -> frozenset[str]:
+    """Return stems of further words that questions over any data hold: nobody is told that a database lacks them."""
+    return frozenset(stem(fold(word)) for word in _data("linking/data/question_words.txt").split())
+
+
+# Numbers and months.
+
+NUMBER_WORDS: Mapping[str, int] = {
+    word: number
+    for number, word in enumerate(
+        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+        seventeen eighteen nineteen twenty""".split()  # noqa: SIM905 - read as a sentence
+    )
+} | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1_000, "million": 1_000_000}
+"""Numbers as they are spelled out."""
+
+MONTHS = tuple(
+    "january february march april may june july august september october november december".split()  # noqa: SIM905
+)
+"""The months, in order, in English whatever the locale."""
+
+
+# Names that were likely meant. There are two thresholds, because there are two things to do with such a name; where a
+# word is certainly wrong, letters are counted instead.
+
+_OFFERED = 60.0
+"""Least likeness, of 100, of a name that is offered: whoever reads `did you mean` chooses, and leaves what is wrong.
+
+Parts of names count too, so that `dept` finds `department_id`.
+"""
+
+_TAKEN = 84.0
+"""Least likeness, of 100, of a name for which a word of a question is taken: nobody looks at it again.
+
+The word may also be right and mean something else, so that one wrong letter must stand among seven.
+"""
+
+_ONE_WRONG, _TWO_WRONG = 4, 9
+"""Letters from which a word that nothing knows may differ in one from what was meant, or in two.
+
+A letter that is missing, too many or wrong counts as one, as do two that have changed places.
+"""
+
+
+def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
+    """Return known names to offer for one that is not there, best first; empty where none is like it."""
+    from rapidfuzz import fuzz, process  # only where something is wrong
+
+    choices = list(dict.fromkeys(known))
+    wanted, *spread = (each.lower().replace("_", " ") for each in (name, *choices))
+    found = process.extract(wanted, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=_OFFERED)
+    return tuple(choices[index] for _, _, index in found)
+
+
+def did_you_mean(near: Sequence[str]) -> str:
+    """Return the question that offers names; empty where none is near."""
+    return f"did you mean {listed(near, 'or')}?" if near else ""
+
+
+def taken_for(word: str, known: Iterable[str]) -> tuple[str, float] | None:
+    """Return the known word for which one may be taken, with their likeness from 0 to 1; None if there is none."""
+    from rapidfuzz import fuzz, process
+
+    found = process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=_TAKEN)
+    return (found[0], found[1] / 100) if found else None
+
+
+def wrong_letters(word: str) -> int:
+    """Return in how many letters a word that nothing knows may differ from what was meant."""
+    return (len(word) >= _ONE_WRONG) + (len(word) >= _TWO_WRONG)
+
+
+def spelt_alike(word: str, known: Collection[str]) -> list[tuple[int, str]]:
+    """Return what a word that nothing knows may stand for, with the letters that differ, fewest first."""
+    from rapidfuzz.distance import OSA
+
+    allowed = wrong_letters(word)
+    distances = ((OSA.distance(word, other, score_cutoff=allowed), other) for other in known)
+    return sorted(pair for pair in distances if pair[0] <= allowed)
+
+
+def listed(items: Sequence[str], last: str = "and") -> str:
+    """Return `a`, `a and b`, `a, b and c`."""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {last} {items[-1]}"
