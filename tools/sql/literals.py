@@ -100,8 +100,10 @@ def _searched_by(node: exp.Expr, query: Query, scope: Scope, contents: Contents)
         yield SearchedLiteral(*item, text, held, sought, near, written, not near or _is_needed(node, query, scope))
 
 
-_PASSED_ON = (exp.Alias, exp.And, exp.EQ, exp.Exists, exp.From, exp.GT, exp.GTE, exp.Having, exp.In, exp.Intersect)
-_PASSED_ON += (exp.Join, exp.LT, exp.LTE, exp.Paren, exp.Select, exp.Subquery, exp.Where)
+_PASSED_ON = (
+    *(exp.Alias, exp.And, exp.EQ, exp.Exists, exp.From, exp.GT, exp.GTE, exp.Having, exp.In, exp.Intersect),
+    *(exp.Join, exp.LT, exp.LTE, exp.Paren, exp.Select, exp.Subquery, exp.Where),
+)
 """What gives nothing, or holds for no row, where a sub-query in it gives nothing."""
 
 

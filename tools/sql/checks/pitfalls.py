@@ -103,7 +103,7 @@ def _empty_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
             continue
         for column, operand in query.operands(part):
             value = query.literal(operand)
-            if value is not None and (isinstance(value, float) or _DAY.match(value)):
+            if isinstance(value, float) or (isinstance(value, str) and _DAY.match(value)):
                 lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
                 entry = lower, isinstance(part, exp.GT | exp.LT), value, part
                 bounds.setdefault((id(column.source), fold(column.schema.name)), []).append(entry)
