@@ -56,7 +56,8 @@ class IndexedColumns:
         items = [item for table in schema.tables for item in (table, *table.columns)]
         names = frozenset(part for item in items for part in name_stems(item.name))
         few = store.few_valued()
-        flags = {column: values for column, values in few if all(v.text.casefold() in YES | NO for v in values)}
+        said = {column: {value.text.casefold() for value in values} for column, values in few}
+        flags = {n: values for n, values in few if said[n] <= YES | NO and said[n] & YES and said[n] & NO}
         return cls({column.id: column for column in store.columns()}, names, flags)
 
 

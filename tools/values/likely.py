@@ -56,7 +56,7 @@ def certain(text: str, meant: Sequence[ValueMatch]) -> tuple[ValueMatch, ...]:
     """Of values that a question likely means, those that take no guess: chance finds most of the others among many.
 
     A word in another form has the same beginning; a part has two words; a code is written as one; a flag is denied only
-    beside its word.
+    beside its word; a misspelt name is no word in small letters; a short number is any number.
     """
     words = read(text).words
     return tuple(match for match in meant if _is_certain(match, [w.folded for w in words if w.start < match.start]))
@@ -70,6 +70,10 @@ def _is_certain(match: ValueMatch, before: Sequence[str]) -> bool:
         return 1 < len({*said} & {*value}) >= len(value) / 2
     if match.how == "abbreviation":
         return not match.mention.islower() and not match.value.isdecimal()
+    if match.how == "typo":
+        return not match.mention.islower()
+    if match.value.isdecimal() and len(match.value) < _YEAR_LENGTH:
+        return False
     if match.how == "inflection":
         own, theirs = match.mention.casefold(), match.value.casefold()
         return own[:-_ENDING] == theirs[: len(own) - _ENDING] and abs(len(own) - len(theirs)) <= _ENDING
@@ -78,7 +82,7 @@ def _is_certain(match: ValueMatch, before: Sequence[str]) -> bool:
 
 Place = tuple[str, str]
 
-_DENIED_BEFORE, _ENDING = 2, 3
+_DENIED_BEFORE, _ENDING, _YEAR_LENGTH = 2, 3, 4
 
 _NUMBER_BEFORE, _NUMBER_AFTER = re.compile(r"\d[.,:/-]\Z"), re.compile(r"[.,:/-]\d")
 
