@@ -32,18 +32,18 @@ LISTED = {
     "tools/database/dialects.py:parse_tokens": "sqlglot's parser, whose errors on odd texts are of any kind",
     "tools/database/duckdb/files.py:NamedFiles._path": "a file that is not the database's",
     "tools/database/duckdb/connection.py:estimate": "the engine's plan, of which a part is missing",
-    "tools/database/duckdb/reader.py:work": "handed to the process that asked, which raises it as a fault of ours",
-    "tools/database/duckdb/files.py:_answer": "a process that has died, and bytes that are not trusted",
+    "tools/database/duckdb/worker.py:_read": "handed to the process that asked, which raises it as a fault of ours",
+    "tools/database/duckdb/reading.py:_answer": "a process that has died, and bytes that are not trusted",
     "tools/database/duckdb/tables.py:_cells": f"openpyxl on a workbook: {FOREIGN}",
     "tools/database/server/reading.py:Reader._generate": f"sqlglot's generator on what a model wrote: {FOREIGN}",
     "tools/database/server/connection.py:_quietly": f"a driver: {FOREIGN}",
     "tools/database/sqlite/compile_check.py:refusal": "sqlite3's error for a text with NUL or lone surrogates",
     "tools/database/sqlite/location.py:_header": "a path with NUL",
     "tools/database/wire.py:unpack_table": "bytes of a process that is not trusted",
-    "tools/database/sqlite/workers.py:_new_worker": "bytes of a process that is not trusted",
-    "tools/database/sqlite/workers.py:Workers.execute": "bytes of a process that is not trusted",
-    "tools/database/sqlite/workers.py:Workers.__del__": "descriptors closed as the interpreter ends",
-    "tools/database/sqlite/workers.py:_error": "bytes of a process that is not trusted",
+    "tools/database/workers.py:Workers._taken": "bytes of a process that is not trusted",
+    "tools/database/workers.py:Workers.execute": "bytes of a process that is not trusted",
+    "tools/database/workers.py:Workers.__del__": "descriptors closed as the interpreter ends",
+    "tools/database/workers.py:_error": "bytes of a process that is not trusted",
     "tools/database/sqlite/pool.py:run_query": "sqlite3's error for a text with NUL or lone surrogates",
     "tools/examples/chroma.py:ChromaBackend.do": f"Chroma: {FOREIGN}",
     "tools/examples/chroma.py:damaged_index": FILE,
@@ -89,7 +89,7 @@ LISTED = {
 
 
 TWICE = {
-    *("tools/database/sqlite/workers.py:Workers.execute", "tools/sandbox/run.py:run_python"),
+    *("tools/database/workers.py:Workers.execute", "tools/sandbox/run.py:run_python"),
     *("tools/sandbox/zygote.py:_Parent._accept", "serve/running.py:Turns._take_counted"),
     *("evals/datasets/load.py:Layout.questions", "evals/report/page.py:write_report"),
 }

@@ -29,7 +29,7 @@ ENGINES: dict[str, str] = {
     "postgres": ".postgres.engine",
     "mysql": ".mysql.engine",
     "mariadb": ".mysql.engine",
-    "duckdb": ".duckdb.engine",
+    "duckdb": ".duckdb.opening",
     "sc": ".spark.engine",
 }
 """The module of each engine, by the backend's name in a URL. It has `open_engine(url, session)`."""

@@ -16,7 +16,7 @@ from ..server.catalogue import Catalogue
 from ..server.connection import ServerConnection
 from ..table import Cell, Limits, Table
 from ..watchdog import Cancellation
-from .instance import EXPLAIN, EXPLAIN_JSON
+from .grammar import EXPLAIN, EXPLAIN_JSON
 from .snapshot import Snapshot
 
 # Of statements of our own: samples, counts and plans.

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ...errors import DatabaseUnavailable
 from ...forkserver import available
 from ..fetch import Sink
 from ..schema import ColumnSchema
@@ -16,17 +15,10 @@ from ..server.engine import ServerEngine
 from ..session import Session
 from ..table import Cell, Limits, Table
 from ..watchdog import Cancellation
+from .connection import DuckDBConnection
+from .grammar import GRAMMAR
+from .snapshot import Contents, Snapshot
 from .sources import sources
-
-try:
-    from .connection import DuckDBConnection
-    from .grammar import GRAMMAR
-    from .snapshot import Contents, Snapshot
-    from .tables import fingerprint
-except ImportError as error:
-    if error.name != "duckdb":
-        raise
-    raise DatabaseUnavailable("files and DuckDB databases need duckdb: pip install 'tableturn[duckdb]'") from None
 
 if TYPE_CHECKING:
     import pandas
@@ -154,7 +146,7 @@ class DuckDBEngine(ServerEngine):
         )
 
 
-def open_engine(url: str, session: Session) -> DuckDBEngine:
+def open_files(url: str, session: Session) -> DuckDBEngine:
     """Opens what a path, a pattern or a URL names."""
     found = sources(url)
     return DuckDBEngine(DuckDBBackend(found.name, found.location, Contents(found), session), session)
@@ -162,6 +154,8 @@ def open_engine(url: str, session: Session) -> DuckDBEngine:
 
 def open_frames(frames: Mapping[str, pandas.DataFrame], session: Session) -> DuckDBEngine:
     """Opens data frames, as they are now, as the tables of a database."""
+    from .tables import fingerprint
+
     state = fingerprint(frames)
     contents = Contents(frames=dict(frames), state_of_frames=state)
     name = next(iter(frames)) if len(frames) == 1 else "frames"

@@ -9,9 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import ormsgpack
+
 from ..column_kinds import enum_labels
 from ..schema import ColumnKind, ColumnSchema, ForeignKey
+from ..server.catalogue import Catalogue, Relation
 from ..session import Permissions
+from ..wire import pack_opening, unpack_opening
 
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL|BIGNUM|VARINT")
 _KINDS: tuple[tuple[str, ColumnKind], ...] = (
@@ -178,3 +182,68 @@ def keys_between(keys: Iterable[ForeignKey], entries: Sequence[Entry]) -> tuple[
         if all((key.table.lower(), name.lower()) in held for name in key.columns)
         and all((key.ref_table.lower(), name.lower()) in held for name in key.ref_columns)
     )
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an instance is made from.
+
+    Attributes:
+        database: A DuckDB file.
+        entries: The tables of other files, where there is none.
+    """
+
+    database: Path | None = None
+    entries: tuple[Entry, ...] = ()
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files."""
+        return [self.database] if self.database else [entry.path for entry in self.entries if entry.path is not None]
+
+
+def pack_found(found: Found, permissions: Permissions) -> bytes:
+    """What an instance is made from, as a message has it."""
+    return pack_opening(found.database or "", permissions, list(map(pack_entry, found.entries)))
+
+
+def unpack_found(data: bytes) -> tuple[Found, Permissions]:
+    """What `pack_found` was given."""
+    path, permissions, entries = unpack_opening(data)
+    return Found(Path(path) if path else None, tuple(map(unpack_entry, entries))), permissions
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of an instance.
+
+    Attributes:
+        version: Of DuckDB.
+        catalogue: What may be read.
+        slow: The names of tables that take seconds to be read whole.
+        remarks: What was guessed of files whose texts could be read otherwise, and what to do.
+    """
+
+    version: str
+    catalogue: Catalogue
+    slow: frozenset[str]
+    remarks: tuple[str, ...]
+
+    def pack(self) -> bytes:
+        """As bytes."""
+        relations, keys = self.catalogue.relations, self.catalogue.foreign_keys
+        return ormsgpack.packb((self.version, self.catalogue.version, relations, keys, tuple(self.slow), self.remarks))
+
+    @classmethod
+    def unpack(cls, data: bytes) -> About:
+        """What `pack` gave."""
+        version, schema, relations, keys, slow, remarks = ormsgpack.unpackb(data)
+        for relation in relations:
+            relation["columns"] = tuple(
+                ColumnSchema(**held | {"samples": tuple(held["samples"])}) for held in relation["columns"]
+            )
+        foreign = tuple(
+            ForeignKey(key["table"], tuple(key["columns"]), key["ref_table"], tuple(key["ref_columns"])) for key in keys
+        )
+        catalogue = Catalogue(schema, tuple(Relation(**each) for each in relations), foreign)
+        return cls(version, catalogue, frozenset(slow), tuple(remarks))

@@ -12,32 +12,45 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import ormsgpack
 from sqlglot import TokenType, exp, tokenize
 from sqlglot.errors import SqlglotError
 
-from ...errors import DatabaseUnavailable, NothingReadable, QueryRejected
+from ...errors import (
+    DatabaseUnavailable,
+    NothingReadable,
+    QueryFailed,
+    QueryRejected,
+    QueryTimeout,
+    ResultTooLarge,
+    TableturnError,
+)
 from ..dialects import parse_statement
 from ..fetch import Sink, fetch
 from ..quoting import literal, quoted
-from ..schema import ColumnSchema, ForeignKey
+from ..schema import ForeignKey
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import BoundedRows
 from ..session import Permissions
 from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery
-from ..wire import pack_opening, unpack_opening
-from .entries import Entry, column, keys_between, pack_entry, unpack_entry, visible
+from .entries import About, Entry, Found, column, keys_between, visible
 from .files import NamedFiles, settings
-from .grammar import PROFILE, failure
+from .grammar import EXPLAIN, EXPLAIN_JSON, PROFILE
 
-EXPLAIN, EXPLAIN_JSON = "EXPLAIN ", "EXPLAIN (FORMAT JSON) "
-"""What stands before a query whose plan is asked for."""
+_LONGEST = 300
+_SHOWN = re.compile(r"^(?:[A-Z]\w*|INTERRUPT|TransactionContext)(?: \w+)* Error: ")
+# What DuckDB would offer instead may be a name that the session may not know; the rest repeats the statement.
+_OFFERS = re.compile(
+    r"\s*(?:Did you mean|Candidate bindings|Candidate functions|Candidate macros|LINE \d+:|Possible ).*", re.DOTALL
+)
+_FULL = "File too large"
+"""What the kernel says where a temporary file is as large as it may be."""
+_ADDRESS = re.compile(r"(?:file )?\"tableturn://[^\"]*\"")
+"""How an instance names a file to DuckDB."""
 
 _COLUMNS = """
     SELECT schema_name, table_name, column_name, data_type, is_nullable, comment FROM duckdb_columns()
@@ -204,71 +217,6 @@ def _computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
     return found
 
 
-@dataclass(frozen=True)
-class Found:
-    """What an instance is made from.
-
-    Attributes:
-        database: A DuckDB file.
-        entries: The tables of other files, where there is none.
-    """
-
-    database: Path | None = None
-    entries: tuple[Entry, ...] = ()
-
-    @property
-    def paths(self) -> list[Path]:
-        """The files."""
-        return [self.database] if self.database else [entry.path for entry in self.entries if entry.path is not None]
-
-
-def pack_found(found: Found, permissions: Permissions) -> bytes:
-    """What an instance is made from, as a message has it."""
-    return pack_opening(found.database or "", permissions, list(map(pack_entry, found.entries)))
-
-
-def unpack_found(data: bytes) -> tuple[Found, Permissions]:
-    """What `pack_found` was given."""
-    path, permissions, entries = unpack_opening(data)
-    return Found(Path(path) if path else None, tuple(map(unpack_entry, entries))), permissions
-
-
-@dataclass(frozen=True)
-class About:
-    """What is known of an instance.
-
-    Attributes:
-        version: Of DuckDB.
-        catalogue: What may be read.
-        slow: The names of tables that take seconds to be read whole.
-        remarks: What was guessed of files whose texts could be read otherwise, and what to do.
-    """
-
-    version: str
-    catalogue: Catalogue
-    slow: frozenset[str]
-    remarks: tuple[str, ...]
-
-    def pack(self) -> bytes:
-        """As bytes."""
-        relations, keys = self.catalogue.relations, self.catalogue.foreign_keys
-        return ormsgpack.packb((self.version, self.catalogue.version, relations, keys, tuple(self.slow), self.remarks))
-
-    @classmethod
-    def unpack(cls, data: bytes) -> About:
-        """What `pack` gave."""
-        version, schema, relations, keys, slow, remarks = ormsgpack.unpackb(data)
-        for relation in relations:
-            relation["columns"] = tuple(
-                ColumnSchema(**held | {"samples": tuple(held["samples"])}) for held in relation["columns"]
-            )
-        foreign = tuple(
-            ForeignKey(key["table"], tuple(key["columns"]), key["ref_table"], tuple(key["ref_columns"])) for key in keys
-        )
-        catalogue = Catalogue(schema, tuple(Relation(**each) for each in relations), foreign)
-        return cls(version, catalogue, frozenset(slow), tuple(remarks))
-
-
 class Instance:
     """An open instance.
 
@@ -406,3 +354,25 @@ def _catalogue(entries: Sequence[Entry], keys: tuple[ForeignKey, ...]) -> Catalo
         keys
     )
     return Catalogue(hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16], relations, keys)
+
+
+def failure(error: Exception, private: str = "") -> TableturnError:
+    """The typed error for what the driver raised."""
+    whole = str(error)
+    # What follows repeats the statement, whose own texts tell nothing of the error.
+    told = _OFFERS.sub("", _ADDRESS.sub("the file", whole.partition("Stack Trace:")[0]))
+    message = _SHOWN.sub("", told) or whole
+    message = " ".join((message.replace(f"{private}.", "") if private else message).split())[:_LONGEST]
+    if isinstance(error, duckdb.InterruptException):
+        return QueryTimeout(message)
+    if isinstance(error, duckdb.OutOfMemoryException | MemoryError) or _FULL in told:
+        return ResultTooLarge(
+            "the query needs more memory or temporary disk than it may use: ask for less, or aggregate"
+        )
+    if isinstance(error, duckdb.PermissionException):
+        return QueryRejected("the statement reaches for something outside the database")
+    if isinstance(error, duckdb.IOException | duckdb.FatalException | duckdb.InternalException):
+        return DatabaseUnavailable(f"the database cannot be read: {message}")
+    if isinstance(error, duckdb.ParserException):
+        return QueryFailed(message, "syntax")
+    return QueryFailed(message, PROFILE.kind_of(told))

@@ -10,17 +10,14 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
-import duckdb
 import ormsgpack
 
-from ...errors import DatabaseUnavailable
 from ...forkserver import available
 from ..session import Permissions
 from ..workers import Workers
-from .files import NURSERY, QUERIES, read_files
-from .instance import About, Found, Instance, pack_found
-from .sources import Sources, column_names, table_name, told_apart
-from .tables import hold
+from .entries import About, Found, pack_found
+from .reading import NURSERY, QUERIES, read_files
+from .sources import Sources, told_apart
 
 if TYPE_CHECKING:
     import pandas
@@ -43,24 +40,14 @@ class Contents:
     def found(self, folder: Path, *, thorough: bool = False) -> Found:
         """What an instance is made from; copies are made in the folder."""
         if self.sources is None:
-            return Found(_copied(self.frames or {}, folder / _FRAMES))
+            from .tables import copied_frames
+
+            return Found(copied_frames(self.frames or {}, folder / _FRAMES))
         if self.sources.database is not None:
             return Found(self.sources.database)
         entries = list(read_files(self.sources.files(), folder / "read", thorough=thorough))
         names = told_apart([entry.name for entry in entries])
         return Found(entries=tuple(replace(entry, name=name) for entry, name in zip(entries, names, strict=True)))
-
-
-def _copied(frames: Mapping[str, pandas.DataFrame], path: Path) -> Path:
-    """Frames as a file, which any number of workers read; an index counts as columns where it has names."""
-    with duckdb.connect(str(path), config={"storage_compatibility_version": "latest"}) as connection:
-        names = told_apart([table_name(name) for name in frames])
-        for name, frame in zip(names, frames.values(), strict=True):
-            flat = frame.reset_index() if any(level is not None for level in frame.index.names) else frame
-            if not len(flat.columns):
-                raise DatabaseUnavailable(f"the table {name} has no columns")
-            hold(connection, name, flat.set_axis(column_names(flat.columns), axis=1))
-    return path
 
 
 class Snapshot:
@@ -81,6 +68,8 @@ class Snapshot:
             opening = ormsgpack.packb((QUERIES, pack_found(found, permissions), bytes(folder)))
             self.queries = Workers(NURSERY, opening, folder)
         else:
+            from .instance import Instance
+
             self.queries = Instance(found, permissions, folder / "own")
         self.about = About.unpack(self.queries.about)
 

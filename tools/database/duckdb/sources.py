@@ -168,13 +168,7 @@ def sources(text: str) -> Sources:
 def _path(text: str) -> str:
     if not text.lower().startswith(PREFIX):
         return text
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        name = make_url(text).database or ""
-    except ArgumentError:
-        name = ""
+    name = text[len(PREFIX) :].partition("?")[0].partition("/")[2]
     if name in ("", ":memory:"):
         raise DatabaseUnavailable(f"{text} names no file: write duckdb:///path/to/file.duckdb")
     return name

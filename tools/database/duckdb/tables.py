@@ -16,7 +16,7 @@ import duckdb
 
 from ...errors import DatabaseUnavailable
 from ..quoting import quoted
-from .sources import column_names
+from .sources import column_names, table_name, told_apart
 from .text_files import header_at, is_filled, titles
 
 if TYPE_CHECKING:
@@ -162,3 +162,15 @@ def _copy(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataF
         connection.execute(f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT * FROM {_INCOMING}")
     finally:
         connection.unregister(_INCOMING)
+
+
+def copied_frames(frames: Mapping[str, pandas.DataFrame], path: Path) -> Path:
+    """Frames as a file, which any number of workers read; an index counts as columns where it has names."""
+    with duckdb.connect(str(path), config={"storage_compatibility_version": "latest"}) as connection:
+        names = told_apart([table_name(name) for name in frames])
+        for name, frame in zip(names, frames.values(), strict=True):
+            flat = frame.reset_index() if any(level is not None for level in frame.index.names) else frame
+            if not len(flat.columns):
+                raise DatabaseUnavailable(f"the table {name} has no columns")
+            hold(connection, name, flat.set_axis(column_names(flat.columns), axis=1))
+    return path

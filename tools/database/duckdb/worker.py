@@ -13,7 +13,6 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-import chardet
 import ormsgpack
 
 from ...errors import TableturnError
@@ -22,16 +21,15 @@ from ...sandbox.boundary import confine_reader, drop_capabilities_for
 from ...sandbox.bounds import memory_held
 from ..wire import ERROR_BYTES, FAILURE, PART, RESULT, pack_error, receive, send, soft_limit
 from ..worker import answer
-from .entries import pack_entry
-from .files import DISK_BYTES, FILES, MEMORY_BYTES, MESSAGE_BYTES, READING_BYTES, THREADS, FileReader
-from .instance import Instance, unpack_found
-from .sources import File
+from .entries import pack_entry, unpack_found
+from .files import DISK_BYTES, MEMORY_BYTES, THREADS, FileReader
+from .instance import Instance
+from .reading import FILES, MESSAGE_BYTES, READING_BYTES
+from .sources import File, FileKind
 
 
 def serve(descriptor: int) -> None:
     """Fork a worker for every line that comes, until the control socket ends. Never returns."""
-    # Inside the limits, no library is loaded any more: this has all encodings loaded.
-    chardet.detect_all("имя;\n".encode("cp1251"))
     # DuckDB asks for it where times have a zone.
     with suppress(ImportError):
         import_module("pytz")
@@ -53,12 +51,18 @@ def _opened(opening: bytes, folder: bytes) -> Instance:
     return Instance(found, permissions, Path(os.fsdecode(folder)) / str(os.getpid()))
 
 
-def _read(line: socket.socket, folder: bytes, thorough: bool, workbooks: bool) -> None:
+def _read(line: socket.socket, folder: bytes, thorough: bool, kinds: list[FileKind]) -> None:
     """Read files until the line ends. Never returns."""
     gc.enable()
+    # Inside the limits, no library is loaded any more.
     with suppress(ImportError):
-        for name in ("pandas", "openpyxl") if workbooks else ():
+        for name in ("pandas", "openpyxl") if "workbook" in kinds else ():
             import_module(name)
+    if "text" in kinds:
+        import chardet
+
+        # This has all encodings loaded.
+        chardet.detect_all("имя;\n".encode("cp1251"))
     reader = FileReader(Path(os.fsdecode(folder)), thorough=thorough)
     _limit()
     send(line, RESULT, b"")

@@ -13,7 +13,8 @@ from tableturn.tools.errors import QueryError, ResultTooLarge
 
 duckdb = pytest.importorskip("duckdb")
 
-from tableturn.tools.database.duckdb.instance import EXPLAIN, Instance  # noqa: E402
+from tableturn.tools.database.duckdb.grammar import EXPLAIN  # noqa: E402
+from tableturn.tools.database.duckdb.instance import Instance  # noqa: E402
 from tableturn.tools.database.duckdb.snapshot import Contents  # noqa: E402
 from tableturn.tools.database.duckdb.sources import sources  # noqa: E402
 

@@ -121,7 +121,7 @@ def test_a_missing_driver_is_told_in_one_line(tmp_path: Path, module: str, name:
     # Where a process that reads files finds modules, too.
     (tmp_path / f"{module}.py").write_text(f"raise ModuleNotFoundError('no', name={module!r})")
     code = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.modules[{module!r}] = None\n"
         "from tableturn.tools.database import Database\n"
         f"Database.open({str(tmp_path / name)!r})"
     )

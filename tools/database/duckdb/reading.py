@@ -1,0 +1,88 @@
+"""The tables of files, found in a process of its own; what starts and tells it has no need of DuckDB."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import ormsgpack
+
+from ...errors import DatabaseUnavailable
+from ...forkserver import available
+from ..wire import ERROR_BYTES, PART, RESULT, patience, receive, send, unpack_error
+from ..workers import query_nursery
+from .entries import Entry, unpack_entry
+from .sources import File
+
+# Of a process that reads files, beside DuckDB's own limit: what reads workbooks counts too.
+READING_BYTES = 1_000_000_000
+MESSAGE_BYTES = 1 << 26
+_SECONDS = 60.0
+# A larger file may take longer.
+_BYTES_A_SECOND = 5_000_000
+_START_SECONDS = 60.0
+
+FILES, QUERIES = "files", "queries"
+"""How the first message to a worker begins: what it is to do."""
+
+NURSERY = query_nursery(__package__ or "")
+
+
+def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterator[Entry]:
+    """Find the tables of files, in a process of its own that the kernel holds to limits of memory and time.
+
+    What it says of a file, a name and a call of DuckDB for each table, is read as data from an untrusted side: an
+    instance closes the file system but for the files that were asked for before it declares any view.
+
+    Raises:
+        DatabaseUnavailable: A file cannot be read, or not within the limits.
+    """
+    folder.mkdir()
+    if not available():
+        from .files import FileReader
+
+        reader = FileReader(folder, thorough=thorough)
+        try:
+            for file in files:
+                yield from reader.entries(file)
+        finally:
+            reader.close()
+        return
+    with NURSERY.call(b"\0") as line:
+        patience(line, _START_SECONDS)
+        send(
+            line,
+            RESULT,
+            ormsgpack.packb((FILES, os.fsencode(folder), thorough, list({file.kind for file in files}))),
+        )
+        receive(line, MESSAGE_BYTES)
+        for file in files:
+            yield from _answer(line, file, folder)
+
+
+def _answer(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
+    seconds = _SECONDS + file.path.stat().st_size / _BYTES_A_SECOND
+    try:
+        # On a busy machine, it takes longer than the processor needs.
+        patience(line, 2 * seconds)
+        send(line, RESULT, ormsgpack.packb((os.fsencode(file.path), file.kind, file.table, seconds)))
+        answer = receive(line, MESSAGE_BYTES)
+    except (OSError, ValueError):
+        answer = None
+    if answer is None:
+        raise DatabaseUnavailable(
+            f"{file.path} cannot be read: it takes more than {READING_BYTES // 10**6:,} MB of memory or {seconds:.0f}"
+            " seconds: split it, leave columns out, or save it as Parquet"
+        )
+    kind, body = answer
+    if kind == PART:
+        raise RuntimeError(f"reading {file.path} failed:\n{body.decode(errors='replace')}")
+    if kind != RESULT:
+        raise unpack_error(body[:ERROR_BYTES])
+    for packed in ormsgpack.unpackb(body):
+        entry = unpack_entry(packed)
+        if entry.path != file.path and (entry.path is None or entry.path.parent != folder):
+            raise RuntimeError(f"reading {file.path} gave another file")
+        yield entry
