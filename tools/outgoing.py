@@ -63,7 +63,8 @@ class Outgoing:
         column of level `none`, the result as a whole: one row of marks stands for however many there are.
 
         Raises:
-            QueryError: As `Database.execute`.
+            QueryError: As `Database.execute`; where something is withheld, the engine's message while running too, as
+                it may quote a value.
             DatabaseUnavailable: The database is gone or damaged.
         """
         check_length(sql, limits or Limits())
@@ -77,17 +78,12 @@ class Outgoing:
             columns = self._columns(sql)
             marks = (WITHHELD,) * len(columns)
             return Table(columns, ("text",) * len(columns), (marks,), False, 0.0, "all")
-        return self._counts(sql, self._database.execute(sql, limits, cancellation))
-
-    def told(self, error: QueryError, sql: str) -> QueryError:
-        """What may be told of a query's failure: what the engine said while it ran may quote a value."""
-        if error.kind in _SAFE or self.level(sql) == "values":
-            return error
         try:
-            self._compile(sql)
-        except QueryError as refused:
-            return refused
-        return QueryFailed("the query failed while it ran; the engine's message is withheld", error.kind)
+            return self._counts(sql, self._database.execute(sql, limits, cancellation))
+        except QueryError as error:
+            if error.kind in _SAFE:
+                raise
+            raise QueryFailed("the query failed while it ran; the engine's message is withheld", error.kind) from None
 
     def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
         """What a query will cost; None where that is not known, or may not leave, as what it rests on may not."""

@@ -139,7 +139,7 @@ class Database:
 
         Raises:
             QueryRejected: It does what is not allowed.
-            QueryFailed: The engine cannot run it; `kind` says why. What may quote cells that may not leave is withheld.
+            QueryFailed: The engine cannot run it; `kind` says why.
             QueryTimeout: It ran past its time or was cancelled.
             ResultTooLarge: A value, the result or the memory needed passed its limit.
             QueryTooCostly: It is expected to read more than it may.
@@ -149,14 +149,7 @@ class Database:
         check_length(sql, limits)
         if limits.estimated_rows or limits.estimated_rows_per_day:
             self._admit(sql, limits)
-        try:
-            return self.engine.execute(sql, limits, cancellation, sink)
-        except QueryFailed as error:
-            if self._leaving is None and not self.session.policy.egress.restricts:
-                raise
-            from ..outgoing import Outgoing  # reads statements, as only failures need it here
-
-            raise Outgoing(self).told(error, sql) from None
+        return self.engine.execute(sql, limits, cancellation, sink)
 
     def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
         """What a query will cost, by the engine's plan; it is not run.
