@@ -272,13 +272,16 @@ class Reader:
         names = Counter(
             (id(table.find_ancestor(exp.Select)), table.alias_or_name) for table in tree.find_all(exp.Table)
         )
-        aliases: dict[tuple[str, str], str] = {}
+        aliases: dict[int, str] = {}
+        plain: dict[tuple[int, str, str], str] = {}  # tables that a SELECT calls by their own names
         for table, relation in hiding:
             scope = table.find_ancestor(exp.Select)
             # Tables of one name in two schemas may stand side by side, but sub-queries need different names.
             alone = names[id(scope), table.alias_or_name] == 1
             alias = table.alias or (relation.name if alone else f"{relation.schema}.{relation.name}")
-            aliases[relation.schema, relation.name] = alias
+            aliases[id(table)] = alias
+            if table.alias.lower() in ("", relation.name.lower()):
+                plain[id(scope), relation.schema, relation.name] = alias
             if scope is not None and self._grammar.groups_by_key:
                 self._group(scope, alias, relation)
         if hiding and self._grammar.names_by_text and isinstance(tree, exp.Query):
@@ -286,13 +289,15 @@ class Reader:
         for column in tree.find_all(exp.Column) if hiding else ():
             if column.args.get("db"):  # a sub-query has no schema
                 place = self._folded(column.args["db"]), self._folded(column.args["table"])
-                if place in aliases:
-                    column.set("table", exp.to_identifier(aliases[place], quoted=True))
+                scope = column.find_ancestor(exp.Select)
+                while scope is not None and (id(scope), *place) not in plain:
+                    scope = scope.find_ancestor(exp.Select)
+                if scope is not None:
+                    column.set("table", exp.to_identifier(plain[id(scope), *place], quoted=True))
                     column.set("db", None)
                     column.set("catalog", None)
         for table, relation in hiding:
-            known_as = aliases[relation.schema, relation.name]
-            alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(known_as, quoted=True))
+            alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(aliases[id(table)], quoted=True))
             read = exp.Subquery(alias=alias, joins=table.args.get("joins"))
             table.replace(read)
             for moved in ("alias", "joins", "hints"):  # indexes of columns that are hidden have names too
