@@ -399,6 +399,13 @@ _LEGAL = (
     "SELECT id FROM dept ORDER BY id",
     "SELECT dept.* FROM dept ORDER BY id",
     "SELECT 1 AS one",
+    # Each reference keeps its own name, whatever the others are called.
+    "SELECT emp.name, e.name FROM emp JOIN emp AS e ON e.dept_id = emp.dept_id ORDER BY emp.id, e.id",
+    "SELECT emp.name FROM emp WHERE id = (SELECT max(id) FROM emp AS e)",
+    "SELECT emp.name FROM emp WHERE NOT EXISTS (SELECT 1 FROM emp e WHERE e.dept_id = emp.dept_id AND e.id > emp.id)"
+    " ORDER BY emp.id",
+    "SELECT name FROM emp UNION ALL SELECT e.name FROM emp e ORDER BY name",
+    "SELECT e.name FROM emp e WHERE e.id > (SELECT avg(emp.id) FROM emp WHERE emp.dept_id = e.dept_id) ORDER BY e.id",
     "SELECT d.title, d.id, count(e.id) FROM dept d JOIN emp e ON e.dept_id = d.id GROUP BY d.id, d.title ORDER BY d.id",
 )
 _POSTGRES_LEGAL = (
