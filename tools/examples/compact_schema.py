@@ -113,5 +113,5 @@ def _composite(table: str, item: _Item) -> list[ForeignKey]:
 
 
 def _unquoted(name: str) -> str:
-    quote = name[0]
-    return name[1:-1].replace(2 * quote, quote) if quote in '"`' else name
+    quote = name[:1]
+    return name[1:-1].replace(2 * quote, quote) if quote in ('"', "`") else name
