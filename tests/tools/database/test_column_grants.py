@@ -646,3 +646,18 @@ def test_grants_that_change_are_heeded(guarded: _Guarded) -> None:
         assert _outcome(place, "SELECT hired FROM emp WHERE id = 1", _CHANNELS[0]).startswith(status)
     for column in ("id", "hired"):  # in the order in which a catalogue that is out of date would be refused
         assert _outcome(place, f"SELECT {column} FROM emp", _CHANNELS[0]).startswith("((") == (column == "id")
+
+
+def test_a_view_definition_that_names_hidden_columns_is_not_shown(guarded: _Guarded) -> None:
+    place = guarded.hidden
+    if place.server is MARIADB:
+        pytest.skip("it tells no definition to who may not read the tables")
+    views = {"seen_all": "*", "seen_some": "id, name"}
+    for view, columns in views.items():
+        place.server.run(guarded.url, f"CREATE VIEW {view} AS SELECT {columns} FROM emp")
+        place.server.run(guarded.url, f"GRANT SELECT ON {view} TO {guarded.login}")
+    with Database.open(guarded.address) as database:
+        shown = {table.name: bool(table.definition) for table in database.schema().tables if table.name in views}
+    for view in views:
+        place.server.run(guarded.url, f"DROP VIEW {view}")
+    assert shown == {"seen_all": False, "seen_some": True}
