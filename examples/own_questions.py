@@ -56,7 +56,6 @@ if __name__ == "__main__":
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "questions.json"
     file.write_text(json.dumps([{"database": database, **question} for question in QUESTIONS], indent=2))
-    tableturn("data", "check", file)
     runs: list[Path] = []
     for model in sys.argv[1:] or [os.environ.get("TABLETURN_MODEL", "offline")]:
         runs.append(folder / model.replace(":", "-").replace("/", "-"))

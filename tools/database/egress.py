@@ -192,7 +192,7 @@ class Leaving:
 
         Its version is of its own, so that nothing kept for the other is found for it.
         """
-        if not self.levels and not any(names_secret(table.definition) for table in self.schema.tables):
+        if not self.levels and not any(t.unshown or names_secret(t.definition) for t in self.schema.tables):
             return self.schema
         keys = tuple(key for key in self.schema.foreign_keys if not (key.inferred and self._tells(key)))
         tables = tuple(map(self._table, self.schema.tables))
@@ -216,7 +216,7 @@ class Leaving:
         # How many rows a view has can follow from cells of which nothing may leave.
         silent = table.kind != "table" and any(self.unread(table.name, column.name) for column in table.columns)
         # A view's query may name values that were taken from what may not leave.
-        silenced = self.egress.restricts or table.name in self._views_of_restricted
+        silenced = self.egress.restricts or table.unshown or table.name in self._views_of_restricted
         definition = "" if silenced else table.definition
         return replace(table, columns=columns, row_count=None if silent else table.row_count, definition=definition)
 

@@ -86,6 +86,7 @@ class TableSchema:
         row_count: None where counting was not possible within its bound.
         total_columns: How many columns the table has; more than `len(columns)` in a part.
         definition: A view's query; empty for a table, and where the engine does not tell.
+        unshown: Whether the definition names what the login may not read: it tells where secrets lie, and is not shown.
         brief: Whether of its columns names and keys are to be shown alone.
         like: A table shown before, with the same columns, if these are not to be shown again.
         schema: The one whose name stands before its own in `name`, with a dot; empty where none does.
@@ -98,6 +99,7 @@ class TableSchema:
     comment: str = ""
     total_columns: int = 0
     definition: str = ""
+    unshown: bool = False
     brief: bool = False
     like: str = ""
     schema: str = ""

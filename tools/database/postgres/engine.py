@@ -84,9 +84,10 @@ def read_catalogue(connection: ServerConnection, found: str, owner: str) -> Cata
             str(comment or ""),
             estimate if isinstance(estimate, int) else None,
             str(query or ""),
-            hides=bool(hides),
+            bool(unshown),
+            bool(hides),
         )
-        for table, schema, name, visible, kind, comment, estimate, query, hides in connection.rows(
+        for table, schema, name, visible, kind, comment, estimate, query, unshown, hides in connection.rows(
             _ASKED["relations"].format(readable=found)
         )
         if table in columns

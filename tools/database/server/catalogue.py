@@ -22,6 +22,7 @@ class Relation:
         kind: `view` for materialised views too: they repeat what tables hold.
         estimate: Rows by the server's statistics; None where it has none, or may not tell.
         definition: A view's query; empty where the server does not tell, or where not all of the view may be seen.
+        unshown: Whether the definition names what the login may not read.
         hides: Whether it may have columns that the login may not read.
     """
 
@@ -33,6 +34,7 @@ class Relation:
     comment: str = ""
     estimate: int | None = None
     definition: str = ""
+    unshown: bool = False
     hides: bool = False
 
 

@@ -73,6 +73,7 @@ class _Profiler:
             len(rows) if complete and rows is not None else self._count(relation),
             relation.comment,
             definition=relation.definition,
+            unshown=relation.unshown,
             schema=relation.schema if relation.shown != relation.name else "",
         )
 
