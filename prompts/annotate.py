@@ -13,10 +13,10 @@ from typing import ClassVar
 from ..tools.database.rendering.text import examples
 from ..tools.database.schema import ColumnSchema, TableSchema
 from ..tools.errors import ReplyError
+from .parts import Prompt
 from .reply_text import clean_reply, find_json
-from .task import Prompt, Task
-from .templating import line, render_messages
-from .tokens import PromptTooLarge, estimate_messages
+from .task import Task
+from .templating import PromptTooLarge, estimate_messages, line, render_messages
 
 Phrases = tuple[str | None, ...]
 """A phrase for each thing asked about: empty where the reply has none, None where it was cut before."""

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..tools.linking.linked import PastTurn
-from .parts import Parts, fit
+from .parts import Parts
 from .replies import Draft
 from .sql_reply import find_sql
-from .task import Message, Prompt, Task
-from .templating import render_messages
+from .task import Task
 
 
 @dataclass(frozen=True)
@@ -44,12 +43,9 @@ class DialoguesTask(Task[Draft]):
     history: tuple[PastTurn, ...] = ()
     dialogues: tuple[Dialogue, ...] = ()
 
-    def render(self, budget: int) -> Prompt:
-        """See `Task.render`."""
-        return fit(budget, Parts(history=self.history, dialogues=self.dialogues), self._messages)
-
-    def _messages(self, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-        return render_messages("dialogues", task=self, shown=shown, left_out=left_out)
+    def parts(self) -> Parts:
+        """See `Task.parts`."""
+        return Parts(history=self.history, dialogues=self.dialogues)
 
     def parse(self, text: str) -> Draft:
         """The statement; see `find_sql`."""

@@ -8,11 +8,11 @@ from typing import ClassVar
 from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.linking import requested
-from .parts import Parts, fit
+from .parts import Parts
 from .replies import Explanation
 from .reply_text import clean_reply, find_json, text_field
-from .task import Message, Prompt, Task
-from .templating import LINE_LIMIT, line, render_messages
+from .task import Task
+from .templating import LINE_LIMIT, line
 
 _NONE = frozenset({"", "none", "no", "no difference", "no differences", "n/a", "null", "nothing", "there are none"})
 
@@ -37,14 +37,13 @@ class ExplainTask(Task[Explanation]):
     schema: Schema
     ranked: bool = True
 
-    def render(self, budget: int) -> Prompt:
-        """See `Task.render`."""
-        used = requested(self.schema, self.sql)
-        return fit(budget, Parts(self.schema, samples=0, requested=used, ranked=self.ranked), self._messages)
+    def parts(self) -> Parts:
+        """See `Task.parts`."""
+        return Parts(self.schema, samples=0, requested=requested(self.schema, self.sql), ranked=self.ranked)
 
-    def _messages(self, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-        schema_text = render_schema(shown.schema, "compact", samples=0)
-        return render_messages("explain", task=self, schema_text=schema_text, left_out=left_out)
+    def context(self, shown: Parts) -> dict[str, object]:
+        """See `Task.context`."""
+        return {"schema_text": render_schema(shown.schema, "compact", samples=0)}
 
     def parse(self, text: str) -> Explanation:
         """Meaning and differences from JSON; a reply in prose counts as the meaning."""

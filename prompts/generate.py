@@ -17,10 +17,10 @@ from ..tools.knowledge.entry import Entry
 from ..tools.knowledge.fragment import compiled
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
-from .parts import Parts, fit, fit_whole
+from .parts import Parts, Prompt, fit, fit_whole
 from .replies import Draft, Rephrasing
-from .task import Message, Prompt, Task
-from .templating import render_messages
+from .task import Task
+from .templating import Message, render_messages
 from .understanding import ReplyForm, read_answer
 
 PromptStyle = Literal["full", "credit", "craft", "track", "revision"]

@@ -10,10 +10,10 @@ from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import ReplyError
 from ..tools.linking import PastTurn, requested
-from .parts import Parts, fit
+from .parts import Parts
 from .reply_text import clean_reply, find_json, text_field
-from .task import Message, Prompt, Task
-from .templating import LINE_LIMIT, line, render_messages
+from .task import Task
+from .templating import LINE_LIMIT, line
 
 Word = Literal["right", "wrong", "unclear"]
 """A verdict: would whoever asked accept the result as the answer?"""
@@ -100,15 +100,15 @@ class JudgeTask(Task[Judgement]):
         """The same with the queries' places changed."""
         return replace(self, first=self.second, second=self.first)
 
-    def render(self, budget: int) -> Prompt:
-        """See `Task.render`."""
+    def parts(self) -> Parts:
+        """See `Task.parts`."""
         used = requested(self.schema, self.first.sql) | requested(self.schema, self.second.sql)
-        return fit(budget, Parts(self.schema, self.history, requested=used, ranked=False), self._messages)
+        return Parts(self.schema, self.history, requested=used, ranked=False)
 
-    def _messages(self, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+    def context(self, shown: Parts) -> dict[str, object]:
+        """See `Task.context`."""
         # What is merely probable is no ground for a verdict.
-        schema_text = render_schema(shown.schema.stated(), "compact", samples=shown.samples)
-        return render_messages("judge", task=self, shown=shown, schema_text=schema_text, left_out=left_out)
+        return {"schema_text": render_schema(shown.schema.stated(), "compact", samples=shown.samples)}
 
     def parse(self, text: str) -> Judgement:
         """Both opinions from JSON.

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .generate import GenerateTask
+from .parts import Prompt
 from .replies import Draft
-from .task import Prompt, Task
+from .task import Task
 
 
 @dataclass(frozen=True)

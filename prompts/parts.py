@@ -11,8 +11,7 @@ from ..tools.examples.example import Example
 from ..tools.examples.seeds import SeedProgram
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
-from .task import Message, Prompt
-from .tokens import PromptTooLarge, estimate_messages
+from .templating import Message, PromptTooLarge, estimate_messages
 
 NO_SCHEMA = Schema("", ())
 """For tasks that show none."""
@@ -25,6 +24,21 @@ _STEP = 4
 
 _Cuts = list[tuple[str, str | None]]
 """Columns of tables, and tables."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A rendered prompt.
+
+    Attributes:
+        messages: System message first.
+        tokens: Estimated size, at most the budget it was rendered for.
+        left_out: What did not fit, one short sentence each, for the answer's notes; the prompt itself says so too.
+    """
+
+    messages: tuple[Message, ...]
+    tokens: int
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from typing import ClassVar, Literal
 from ..tools.errors import ReplyError
 from ..tools.examples.seeds import SeedProgram
 from .generate import GenerateTask
+from .parts import Prompt
 from .replies import CodeDraft, Draft
 from .reply_text import clean_reply, find_fences
-from .task import Prompt, Task
+from .task import Task
 
 _HINT = "Reply with one fenced block that starts with ```python and leaves the answer in the variable `result`."
 

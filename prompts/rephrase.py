@@ -12,11 +12,10 @@ from ..tools.errors import ReplyError
 from ..tools.examples.seeds import SeedDialogue
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
-from .parts import NO_SCHEMA, Parts, fit
+from .parts import NO_SCHEMA, Parts
 from .replies import Intent, Rephrasing
 from .reply_text import clean_reply, find_json, text_field
-from .task import Message, Prompt, Task
-from .templating import render_messages
+from .task import Task
 
 _GIVE_ME = re.compile(r"\bgive me\b[^\n\"”]*", re.IGNORECASE)
 _LINE = re.compile(r"^\W*(rephrased|ask back|cannot answer|small talk)\W*:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
@@ -64,21 +63,20 @@ class RephraseTask(Task[Rephrasing]):
 
     compiles: ClassVar[bool] = False
 
-    def render(self, budget: int) -> Prompt:
-        """See `Task.render`."""
+    @property
+    def template(self) -> str:
+        """See `Task.template`."""
+        return f"rephrase_{self.style}"
+
+    def parts(self) -> Parts:
+        """See `Task.parts`."""
         shown = NO_SCHEMA if self.style == "credit" else self.schema
         lines = tuple(entry.line for entry in self.definitions)
-        parts = Parts(shown, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked, definitions=lines)
-        return fit(budget, parts, self._messages)
+        return Parts(shown, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked, definitions=lines)
 
-    def _messages(self, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-        return render_messages(
-            f"rephrase_{self.style}",
-            task=self,
-            shown=shown,
-            schema_text=render_schema(shown.schema, "compact", samples=0),
-            left_out=left_out,
-        )
+    def context(self, shown: Parts) -> dict[str, object]:
+        """See `Task.context`."""
+        return {"schema_text": render_schema(shown.schema, "compact", samples=0)}
 
     def parse(self, text: str) -> Rephrasing:
         """The rephrasing, from JSON, from labelled lines, or from a bare "Give me ..." sentence."""

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from ..tools.errors import ReplyError
 from .generate import GenerateTask
+from .parts import Prompt
 from .replies import Draft
-from .task import Prompt, Task
+from .task import Task
 
 
 @dataclass(frozen=True)

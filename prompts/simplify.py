@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..tools.errors import ReplyError
-from .parts import Parts, fit
 from .reply_text import clean_reply, is_refusal
-from .task import Prompt, Task
-from .templating import line, render_messages
+from .task import Task
+from .templating import line
 
 
 @dataclass(frozen=True)
@@ -19,10 +18,6 @@ class SimplifyTask(Task[str]):
     name: ClassVar[str] = "simplify"
 
     question: str
-
-    def render(self, budget: int) -> Prompt:
-        """See `Task.render`."""
-        return fit(budget, Parts(), lambda _shown, _left_out: render_messages("simplify", task=self))
 
     def parse(self, text: str) -> str:
         """The last line of the reply, without a label or quotation marks around it."""

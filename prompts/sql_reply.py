@@ -10,9 +10,8 @@ from itertools import islice
 
 from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
-from .label_lines import before_labels
 from .reply_text import Fence, clean_reply, find_fences, find_json, is_refusal, text_field
-from .statement_text import first_statement, is_sql, parses, starts_like_sql, until_prose
+from .statement_text import before_labels, first_statement, is_sql, parses, starts_like_sql, until_prose
 
 
 def hint(engine: str = "SQLite") -> str:

@@ -11,6 +11,20 @@ from ..tools.errors import SQLParseError
 from ..tools.sql.dialects import rules_of
 from ..tools.sql.parse import CHANGES, MAX_LENGTH, parse
 
+LABELS: dict[str, str] = {
+    "question": r"(?:self-contained |full |rephrased )?question|rephrased|meaning",
+    "sure": r"(?:how )?sure|confidence|certainty",
+    "ambiguous": r"ask(?:ing)? back|clarification(?: needed)?|clarify(?:ing question)?",
+    "unanswerable": r"cannot answer|can[’']t answer|cannot be answered|unanswerable|not answerable",
+    "small_talk": r"small[ _-]?talk",
+}
+LABEL = re.compile(
+    r"^[ \t>*#_-]{0,8}(?:" + "|".join(f"(?P<{name}>{words})" for name, words in LABELS.items()) + r")[ \t*_]{0,4}:(?!:)"
+    r"[ \t*_]{0,4}(?P<text>[^\n]*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_COMMENT_LINE = re.compile(r"[ \t]*--")
+
 _START = re.compile(
     r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
     # Words that begin sentences too, in one case and before what only statements have.
@@ -110,3 +124,28 @@ def parses(text: str, dialect: str = "sqlite") -> bool:
     except SQLParseError:
         return False
     return True
+
+
+def before_labels(text: str, dialect: str = "sqlite") -> str:
+    """`text`, which starts with a statement, up to the first labelled line after it.
+
+    A line within a text, a quoted name or a comment belongs to the statement.
+
+    Args:
+        text: The statement and what follows it.
+        dialect: Of the statement, by sqlglot's name.
+    """
+    for label in LABEL.finditer(text):
+        statement = text[: label.start()]
+        if starts_like_sql(statement) and not _COMMENT_LINE.match(label[0]) and _is_closed(statement, dialect):
+            return statement.rstrip()
+    return text
+
+
+def _is_closed(text: str, dialect: str) -> bool:
+    """Whether no text, quoted name or comment is open at the end."""
+    try:
+        rules_of(dialect).grammar.tokenize(text)
+    except SqlglotError:
+        return False
+    return text.count("/*") <= text.count("*/")

@@ -6,35 +6,14 @@ A chat model does a task by its rendered messages and `parse`; the offline trans
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from ..tools.errors import ReplyError
+from .parts import Parts, Prompt, fit
+from .templating import render_messages
 
 R = TypeVar("R")
-
-
-@dataclass(frozen=True)
-class Message:
-    """One chat message of a prompt."""
-
-    role: str
-    content: str
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """A rendered prompt.
-
-    Attributes:
-        messages: System message first.
-        tokens: Estimated size, at most the budget it was rendered for.
-        left_out: What did not fit, one short sentence each, for the answer's notes; the prompt itself says so too.
-    """
-
-    messages: tuple[Message, ...]
-    tokens: int
-    left_out: tuple[str, ...] = field(default=())
 
 
 @dataclass(frozen=True)
@@ -44,13 +23,32 @@ class Task(ABC, Generic[R]):
     name: ClassVar[str]
     """Short name, for usage per task, traces and the prompt index."""
 
-    @abstractmethod
+    @property
+    def template(self) -> str:
+        """The template's name; it sees `task`, what of its parts is `shown`, and what `context` adds."""
+        return self.name
+
+    def parts(self) -> Parts:
+        """What the prompt shows beside the question, if it fits."""
+        return Parts()
+
+    def context(self, shown: Parts) -> dict[str, object]:
+        """What the template sees beside the task, if that much is shown."""
+        return {}
+
     def render(self, budget: int) -> Prompt:
         """The prompt within `budget` tokens; what matters least is left out first.
 
         Raises:
             PromptTooLarge: If even the least that the task needs does not fit.
         """
+        return fit(
+            budget,
+            self.parts(),
+            lambda shown, left_out: render_messages(
+                self.template, task=self, shown=shown, left_out=left_out, **self.context(shown)
+            ),
+        )
 
     @abstractmethod
     def parse(self, text: str) -> R:

@@ -7,14 +7,16 @@ closing tag; the tag's name is chosen so that it does not occur in the data, whi
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from ..tools.database.rendering.text import identifier, one_line
-from .task import Message
+from ..tools.errors import ModelError
 
 LINE_LIMIT = 500
 """Characters of a one-line field: a question, a summary, a note."""
@@ -27,7 +29,30 @@ BLOCK_LIMIT = 20_000
 
 CUT = " ... [cut]"
 
+MESSAGE_OVERHEAD = 4
+"""Tokens that chat formats spend on each message's role and borders."""
+
+_PIECE = re.compile(r" ?[A-Za-z]{1,6}|\d{1,2}|[^\sA-Za-z\d]|\s+")
+"""Byte-pair vocabularies split text about here: short word pieces with the space before them, two or three digits,
+single signs, runs of white space. Six letters a piece and two digits keep the estimate above what they need."""
+
+_NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+@dataclass(frozen=True)
+class Message:
+    """One chat message of a prompt."""
+
+    role: str
+    content: str
+
+
+class PromptTooLarge(ModelError):
+    """Even the least that a task needs is larger than the token budget: the model cannot be asked.
+
+    What to do: raise `prompt_tokens`, or show fewer tables (`allow`, `deny`).
+    """
 
 
 def block(text: str, name: str, limit: int | None = BLOCK_LIMIT) -> str:
@@ -85,3 +110,19 @@ def render_messages(template: str, **values: object) -> tuple[Message, ...]:
 def _squeeze(text: str) -> str:
     """Without the empty lines that template conditions leave behind."""
     return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+@lru_cache(maxsize=64)
+def estimate_tokens(text: str) -> int:
+    """Tokens that a model is likely to need for `text`, rather too many than too few.
+
+    A sign outside ASCII counts two: older vocabularies spell many of them in two or three bytes. What a prompt begins
+    with is the same from turn to turn, and is counted once.
+    """
+    pieces = len(_PIECE.findall(text))
+    return pieces if text.isascii() else pieces + len(_NON_ASCII.findall(text))
+
+
+def estimate_messages(messages: Iterable[Message]) -> int:
+    """As `estimate_tokens`, for a whole prompt."""
+    return sum(MESSAGE_OVERHEAD + estimate_tokens(message.content) for message in messages)

@@ -12,11 +12,10 @@ from typing import Literal, cast, get_args
 
 from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
-from .label_lines import LABEL, LABELS, before_labels
 from .replies import Draft, Intent, Rephrasing
 from .reply_text import clean_reply, find_fences, find_json, text_field
 from .sql_reply import find_sql, may_hold_sql
-from .statement_text import starts_like_sql
+from .statement_text import LABEL, LABELS, before_labels, starts_like_sql
 
 ReplyForm = Literal["sql", "answer", "settle", "any"]
 """What a reply may be.

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ...prompts.tokens import estimate_tokens
+from ...prompts.templating import estimate_tokens
 from ...tools.database import Schema
 from ...tools.errors import SQLParseError
 from ...tools.sql import Finding, used_items

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
+from ...prompts.parts import Prompt
 from ...prompts.reply_text import REPLY_LIMIT
 from ...prompts.simplify import SimplifyTask
-from ...prompts.task import Message, Prompt, Task
-from ...prompts.tokens import PromptTooLarge, estimate_tokens
+from ...prompts.task import Task
+from ...prompts.templating import Message, PromptTooLarge, estimate_tokens
 from ...tools.errors import ReplyError
 from ..effects import Body, Done, Request, RequestFailed
 from .budget import current_allowance
@@ -32,7 +33,7 @@ class TranslatorOptions:
     """How tasks are put to a model.
 
     Attributes:
-        prompt_tokens: Budget of a prompt, by the estimate of prompts/tokens.py.
+        prompt_tokens: Budget of a prompt, by the estimate of prompts/templating.py.
         max_output_tokens: Limit of a reply; None leaves the model's own. A reply that is cut there is asked for once
             more with twice as many. 4,000 leave room for models that reason before they answer.
         temperature: Of sampling; None leaves the model's own. 0 as in CREDIT-SQL 4.2.

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from langchain_core.messages import AIMessage
 
-from ...prompts.tokens import estimate_tokens
+from ...prompts.templating import estimate_tokens
 from ..records import Usage
 
 _LENGTH: Final = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from ...prompts.explain import ExplainTask
 from ...prompts.replies import Explanation
-from ...prompts.tokens import PromptTooLarge
+from ...prompts.templating import PromptTooLarge
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..context.inputs import generate_task, shown_schema
 from ..effects import Body, Done, ask, do

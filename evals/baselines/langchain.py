@@ -21,7 +21,7 @@ from ...agent import Settings
 from ...agent.model.reply import reply_usage
 from ...agent.model.resolve import model_label
 from ...agent.records import Usage
-from ...prompts.tokens import estimate_tokens
+from ...prompts.templating import estimate_tokens
 from ...tools.database import Database
 from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.linking import PastTurn

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tableturn.agent import SQLAgent
 from tableturn.agent.evidence.feedback import Bounds, result_csv
 from tableturn.agent.records import Result
-from tableturn.prompts.tokens import estimate_tokens
+from tableturn.prompts.templating import estimate_tokens
 
 from tests.support.scripted import writes
 

@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from tableturn.agent import SQLAgent
 from tableturn.agent.graph import build_graph
-from tableturn.prompts.tokens import estimate_tokens
+from tableturn.prompts.templating import estimate_tokens
 
 from ..support.scripted import ScriptedModel, rephrased, task_of, writes
 

@@ -9,7 +9,7 @@ import pytest
 import tableturn.prompts
 from syrupy.assertion import SnapshotAssertion
 from tableturn.prompts.task import Task
-from tableturn.prompts.tokens import estimate_messages
+from tableturn.prompts.templating import estimate_messages
 
 from .samples import every_task
 
