@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar, Literal, cast, get_args
+from typing import ClassVar, Literal
 
 from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
@@ -13,18 +13,12 @@ from ..tools.examples.seeds import SeedDialogue
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from .parts import NO_SCHEMA, Parts
-from .replies import Intent, Rephrasing
+from .replies import Rephrasing
 from .reply_text import clean_reply, find_json, text_field
 from .task import Task
+from .understanding import from_json, from_lines
 
 _GIVE_ME = re.compile(r"\bgive me\b[^\n\"”]*", re.IGNORECASE)
-_LINE = re.compile(r"^\W*(rephrased|ask back|cannot answer|small talk)\W*:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
-_LINE_INTENTS: dict[str, Intent] = {
-    "rephrased": "answerable",
-    "ask back": "ambiguous",
-    "cannot answer": "unanswerable",
-    "small talk": "small_talk",
-}
 _HINT = 'Reply with one JSON object that has at least the keys "intent" and "rephrased", and nothing else.'
 
 
@@ -82,40 +76,13 @@ class RephraseTask(Task[Rephrasing]):
         """The rephrasing, from JSON, from labelled lines, or from a bare "Give me ..." sentence."""
         reply = clean_reply(text)
         record = find_json(reply)
-        return _from_json(record, self.question) if record is not None else _from_lines(reply, self.question)
-
-
-def _from_json(record: dict[str, object], question: str) -> Rephrasing:
-    rephrased = text_field(record, "rephrased", "rephrased_question", "question")
-    answer = text_field(record, "reply", "clarification", "response", "reason")
-    label = text_field(record, "intent", "type", "label").lower().replace(" ", "_").replace("-", "_")
-    intent = cast("Intent", label) if label in get_args(Intent) else "answerable"
-    if intent == "answerable" and not rephrased:
-        raise ReplyError("the model's reply gives no rephrased question", "malformed", _HINT)
-    return Rephrasing(
-        rephrased=rephrased or question,
-        simplified=text_field(record, "simplified", "simplified_question") or rephrased or question,
-        intent=intent,
-        reply=answer,
-        choices=_choices(record.get("choices")),
-    )
-
-
-def _choices(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        return ()
-    entries = cast("list[object]", value)
-    return tuple(entry.strip() for entry in entries if isinstance(entry, str) and entry.strip())[:6]
-
-
-def _from_lines(reply: str, question: str) -> Rephrasing:
-    if found := _LINE.search(reply):
-        intent = _LINE_INTENTS[found.group(1).lower()]
-        text = found.group(2).strip(' *_"“”\r\t')
-        if intent == "answerable":
-            return Rephrasing(text, text)
-        return Rephrasing(question, question, intent, text)
-    if sentence := _GIVE_ME.search(reply):
-        text = sentence.group(0).strip()
-        return Rephrasing(text, text)
-    raise ReplyError("the model's reply gives no rephrased question", "malformed", _HINT)
+        said = from_lines(reply) if record is None else from_json(record)
+        rephrased = said.question
+        if said.intent == "answerable" and not rephrased:
+            sentence = None if record is not None else _GIVE_ME.search(reply)
+            if sentence is None:
+                raise ReplyError("the model's reply gives no rephrased question", "malformed", _HINT)
+            rephrased = sentence[0].strip()
+        rephrased = rephrased or self.question
+        simplified = text_field(record or {}, "simplified", "simplified_question") or rephrased
+        return Rephrasing(rephrased, simplified, said.intent, said.words, said.choices)

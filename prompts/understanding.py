@@ -34,7 +34,7 @@ _MOST_CHOICES = 6
 
 
 @dataclass(frozen=True)
-class _Lines:
+class Lines:
     """What the reply says around its SQL; empty where it does not."""
 
     question: str = ""
@@ -64,7 +64,7 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
         return Draft(found.sql, notes=found.notes)
     reply = clean_reply(text)
     record = _record(reply)
-    said = _from_lines(reply, dialect) if record is None else _from_json(record)
+    said = from_lines(reply, dialect) if record is None else from_json(record)
     declines = said.intent != "answerable"
     try:
         # Readings on offer may hold pieces of SQL: beside a line that declines only a block counts as the answer.
@@ -94,7 +94,7 @@ def _may(intent: Intent, form: ReplyForm) -> bool:
     return form == "any" or (form == "settle" and intent != "ambiguous")
 
 
-def _declined(said: _Lines, question: str, form: ReplyForm, dialect: str) -> Draft:
+def _declined(said: Lines, question: str, form: ReplyForm, dialect: str) -> Draft:
     if not _may(said.intent, form):
         kind = {"ambiguous": "asks back", "unanswerable": "declines"}.get(said.intent, "answers nothing")
         raise ReplyError(f"the model {kind}: {said.words}"[:200], "malformed", _hint(form, dialect))
@@ -116,8 +116,9 @@ def _outside(reply: str, dialect: str) -> str:
     return reply
 
 
-def _from_lines(reply: str, dialect: str) -> _Lines:
-    said, text = _Lines(), _outside(reply, dialect)
+def from_lines(reply: str, dialect: str = "sqlite") -> Lines:
+    """Return what the labelled lines of a reply say."""
+    said, text = Lines(), _outside(reply, dialect)
     labels = list(LABEL.finditer(text))
     for label, following in zip(labels, [*labels[1:], None], strict=False):
         name, words = _name(label), label["text"].strip(' \t*_"“”`')
@@ -145,7 +146,8 @@ def _record(reply: str) -> dict[str, object] | None:
     return record if record is not None and _JSON_KEYS & {key.casefold() for key in record} else None
 
 
-def _from_json(record: dict[str, object]) -> _Lines:
+def from_json(record: dict[str, object]) -> Lines:
+    """Return what a reply in JSON says beside its SQL."""
     label = text_field(record, "intent", "type", "label").lower().replace(" ", "_").replace("-", "_")
     intent = cast("Intent", label) if label in get_args(Intent) else "answerable"
     words = text_field(record, "reply", "reason", "response", "clarification")
@@ -163,7 +165,7 @@ def _from_json(record: dict[str, object]) -> _Lines:
     entries = cast("list[object]", listed) if isinstance(listed, list) else []
     choices = tuple(entry for entry in entries if isinstance(entry, str) and entry.strip())[:_MOST_CHOICES]
     question = text_field(record, "question", "rephrased", "rephrased_question")
-    return _Lines(question, sure, why or text_field(record, "why"), intent, words, _stripped(choices))
+    return Lines(question, sure, why or text_field(record, "why"), intent, words, _stripped(choices))
 
 
 def _stripped(choices: tuple[str, ...]) -> tuple[str, ...]:
