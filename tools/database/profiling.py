@@ -30,6 +30,12 @@ _ALONE = frozenset({"id", "uuid", "guid", "rowid"})
 Unique = Callable[[str, str], "tuple[int, int] | None"]
 """How many rows of (table, column) were looked at, a bounded number, and how many values are in them, NULL aside."""
 
+_SUPERIORS = frozenset({"manager", "mgr", "supervisor", "boss", "superior", "parent", "predecessor", "referrer"})
+"""What stands before a key's name in a reference to another row of the same table."""
+
+_MEASURES = frozenset({"count", "total", "sum", "avg", "average", "rank", "ranking", "percent", "pct", "rate"})
+"""What a number is that a name ends or begins with, whatever table is called like the other words."""
+
 _SAMPLES = 8
 
 
@@ -173,6 +179,8 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
     """The targets that the column's name speaks for most."""
     own_key = table.key == (column.name,)
     words = _words(column.name)
+    if len(words) > 1 and not _MEASURES.isdisjoint((words[0], words[-1])):
+        return []
     counts = is_count(column)
     for start in range(len(words)):
         name = _joined(words[start:])
@@ -189,7 +197,15 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
             return [target for strength, target in fitting if strength == best]
         if name in _GENERIC:
             break
-    return []
+    own = table.column(table.key[0]) if len(table.key) == 1 and not own_key else None
+    return [_Target(table, own)] if own and own.kind == column.kind and _is_superior(words, _words(own.name)) else []
+
+
+def _is_superior(words: list[str], key: list[str]) -> bool:
+    """Whether a column's words name another row of its table: `mgr_id`, `parent_category_id`, `reports_to`."""
+    if not words or words[0] not in _SUPERIORS:
+        return words == ["report", "to"]
+    return words[1:] in (["id"], key)
 
 
 def _words(name: str) -> list[str]:

@@ -114,3 +114,27 @@ def test_codes_of_a_large_schema_are_found_by_their_values_and_by_words_in_short
     assert found == {("inv_stat", "c_inv_stat"), ("block_k", "t041")}, "a number of parcels is no reference to one"
     codes = [column.codes for table in schema.tables if table.name == "invoice" for column in table.columns]
     assert next(dict(each.meanings) for each in codes if each) == {"1": "open", "2": "paid", "3": "void"}
+
+
+def test_names_of_other_rows_and_of_measures(tmp_path: Path) -> None:
+    """A manager is another row of the table unless there is a table of managers; a number of things is no key."""
+    database = tmp_path / "houses.sqlite"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript(
+            "CREATE TABLE house (id INTEGER PRIMARY KEY, bathroom_count INT, rank_in_street INT, street INT);"
+            "CREATE TABLE count (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE street (id INTEGER PRIMARY KEY);"
+            "CREATE TABLE emp (id INTEGER PRIMARY KEY, mgr_id INT, reports_to INT);"
+            "CREATE TABLE manager (manager_id INTEGER PRIMARY KEY);"
+            "CREATE TABLE shop (id INTEGER PRIMARY KEY, manager_id INT);"
+            "INSERT INTO house VALUES (1, 1, 1, 2), (2, 2, 2, 1); INSERT INTO count VALUES (1, 'a'), (2, 'b');"
+            "INSERT INTO street VALUES (1), (2); INSERT INTO emp VALUES (1, NULL, NULL), (2, 1, 1);"
+            "INSERT INTO manager VALUES (1), (2); INSERT INTO shop VALUES (1, 1), (2, 2);"
+        )
+    with Database.open(database) as opened:
+        found = {(key.table, key.columns[0], key.ref_table) for key in opened.schema().foreign_keys}
+    assert found == {
+        ("house", "street", "street"),
+        ("emp", "mgr_id", "emp"),
+        ("emp", "reports_to", "emp"),
+        ("shop", "manager_id", "manager"),
+    }
