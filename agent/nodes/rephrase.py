@@ -23,9 +23,9 @@ from ..context.knowledge import definitions_for, unread_definitions
 from ..context.plain import about_tables, bare_columns, what_it_is
 from ..effects import Body, Done, ask, do, wait_for
 from ..model.record import record_file, recorded
-from ..presets import PAPERS
 from ..records import Offer, Turn, dump
 from ..resources import Run
+from ..settings import PAPERS
 from ..state import AgentState, clarified_turn, fresh_turn
 from .updates import declined, end_turn, error_kind
 
