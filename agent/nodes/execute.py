@@ -20,7 +20,7 @@ from ..model.budget import seconds_left
 from ..records import Attempt, AttemptSource, dump, plain_result
 from ..resources import Run
 from ..state import AgentState, turn_of
-from .updates import end_turn
+from .generate import end_turn
 
 _OF_NAMES = ("unknown_table", "unknown_column")
 

@@ -23,13 +23,13 @@ from ..context.knowledge import (
 )
 from ..context.verified import verified_answer, verified_note
 from ..effects import Body, Done, do, wait_for
-from ..evidence.drafts import count_drafts
 from ..model.budget import seconds_left
 from ..records import Turn, dump
 from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState, turn_of
-from .updates import run_next
+from .drafts import count_drafts
+from .generate import run_next
 
 STORED_ITEMS = 200
 """Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""

@@ -17,7 +17,7 @@ from ..records import CodeResult, CodeRun, Turn, dump, plain_result
 from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState, turn_of
-from .updates import drafted, end_without_sql, run_next
+from .generate import drafted, end_without_sql, run_next
 
 if TYPE_CHECKING:
     from ...prompts.generate import GenerateTask

@@ -27,7 +27,7 @@ from ..records import Offer, Turn, dump
 from ..resources import Run
 from ..settings import PAPERS
 from ..state import AgentState, clarified_turn, fresh_turn
-from .updates import declined, end_turn, error_kind
+from .generate import declined, end_turn, error_kind
 
 NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."
 

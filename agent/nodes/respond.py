@@ -24,8 +24,7 @@ from ..context.history import remember
 from ..context.knowledge import explained_words, used_knowledge
 from ..context.plain import READS_ONLY, what_it_is
 from ..effects import Body, do
-from ..evidence.choose import choose, objection
-from ..evidence.compare import compare_code, differs, same_answer
+from ..evidence.choose import choose, compare_code, differs, objection, same_answer
 from ..evidence.confidence import certainty
 from ..evidence.readings import asks_which, readings_of
 from ..evidence.trust import UNTOLD, trusted

@@ -20,8 +20,7 @@ from ..model.resolve import OFFLINE, resolve_model
 from ..settings import Settings
 from .examples import AgentExamples
 from .knowledge import KnowledgeSource, PersonKnowledge
-from .resources import MOST_SESSIONS, Others, Resources
-from .schemas import Schemas
+from .resources import MOST_SESSIONS, Others, Resources, Schemas
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
