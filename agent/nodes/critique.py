@@ -18,7 +18,6 @@ from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ...tools.sql import same_sql, writes
 from ..context.inputs import generate_task, shown_schema
-from ..context.plain import READS_ONLY
 from ..effects import Body, Done, ask, do
 from ..evidence.choose import compare_code, differs, near_value, same_answer
 from ..evidence.feedback import Bounds, code_csv, contents, problems, result_csv
@@ -29,6 +28,9 @@ from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState, attempts_of, turn_of
 from .drafts import MORE_DRAFTS, needs_more
+
+READS_ONLY = "Nothing was changed: this only reads."
+"""What an answer says that shows what somebody wanted deleted."""
 
 _WITH_REVISION = 2
 """Calls that an explanation and the revision that reads it take."""

@@ -22,12 +22,12 @@ from ..advice import advise
 from ..effects import Translator
 from ..model.chat import masking
 from ..settings import Settings
-from .examples import AgentExamples
+from .taught import AgentExamples
 
 if TYPE_CHECKING:
     from ...tools.knowledge import Knowledge
     from ..audit import AuditTrail
-    from .knowledge import PersonKnowledge
+    from .taught import PersonKnowledge
 
 
 @dataclass(frozen=True)
