@@ -33,10 +33,10 @@ from .nodes.reason import reason
 from .nodes.rephrase import rephrase
 from .nodes.respond import respond
 from .nodes.retrieve import retrieve
-from .records import Usage, dump, load, parallel_usage
+from .records import Usage, parallel_usage
 from .resources import Resources, Run
 from .settings import Settings
-from .state import AgentInput, AgentOutput, AgentState, clarified_turn, turn_of, upgrade, usage_of
+from .state import AgentInput, AgentOutput, AgentState, clarified_turn, dump, load, turn_of, upgrade, usage_of
 from .undo import open_turn, undoable
 
 NodeBody = Callable[[AgentState, Run], Body[dict[str, Any]]]

@@ -23,10 +23,10 @@ from ...tools.linking import PastTurn, copies, drop_samples, families, lighten, 
 from ...tools.sql import dialect_notes
 from ..advice import advise, advisory
 from ..effects import Body, do, wait_for
-from ..records import Turn, checked, dump, load_all
+from ..records import Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Record, attempts_of, turn_of
+from ..state import AgentState, Record, attempts_of, checked, dump, load_all, turn_of
 
 KEY = "tableturn_turn"
 """Where a message carries its turn, among its additional arguments."""

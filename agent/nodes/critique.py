@@ -23,10 +23,10 @@ from ..evidence.choose import compare_code, differs, near_value, same_answer
 from ..evidence.feedback import Bounds, code_csv, contents, problems, result_csv
 from ..evidence.look import look_at
 from ..model.budget import calls_left
-from ..records import Attempt, CodeResult, Feedback, Stop, Turn, dump, dump_all
+from ..records import Attempt, CodeResult, Feedback, Stop, Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, attempts_of, turn_of
+from ..state import AgentState, attempts_of, dump, dump_all, turn_of
 from .drafts import MORE_DRAFTS, needs_more
 
 READS_ONLY = "Nothing was changed: this only reads."

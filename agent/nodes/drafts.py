@@ -16,10 +16,10 @@ from ..evidence.choose import Group, group
 from ..evidence.feedback import Bounds, result_csv
 from ..evidence.look import look_at
 from ..model.budget import BudgetReached
-from ..records import Attempt, CandidateDraft, Stop, Turn, Usage, dump, dump_all, load, load_all, parallel_usage
+from ..records import Attempt, CandidateDraft, Stop, Turn, Usage, parallel_usage
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, add_notes, attempts_of, turn_of
+from ..state import AgentState, add_notes, attempts_of, dump, dump_all, load, load_all, turn_of
 from .execute import execute
 from .generate import declined, end_turn, generate, run_next
 from .reason import reason

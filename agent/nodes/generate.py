@@ -12,10 +12,10 @@ from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..context.inputs import generate_task
 from ..effects import Body, Done, ask
 from ..model.budget import BudgetReached
-from ..records import AttemptSource, Status, Stop, StopKind, Turn, dump
+from ..records import AttemptSource, Status, Stop, StopKind, Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, attempts_of, turn_of
+from ..state import AgentState, attempts_of, dump, turn_of
 
 
 def generate(state: AgentState, run: Run) -> Body[dict[str, Any]]:

@@ -21,10 +21,10 @@ from ..context.inputs import MOST_COLUMNS, leaned_on, window
 from ..context.knowledge import ASKED, definitions_for, problems_note, unknown_word, unread_definitions
 from ..effects import Body, Done, do, wait_for
 from ..model.budget import seconds_left
-from ..records import Turn, dump
+from ..records import Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, turn_of
+from ..state import AgentState, dump, turn_of
 from .drafts import count_drafts
 from .generate import run_next
 

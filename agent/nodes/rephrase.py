@@ -27,10 +27,10 @@ from ..context.inputs import MOST_COLUMNS, as_asked, known_turns, overview, unre
 from ..context.knowledge import definitions_for, unread_definitions
 from ..effects import Body, Done, ask, do, wait_for
 from ..model.record import record_file, recorded
-from ..records import Offer, Turn, dump
+from ..records import Offer, Turn
 from ..resources import Run
 from ..settings import PAPERS
-from ..state import AgentState, clarified_turn, fresh_turn
+from ..state import AgentState, clarified_turn, dump, fresh_turn
 from .generate import declined, end_turn, error_kind
 
 NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."

@@ -27,9 +27,9 @@ from ..evidence.choose import choose, compare_code, differs, objection, same_ans
 from ..evidence.confidence import certainty
 from ..evidence.readings import asks_which, readings_of
 from ..evidence.trust import UNTOLD, trusted
-from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Readings, Result, Status, Turn, Usage, dump
+from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Readings, Result, Status, Turn, Usage
 from ..resources import Run
-from ..state import AgentState, attempts_of, turn_of, usage_of
+from ..state import AgentState, attempts_of, dump, turn_of, usage_of
 from ..verbs import approve
 from .critique import READS_ONLY
 from .rephrase import what_it_is

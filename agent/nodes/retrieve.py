@@ -10,10 +10,9 @@ from ...tools.examples import Example, ExampleQuery, contradiction, database_ide
 from ..advice import advise
 from ..context.inputs import leaned_on, shown_schema, window
 from ..effects import Body, wait_for
-from ..records import dump
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, attempts_of, turn_of
+from ..state import AgentState, attempts_of, dump, turn_of
 
 
 def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
