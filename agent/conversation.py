@@ -21,9 +21,9 @@ from .answers.events import STREAM_MODES, Event, EventReader
 from .answers.why import Why, read_why
 from .audit import AuditRecord, unanswered
 from .effects import finished
-from .records import AnswerRecord, Turn, load
+from .records import AnswerRecord, Turn
 from .settings import Settings, make_settings
-from .state import AgentState, upgrade
+from .state import AgentState, load, upgrade
 from .undo import KEY, OpenTurn, interruptible
 
 if TYPE_CHECKING:

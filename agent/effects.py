@@ -27,8 +27,7 @@ from ..prompts.task import Task
 from ..tools.database import Cancellation
 from ..tools.errors import ModelError, TurnCancelled
 from .model.budget import Allowance, Budget, BudgetReached, spending, told_cost
-from .model.errors import loop_is_gone
-from .model.reply import reply_usage
+from .model.replies import loop_is_gone, reply_usage
 from .records import Usage
 
 if TYPE_CHECKING:
@@ -108,27 +107,20 @@ class Done(Generic[R]):
 
 
 class Translator(Protocol):
-    """Who does the tasks: a chat model and the offline parser look the same to a node."""
+    """Who does the tasks: a chat model and the offline parser look the same to a node.
 
-    @property
-    def name(self) -> str:
-        """`offline` or `prompted`."""
-        ...
+    Attributes:
+        name: `offline` or `prompted`.
+        model: The model's name as answers report it.
+        reads_examples: Whether few-shot examples are of use to it; where not, none are fetched.
+        understands: Whether its reply to a request for SQL can say how it understood the question, ask back and
+            decline.
+    """
 
-    @property
-    def model(self) -> str:
-        """The model's name as answers report it."""
-        ...
-
-    @property
-    def reads_examples(self) -> bool:
-        """Whether few-shot examples are of use to it; where not, none are fetched."""
-        ...
-
-    @property
-    def understands(self) -> bool:
-        """Whether its reply to a request for SQL can say how it understood the question, ask back and decline."""
-        ...
+    name: str
+    model: str
+    reads_examples: bool
+    understands: bool
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
         """Does the task.

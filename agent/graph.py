@@ -21,25 +21,22 @@ from ..tools.database import asked_in
 from ..tools.errors import TableturnError
 from .advice import failures_noted
 from .effects import Body, Tally, arun, run
-from .evidence.drafts import vary
 from .model.budget import Budget, left_of
-from .nodes.candidate import candidate
 from .nodes.clarify import clarify
 from .nodes.critique import critique
+from .nodes.drafts import candidate, select, vary
 from .nodes.execute import execute
-from .nodes.generate import generate
+from .nodes.generate import generate, revise
 from .nodes.learn import command_of, learn
 from .nodes.link import link
 from .nodes.reason import reason
 from .nodes.rephrase import rephrase
 from .nodes.respond import respond
 from .nodes.retrieve import retrieve
-from .nodes.revise import revise
-from .nodes.select import select
-from .records import Usage, dump, load, parallel_usage
+from .records import Usage, parallel_usage
 from .resources import Resources, Run
 from .settings import Settings
-from .state import AgentInput, AgentOutput, AgentState, clarified_turn, turn_of, upgrade, usage_of
+from .state import AgentInput, AgentOutput, AgentState, clarified_turn, dump, load, turn_of, upgrade, usage_of
 from .undo import open_turn, undoable
 
 NodeBody = Callable[[AgentState, Run], Body[dict[str, Any]]]

@@ -1,25 +1,17 @@
-"""What a turn leaves behind, as frozen data, and how it goes into the graph's state and comes back.
-
-The state holds plain JSON values only, so that any checkpointer, Studio and a person's edit of a checkpoint work; a
-record read back is validated against its type.
-"""
+"""What a turn leaves behind, as frozen data; `agent/state.py` says how it goes into the graph's state."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import lru_cache
-from typing import Any, Literal, TypeVar, cast
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Literal, TypeVar, cast
 
 from ..prompts.replies import Intent, Rephrasing
 from ..tools.basis.basis import Basis
 from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights
 from ..tools.database.table import Cell, PlainCell, Table, Withheld, plain_cell
-from ..tools.errors import TableturnError
 from ..tools.examples.example import Example
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
@@ -486,91 +478,3 @@ def _is_large(cell: Cell) -> bool:
 def _digits(cell: Cell) -> str:
     assert isinstance(cell, int)
     return str(Decimal(cell))  # an integer itself may have more digits than Python writes
-
-
-@lru_cache(maxsize=64)
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
-
-
-class _Known(dict[str, Any]):
-    """A record's JSON form that still knows its record: most are read by one node after another, and never written.
-
-    Copies, and what is read back from a checkpoint, are ordinary dictionaries, and are validated.
-    """
-
-    __slots__ = ("record",)
-    record: Any
-
-    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
-        return dict, (dict(self),)
-
-
-_written: dict[type[Any], _Known] = {}
-"""By type, the record that was written last, whichever turn's: what it shares is seen field by field."""
-
-
-def _known(fields: dict[str, Any], record: Any) -> _Known:
-    known = _Known(fields)
-    known.record = record
-    return known
-
-
-def dump(value: Any) -> dict[str, Any]:
-    """The JSON form of a record; it is not to be changed, but copied.
-
-    Node after node changes a few fields of one record: what it shares with the one before is not written again.
-    """
-    kind = type(value)
-    before = _written.get(kind)
-    changed: set[str] | None = None
-    if before is not None:
-        changed = {name for name in before if getattr(value, name) is not getattr(before.record, name)}
-    fields = _adapter(kind).dump_python(value, mode="json", include=changed)
-    known = _known(fields if before is None else {**before, **fields}, value)
-    if kind in (Turn, PastTurn):  # large, and of values that cannot change
-        _written[kind] = known
-    return known
-
-
-def fields_of(value: Any, names: Iterable[str]) -> dict[str, Any]:
-    """Some of a record's fields as `dataclasses.asdict` has them, many times as quick."""
-    return _adapter(type(value)).dump_python(value, include=set(names))
-
-
-def dump_all(values: Sequence[Any]) -> list[dict[str, Any]]:
-    """The JSON forms of several records."""
-    return [dump(value) for value in values]
-
-
-def load(kind: type[T], record: Any) -> T:
-    """The record of that type from its JSON form.
-
-    Raises:
-        TableturnError: It is not of that form, as after a faulty edit of a checkpoint.
-    """
-    if isinstance(record, _Known) and type(record.record) is kind:
-        return record.record
-    try:
-        return _adapter(kind).validate_python(record)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field_name = ".".join(map(str, first["loc"]))
-        raise TableturnError(
-            f"the conversation's state holds a damaged {kind.__name__} ({field_name}: {first['msg']}): "
-            "start a new conversation, or fix the checkpoint that was edited"
-        ) from None
-
-
-def checked(kind: type[Any], records: Sequence[Any]) -> list[dict[str, Any]]:
-    """The JSON forms of several records of one type, validated once for whoever loads them later.
-
-    Raises:
-        TableturnError: See `load`.
-    """
-    return [_known(record, load(kind, record)) for record in records]
-
-
-def load_all(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:
-    """Several records of one type."""
-    return tuple(load(kind, record) for record in records or ())

@@ -1,15 +1,24 @@
-"""The graph's state: plain JSON values only, one part for the conversation and one for the turn at hand."""
+"""The graph's state: one part for the conversation and one for the turn at hand, and how records go in and come back.
+
+It holds plain JSON values only, so that any checkpointer, Studio and a person's edit of a checkpoint work; a record
+read back is validated against its type.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, TypeVar
 
 from langgraph.graph import MessagesState
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from ..tools.errors import ConversationTooNew
-from .records import Attempt, Turn, Usage, dump, load, load_all
+from ..tools.errors import ConversationTooNew, TableturnError
+from ..tools.linking import PastTurn
+from .records import Attempt, Turn, Usage
+
+T = TypeVar("T")
 
 Record = dict[str, Any]
 """A record's JSON form; `agent/records.py` names the types."""
@@ -104,6 +113,94 @@ def upgrade(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) 
     for step in upgrades[version:]:
         changes |= step({**state, **changes})
     return {**changes, "version": len(upgrades)} if version < len(upgrades) else {}
+
+
+@lru_cache(maxsize=64)
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+class _Known(dict[str, Any]):
+    """A record's JSON form that still knows its record: most are read by one node after another, and never written.
+
+    Copies, and what is read back from a checkpoint, are ordinary dictionaries, and are validated.
+    """
+
+    __slots__ = ("record",)
+    record: Any
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
+
+
+_written: dict[type[Any], _Known] = {}
+"""By type, the record that was written last, whichever turn's: what it shares is seen field by field."""
+
+
+def _known(fields: dict[str, Any], record: Any) -> _Known:
+    known = _Known(fields)
+    known.record = record
+    return known
+
+
+def dump(value: Any) -> dict[str, Any]:
+    """The JSON form of a record; it is not to be changed, but copied.
+
+    Node after node changes a few fields of one record: what it shares with the one before is not written again.
+    """
+    kind = type(value)
+    before = _written.get(kind)
+    changed: set[str] | None = None
+    if before is not None:
+        changed = {name for name in before if getattr(value, name) is not getattr(before.record, name)}
+    fields = _adapter(kind).dump_python(value, mode="json", include=changed)
+    known = _known(fields if before is None else {**before, **fields}, value)
+    if kind in (Turn, PastTurn):  # large, and of values that cannot change
+        _written[kind] = known
+    return known
+
+
+def fields_of(value: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Some of a record's fields as `dataclasses.asdict` has them, many times as quick."""
+    return _adapter(type(value)).dump_python(value, include=set(names))
+
+
+def dump_all(values: Sequence[Any]) -> list[dict[str, Any]]:
+    """The JSON forms of several records."""
+    return [dump(value) for value in values]
+
+
+def load(kind: type[T], record: Any) -> T:
+    """The record of that type from its JSON form.
+
+    Raises:
+        TableturnError: It is not of that form, as after a faulty edit of a checkpoint.
+    """
+    if isinstance(record, _Known) and type(record.record) is kind:
+        return record.record
+    try:
+        return _adapter(kind).validate_python(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field_name = ".".join(map(str, first["loc"]))
+        raise TableturnError(
+            f"the conversation's state holds a damaged {kind.__name__} ({field_name}: {first['msg']}): "
+            "start a new conversation, or fix the checkpoint that was edited"
+        ) from None
+
+
+def checked(kind: type[Any], records: Sequence[Any]) -> list[dict[str, Any]]:
+    """The JSON forms of several records of one type, validated once for whoever loads them later.
+
+    Raises:
+        TableturnError: See `load`.
+    """
+    return [_known(record, load(kind, record)) for record in records]
+
+
+def load_all(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:
+    """Several records of one type."""
+    return tuple(load(kind, record) for record in records or ())
 
 
 def fresh_turn(question: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from ..tools.examples import database_identity
 from .store import Owner
 
 if TYPE_CHECKING:
-    from ..agent.resources.schemas import Schemas
+    from ..agent.resources.resources import Schemas
     from .config import ServeSettings
 
 _log = logging.getLogger(__name__)

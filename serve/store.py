@@ -36,7 +36,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
-from ..agent.records import AnswerRecord, Usage, dump, load
+from ..agent.records import AnswerRecord, Usage
+from ..agent.state import dump, load
 from ..tools.database import Rights
 from ..tools.errors import TableturnError
 from .tables import ENDED, RUNNING, SPENT, THREADS, TURNS, WORKERS, set_up

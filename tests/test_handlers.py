@@ -23,7 +23,7 @@ LISTED = {
     "agent/effects.py:_drive": HAND_OVER,
     "agent/effects.py:_invoke": f"a chat model: {FOREIGN}",
     "agent/effects.py:_ainvoke": f"a chat model: {FOREIGN}",
-    "agent/model/masking.py:_Masking.perform": HAND_OVER,
+    "agent/model/chat.py:_Masking.perform": HAND_OVER,
     "agent/model/resolve.py:_provided": f"a chat model's constructor: {FOREIGN}",
     "agent/effects.py:start.work": HAND_OVER,
     "tools/charts/draw.py:_time": "a time beyond what datetime holds",

@@ -15,18 +15,8 @@ from ...tools.database import Estimate
 from ...tools.export import export_rows
 from ..advice import advise, failures_noted
 from ..evidence.confidence import in_words
-from ..records import (
-    AnswerRecord,
-    AttemptView,
-    PlainCell,
-    Readings,
-    Status,
-    StopKind,
-    Usage,
-    UsedKnowledge,
-    fields_of,
-)
-from ..state import AgentState, turn_of, usage_of
+from ..records import AnswerRecord, AttemptView, PlainCell, Readings, Status, StopKind, Usage, UsedKnowledge
+from ..state import AgentState, fields_of, turn_of, usage_of
 from .phrasing import shown
 
 if TYPE_CHECKING:

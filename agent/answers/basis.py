@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...tools.basis import Basis, Origin, basis_of
 from ...tools.errors import SQLParseError
 from ..advice import advisory
-from ..context.history import as_asked
+from ..context.inputs import as_asked
 from ..records import Attempt, Readings, Turn, UsedKnowledge
 from ..resources import Run
 

@@ -97,7 +97,7 @@ def doctor(
 
 
 def _model(spec: str | None, base_url: str | None) -> Finding:
-    from ..model.errors import model_error
+    from ..model.replies import model_error
     from ..model.resolve import model_label, resolve_model
 
     chat_model = resolve_model(spec, base_url=base_url, timeout=_MODEL_SECONDS, max_retries=0)
@@ -176,8 +176,7 @@ def _extras() -> Finding:
 
 def _trust(db: str | None, spec: str | None, base_url: str | None, options: AccessOptions) -> Finding:
     from ...tools.examples import database_identity
-    from ..evidence.trust import fault, fingerprints, promise
-    from ..model.trust import find_bound, read_bounds, trust_file
+    from ..evidence.trust import fault, find_bound, fingerprints, promise, read_bounds, trust_file
     from ..sqlagent import SQLAgent
 
     path = trust_file()

@@ -323,7 +323,7 @@ def search(
     from typing import cast
 
     from ...tools.examples import Found, OwnFirst, SelectorKind, example_id, foremost, make_selector, readable
-    from ..resources.examples import selector_numbers
+    from ..nodes.retrieve import selector_numbers
     from ..settings import Settings
 
     settings = Settings()

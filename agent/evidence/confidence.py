@@ -21,7 +21,7 @@ from ..advice import advisory
 from ..model.record import Recorded, Standing, record_file, standing
 from ..records import Attempt, Status, Turn
 from ..resources import Run
-from .compare import agreement, gave_nothing, is_empty
+from .choose import agreement, gave_nothing, is_empty
 
 BY_CODE = 0.3
 """For an answer from pandas code whose SQL did not run: the code was never confirmed."""

@@ -16,7 +16,7 @@ from ...tools.values import ValueMatch
 from ...tools.words import name_stems
 from ..records import Attempt, CodeResult, Result
 from ..settings import Settings
-from .compare import near_value
+from .choose import near_value
 
 P = TypeVar("P", int, str)
 

@@ -12,7 +12,7 @@ from ...tools.expectation import Expectation, LinkedItem, expect, items_fit
 from ...tools.sql import Finding, Query, check, searched_literals
 from ...tools.sql.untrusted import analysis_or
 from ..advice import advise
-from ..context.history import readable_turns
+from ..context.inputs import readable_turns
 from ..effects import Body, do
 from ..records import Attempt, Reach, Turn
 from ..resources import Run

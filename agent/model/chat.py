@@ -1,8 +1,9 @@
-"""Having tasks done by a chat model."""
+"""Having tasks done by a chat model, with masks in what goes to it and taken off what comes back."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -12,11 +13,12 @@ from ...prompts.reply_text import REPLY_LIMIT
 from ...prompts.simplify import SimplifyTask
 from ...prompts.task import Task
 from ...prompts.templating import Message, PromptTooLarge, estimate_tokens
+from ...tools.database.egress import MaskKind
 from ...tools.errors import ReplyError
-from ..effects import Body, Done, Request, RequestFailed
+from ...tools.masking import Placeholders
+from ..effects import Body, Done, Request, RequestFailed, Translator
 from .budget import current_allowance
-from .errors import model_error, rejects_temperature, streams_nothing
-from .reply import reply_text, was_cut, was_refused
+from .replies import model_error, rejects_temperature, reply_text, streams_nothing, was_cut, was_refused
 from .resolve import model_address, model_label
 
 if TYPE_CHECKING:
@@ -28,8 +30,7 @@ _LIMIT_FIELDS: Final = ("max_tokens", "max_output_tokens", "num_predict", "max_n
 """What chat models call their output limit."""
 
 
-@dataclass(frozen=True)
-class TranslatorOptions:
+class TranslatorOptions(NamedTuple):
     """How tasks are put to a model.
 
     Attributes:
@@ -60,39 +61,24 @@ class Tuning(NamedTuple):
 
 
 class PromptedTranslator:
-    """Does tasks with a chat model: render, ask, read; a second try where it helps."""
+    """Does tasks with a chat model: render, ask, read; a second try where it helps.
+
+    Attributes:
+        address: Whose client the model is, and where its server is.
+    """
+
+    name = "prompted"
+    reads_examples = True
+    understands = True
 
     def __init__(self, model: BaseChatModel, options: TranslatorOptions | None = None) -> None:
-        self._model = model
+        self.model = model_label(model)
+        self.address = model_address(model)
+        self._chat_model = model
         self._options = options or TranslatorOptions()
         self._tuned: dict[Tuning, BaseChatModel] = {}
         self._takes_temperature = True
         self._streams = True
-
-    @property
-    def name(self) -> str:
-        """See `Translator`."""
-        return "prompted"
-
-    @property
-    def model(self) -> str:
-        """See `Translator`."""
-        return model_label(self._model)
-
-    @property
-    def address(self) -> str:
-        """Whose client the model is, and where its server is."""
-        return model_address(self._model)
-
-    @property
-    def reads_examples(self) -> bool:
-        """See `Translator`."""
-        return True
-
-    @property
-    def understands(self) -> bool:
-        """See `Translator`."""
-        return True
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
         """See `Translator`; at most one further try for an unusable reply, and one for a cut reply."""
@@ -140,7 +126,7 @@ class PromptedTranslator:
         wanted = tuning if self._takes_temperature else Tuning(None, tuning.max_output)
         found = self._tuned.get(wanted)
         if found is None:
-            found = _tune(self._model, wanted, drop_temperature=not self._takes_temperature)
+            found = _tune(self._chat_model, wanted, drop_temperature=not self._takes_temperature)
             found = found if self._streams else found.model_copy(update={"disable_streaming": True})
             self._tuned[wanted] = found
         return found
@@ -202,3 +188,60 @@ def _with_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
 
 def _chat_message(message: Message) -> BaseMessage:
     return SystemMessage(message.content) if message.role == "system" else HumanMessage(message.content)
+
+
+def masking(translator: Translator, kinds: Collection[MaskKind]) -> Translator:
+    """A translator whose requests show placeholders for what is masked; the same where nothing is."""
+    if not kinds:
+        return translator
+    one = translator
+    return _Masking(one.name, one.model, one.reads_examples, one.understands, one, kinds)
+
+
+@dataclass
+class _Masking:
+    """The person's own question is masked like everything else; the SQL that comes back holds the words again."""
+
+    name: str
+    model: str
+    reads_examples: bool
+    understands: bool
+    translator: Translator
+    kinds: Collection[MaskKind]
+
+    def perform(self, task: Task[R]) -> Body[Done[R]]:
+        """See `Translator`."""
+        placeholders = Placeholders(self.kinds)
+        body = self.translator.perform(task)
+        try:
+            effect = next(body)
+            while True:
+                if isinstance(effect, Request):
+                    effect = replace(effect, messages=[_hidden(message, placeholders) for message in effect.messages])
+                try:
+                    result = yield effect
+                except Exception as error:  # noqa: BLE001 - the translator's to deal with
+                    effect = body.throw(error)
+                    continue
+                if isinstance(effect, Request):
+                    result = _restored(result, placeholders)
+                effect = body.send(result)
+        except StopIteration as finished:
+            return finished.value
+
+
+def _hidden(message: BaseMessage, placeholders: Placeholders) -> BaseMessage:
+    return message.model_copy(update={"content": placeholders.hide(message.text)})
+
+
+def _restored(reply: AIMessage, placeholders: Placeholders) -> AIMessage:
+    content = reply.content
+    if isinstance(content, str):
+        return reply.model_copy(update={"content": placeholders.restore(content)})
+    parts = [
+        placeholders.restore(part)
+        if isinstance(part, str)
+        else {key: placeholders.restore(value) if isinstance(value, str) else value for key, value in part.items()}
+        for part in content
+    ]
+    return reply.model_copy(update={"content": parts})

@@ -9,9 +9,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.types import interrupt
 
 from ..effects import Body
-from ..records import dump
 from ..resources import Run
-from ..state import AgentState, turn_of
+from ..state import AgentState, dump, turn_of
 
 DEFAULT_QUESTION = "What do you mean by that?"
 

@@ -17,10 +17,10 @@ from ..answers.approval import Decision, decide, request
 from ..answers.phrasing import explained
 from ..effects import Body, do
 from ..model.budget import seconds_left
-from ..records import Attempt, AttemptSource, dump, plain_result
+from ..records import Attempt, AttemptSource, plain_result
 from ..resources import Run
-from ..state import AgentState, turn_of
-from .updates import end_turn
+from ..state import AgentState, dump, turn_of
+from .generate import end_turn
 
 _OF_NAMES = ("unknown_table", "unknown_column")
 

@@ -1,15 +1,21 @@
-"""Writes the draft: the turn's first SQL, or what its reply says instead."""
+"""Writes SQL, the draft and after it the revisions, and the updates that come of a reply."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
+from ...prompts.replies import Draft, Rephrasing
+from ...prompts.revise import ReviseTask
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..context.inputs import generate_task
-from ..effects import Body, ask
+from ..effects import Body, Done, ask
+from ..model.budget import BudgetReached
+from ..records import AttemptSource, Status, Stop, StopKind, Turn
 from ..resources import Run
-from ..state import AgentState, turn_of
-from .updates import drafted, end_without_sql
+from ..settings import Settings
+from ..state import AgentState, attempts_of, dump, turn_of
 
 
 def generate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
@@ -24,3 +30,105 @@ def generate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     except (ReplyError, ModelError, NotUnderstood) as error:
         return end_without_sql(turn, error)
     return drafted(turn, done, run.settings)
+
+
+def revise(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+    """Revision chain 3.2.2 and SQL-CRAFT 2: the model repeats the SQL where it finds it right.
+
+    A revision that cannot be had ends the loop with what there is.
+    """
+    turn, last = turn_of(state), attempts_of(state)[-1]
+    base = yield from generate_task(state, run)
+    task = ReviseTask(
+        generate=base,
+        sql=last.sql,
+        feedback=turn.feedback.problems,
+        error_kind=last.error_kind,
+        explanation=turn.feedback.explanation,
+        result_csv=turn.feedback.result,
+        contents=turn.feedback.contents,
+        code_result=turn.feedback.code,
+        by_draft=run.settings.examples == "draft",
+    )
+    try:
+        done = yield from ask(task)
+    except (ReplyError, ModelError, NotUnderstood) as error:
+        return end_turn(turn, error_kind(error), f"no revision: {error}", "capped")
+    return run_next(turn, done, "revision")
+
+
+_DECLINED = {
+    "unanswerable": "This database does not hold what the question asks for.",
+    "small_talk": "Ask me something about this database.",
+}
+"""The answer where the translator gives no reply of its own."""
+
+
+def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterable[str] = ()) -> dict[str, Any]:
+    """Has a query run."""
+    draft = done.reply
+    turn = replace(turn, written=draft.sql, confidence=draft.confidence, sure=draft.sure, doubt=draft.doubt)
+    turn = replace(turn, caveats=draft.caveats)
+    if draft.understood is not None:
+        turn = replace(turn, rephrasing=draft.understood)
+    return {
+        "turn": dump(turn),
+        "sql": draft.sql,
+        "sql_source": source,
+        "notes": [*notes, *done.notes, *draft.notes],
+        "next": "execute",
+    }
+
+
+def drafted(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[str] = ()) -> dict[str, Any]:
+    """Has a draft run, or goes the way of a reply that asks back or declines instead."""
+    notes = [*notes, *done.notes]
+    if done.reply.declines and done.reply.understood is not None:
+        # What may not be declined is no reply to the task, so that there is a way to go.
+        ended = declined(turn, _named(done.reply.understood, turn), settings, notes)
+        return ended or end_turn(turn, "error", done.reply.understood.reply, "failed", notes)
+    return run_next(turn, replace(done, notes=()), "draft", notes)
+
+
+def _named(rephrasing: Rephrasing, turn: Turn) -> Rephrasing:
+    """A reply that declines, about the question as it stands."""
+    standing = turn.rephrasing
+    return replace(
+        rephrasing,
+        rephrased=standing.rephrased,
+        simplified=standing.simplified,
+        self_contained=standing.self_contained,
+    )
+
+
+def declined(
+    turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()
+) -> dict[str, Any] | None:
+    """Ends the turn, or asks back, where the question was understood so; None where the turn goes on to a query."""
+    if not settings.clarify:
+        return None
+    if rephrasing.intent in _DECLINED:
+        turn = replace(turn, rephrasing=rephrasing)
+        return end_turn(turn, "declined", rephrasing.reply or _DECLINED[rephrasing.intent], "unanswerable", notes)
+    if rephrasing.intent == "ambiguous" and turn.clarifications < settings.max_clarifications:
+        return {"turn": dump(replace(turn, rephrasing=rephrasing)), "notes": list(notes), "next": "clarify"}
+    return None
+
+
+def end_turn(turn: Turn, kind: StopKind, why: str, status: Status, notes: Iterable[str] = ()) -> dict[str, Any]:
+    """Ends the turn; one that is capped says why in its notes too."""
+    return {
+        "turn": dump(replace(turn, stop=Stop(kind, why, status))),
+        "notes": [*notes, why] if status == "capped" else [*notes],
+        "next": "respond",
+    }
+
+
+def error_kind(error: Exception) -> StopKind:
+    """What an error of the model, or of asking it, counts as."""
+    return "budget" if isinstance(error, BudgetReached) else "error"
+
+
+def end_without_sql(turn: Turn, error: Exception, notes: Iterable[str] = ()) -> dict[str, Any]:
+    """Ends a turn that got no query: with what pandas code found, where it found something."""
+    return end_turn(turn, error_kind(error), str(error), "capped" if turn.code_result else "failed", notes)

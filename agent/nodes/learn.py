@@ -11,9 +11,9 @@ from ...tools.errors import TableturnError
 from ..answers.answer import Answer
 from ..answers.commands import Answers, is_command, teach
 from ..effects import Body, do
-from ..records import AnswerRecord, dump, load
+from ..records import AnswerRecord
 from ..resources import Run
-from ..state import AgentState
+from ..state import AgentState, dump, load
 
 
 def command_of(state: AgentState) -> str:

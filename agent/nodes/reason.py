@@ -13,11 +13,11 @@ from ..context.inputs import generate_task
 from ..effects import Body, Done, ask, do
 from ..evidence.feedback import Bounds, code_csv
 from ..model.budget import seconds_left
-from ..records import CodeResult, CodeRun, Turn, dump, plain_result
+from ..records import CodeResult, CodeRun, Turn, plain_result
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, turn_of
-from .updates import drafted, end_without_sql, run_next
+from ..state import AgentState, dump, turn_of
+from .generate import drafted, end_without_sql, run_next
 
 if TYPE_CHECKING:
     from ...prompts.generate import GenerateTask

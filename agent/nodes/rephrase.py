@@ -1,7 +1,11 @@
-"""Starts a turn: resets what belongs to the last one and, where that takes a request of its own, understands it."""
+"""Starts a turn: resets what belongs to the last one and, where that takes a request of its own, understands it.
+
+First questions about the tables, to change data, or of bare columns are settled before a translator is asked.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any, cast
 
@@ -12,22 +16,22 @@ from ...prompts.rephrase import RephraseTask
 from ...prompts.replies import Rephrasing
 from ...prompts.simplify import SimplifyTask
 from ...tools.charts import wished
+from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
 from ...tools.examples import seed_dialogues
 from ...tools.linking import PastTurn
-from ..advice import advise
+from ...tools.words import english_stem, name_parts
+from ..advice import advise, advisory
 from ..context.annotate import annotate
-from ..context.history import as_asked, known_turns, unread_note, window
-from ..context.inputs import MOST_COLUMNS, overview
+from ..context.inputs import MOST_COLUMNS, as_asked, known_turns, overview, unread_note, window
 from ..context.knowledge import definitions_for, unread_definitions
-from ..context.plain import about_tables, bare_columns, what_it_is
 from ..effects import Body, Done, ask, do, wait_for
 from ..model.record import record_file, recorded
-from ..presets import PAPERS
-from ..records import Offer, Turn, dump
+from ..records import Offer, Turn
 from ..resources import Run
-from ..state import AgentState, clarified_turn, fresh_turn
-from .updates import declined, end_turn, error_kind
+from ..settings import PAPERS
+from ..state import AgentState, clarified_turn, dump, fresh_turn
+from .generate import declined, end_turn, error_kind
 
 NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."
 
@@ -218,3 +222,62 @@ def _question(state: AgentState) -> tuple[str, HumanMessage | None]:
 def _plain(text: str) -> str:
     """The text without what cannot be written: half a character becomes `?`."""
     return text.strip().encode("utf-8", "replace").decode("utf-8")
+
+
+_TABLES = re.compile(
+    r"(?:what|which)(?: are)?(?: all)?(?: the)? tables"
+    r"(?: (?:are|do|does|is|exist|there|you|we|i|it|have|has|know|in|the|this|here|database|db|see|of|can|ask|about))*"
+    r"|(?:please )?(?:show|list|name|give)(?: me)?(?: all)?(?: of)?(?: the)? tables"
+    r"(?: (?:in|of) (?:the|this) (?:database|db))?",
+    re.IGNORECASE,
+)
+_CHANGES = re.compile(r"(?:please |can you |could you )*(?:delete|remove|erase|truncate|drop) (?=\w)", re.IGNORECASE)
+_BARE = re.compile(
+    r"(?:please )?(?:(?:show|list|give|tell)(?: me)?|what (?:are|is))(?: all)?(?: of)? (?:the|their|its) (\w+)",
+    re.IGNORECASE,
+)
+_NAMED = 40
+"""Tables that an answer names."""
+
+_CHOICES = 6
+"""Tables that are offered."""
+
+
+@advisory("plain questions", "")
+def about_tables(question: str, schema: Schema) -> str:
+    """The answer to `what tables are there?`; empty for any other question, and where a table is called so."""
+    if not _TABLES.fullmatch(question.strip(" .?!")) or schema.table("tables") or schema.table("table"):
+        return ""
+    names = [table.name for table in schema.tables]
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    tables = "one table" if len(names) == 1 else f"{len(names):,} tables"
+    return f"The database has {tables}: {', '.join(names[:_NAMED])}{more}."
+
+
+@advisory("plain questions", "")
+def what_it_is(question: str) -> str:
+    """A request to delete something as a request to show it; empty for any other question."""
+    found = _CHANGES.match(question)
+    return f"Show {question[found.end() :]}" if found else ""
+
+
+@advisory("plain questions", None)
+def bare_columns(question: str, schema: Schema) -> Rephrasing | None:
+    """What to ask back where nothing is named but a column that several tables have, as by `Show the names`."""
+    found = _BARE.fullmatch(question.strip(" .?!"))
+    if found is None:
+        return None
+    wanted = english_stem(found[1].lower())
+    if any(wanted in _stems(table.name) for table in schema.tables):
+        return None
+    having = [
+        table.name for table in schema.tables if any(_stems(column.name)[-1:] == [wanted] for column in table.columns)
+    ]
+    if len(having) < 2:
+        return None
+    choices = tuple(f"{found[1].lower()} of {name.replace('_', ' ')}" for name in having[:_CHOICES])
+    return Rephrasing(question, question, "ambiguous", f"The {found[1].lower()} of what?", choices)
+
+
+def _stems(name: str) -> list[str]:
+    return list(map(english_stem, name_parts(name)))

@@ -20,19 +20,19 @@ from ..answers.answer import Answer
 from ..answers.basis import basis_for
 from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
 from ..audit import answered
-from ..context.history import remember
+from ..context.inputs import remember
 from ..context.knowledge import explained_words, used_knowledge
-from ..context.plain import READS_ONLY, what_it_is
 from ..effects import Body, do
-from ..evidence.choose import choose, objection
-from ..evidence.compare import compare_code, differs, same_answer
+from ..evidence.choose import choose, compare_code, differs, objection, same_answer
 from ..evidence.confidence import certainty
 from ..evidence.readings import asks_which, readings_of
 from ..evidence.trust import UNTOLD, trusted
-from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Readings, Result, Status, Turn, Usage, dump
+from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Readings, Result, Status, Turn, Usage
 from ..resources import Run
-from ..state import AgentState, attempts_of, turn_of, usage_of
+from ..state import AgentState, attempts_of, dump, turn_of, usage_of
 from ..verbs import approve
+from .critique import READS_ONLY
+from .rephrase import what_it_is
 
 BY_CODE = "This comes from the pandas code alone: no query could be run."
 

@@ -8,13 +8,11 @@ from typing import Any
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, contradiction, database_identity, regular_example
 from ..advice import advise
-from ..context.history import leaned_on, window
-from ..context.inputs import shown_schema
+from ..context.inputs import leaned_on, shown_schema, window
 from ..effects import Body, wait_for
-from ..records import dump
 from ..resources import Run
-from ..resources.examples import selector_numbers
-from ..state import AgentState, attempts_of, turn_of
+from ..settings import Settings
+from ..state import AgentState, attempts_of, dump, turn_of
 
 
 def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
@@ -70,3 +68,26 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         note = "1 approved example" if own == 1 else f"{own} approved examples"
         notes.append(f"{note} of this database shown to the model")
     return {"turn": dump(replace(turn, examples=examples)), "notes": notes, "next": then}
+
+
+def selector_numbers(settings: Settings) -> dict[str, int | float | str]:
+    """How many examples, in the chosen selector's own terms."""
+    numbers: dict[str, dict[str, int | float | str]] = {
+        "skeleton": {
+            "k1": settings.k_question_skeleton,
+            "k2": settings.k_simplified_skeleton,
+            "least": settings.example_likeness,
+            "pool": settings.skeleton_pool,
+            "form": settings.skeleton_form,
+            "simplified": settings.simplify,
+        },
+        "draft": {"k": settings.k_question_skeleton + settings.k_simplified_skeleton},
+        "voted": {
+            "n": settings.n_voted,
+            "m": settings.m_votes,
+            "method": settings.clustering,
+            "seed": settings.example_seed,
+        },
+        "random": {"k": settings.n_voted, "seed": settings.example_seed},
+    }
+    return numbers.get(settings.examples, {"k": settings.k_question})

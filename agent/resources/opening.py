@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +18,8 @@ from ...tools.values import ValueIndex
 from ..model.chat import PromptedTranslator, TranslatorOptions
 from ..model.resolve import OFFLINE, resolve_model
 from ..settings import Settings
-from .examples import AgentExamples
-from .knowledge import KnowledgeSource, PersonKnowledge
-from .resources import MOST_SESSIONS, Others, Resources
-from .schemas import Schemas
+from .resources import MOST_SESSIONS, Others, Resources, Schemas
+from .taught import AgentExamples, KnowledgeSource, PersonKnowledge
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -75,8 +73,7 @@ def open_resources(
     known = KnowledgeSource(knowledge)
     answering = _translators(model, base_url)
     describing = answering if annotator is None else _translators(annotator, None)
-    shared = _Shared(answering, describing, settings, store, sandbox, access or Access(), audit, known)
-    house = _House(shared, base.policy)
+    house = _House(answering, describing, settings, store, sandbox, access or Access(), audit, known, base.policy)
     stack.callback(house.close)
     try:
         session = house.session(identity or base.identity)
@@ -90,31 +87,6 @@ def open_resources(
         stack.close()
         raise
     return Opened(resources, stack.close)
-
-
-@dataclass(frozen=True)
-class _Shared:
-    """What all people share whose questions one agent answers.
-
-    Attributes:
-        translator: Asks a model; None where none is chosen.
-        annotator: Likewise, to describe the schema.
-        settings: The agent's own.
-        examples: The example store.
-        sandbox: Limits and boundary of pandas code.
-        access: Who may read what.
-        audit: Where turns are written down, if anywhere.
-        knowledge: The knowledge file.
-    """
-
-    translator: Callable[[Settings], PromptedTranslator | None]
-    annotator: Callable[[Settings], PromptedTranslator | None]
-    settings: Settings
-    examples: AgentExamples
-    sandbox: SandboxLimits | None
-    access: Access
-    audit: AuditTrail | None
-    knowledge: KnowledgeSource
 
 
 @dataclass(frozen=True)
@@ -135,12 +107,63 @@ class _Reading:
     schemas: Schemas
     offline: Callable[[], OfflineTranslator]
 
-    @classmethod
-    def of(cls, database: Database, shared: _Shared) -> _Reading:
-        values, knowledge = ValueIndex.open(database), PersonKnowledge(shared.knowledge, database)
+
+@dataclass(frozen=True)
+class _House:
+    """What all people share whose questions one agent answers; makes the resources of one person after the other.
+
+    Attributes:
+        translator: Asks a model; None where none is chosen.
+        annotator: Likewise, to describe the schema.
+        settings: The agent's own.
+        examples: The example store.
+        sandbox: Limits and boundary of pandas code.
+        access: Who may read what.
+        audit: Where turns are written down, if anywhere.
+        knowledge: The knowledge file.
+        base: The policy that people's sessions narrow.
+    """
+
+    translator: Callable[[Settings], PromptedTranslator | None]
+    annotator: Callable[[Settings], PromptedTranslator | None]
+    settings: Settings
+    examples: AgentExamples
+    sandbox: SandboxLimits | None
+    access: Access
+    audit: AuditTrail | None
+    knowledge: KnowledgeSource
+    base: Policy
+    databases: WeakSet[Database] = field(default_factory=WeakSet[Database])
+    readings: KeyedCache[Session, _Reading] = field(
+        default_factory=lambda: KeyedCache[Session, _Reading](MOST_SESSIONS)
+    )
+
+    def session(self, identity: Identity) -> Session:
+        """A person's session."""
+        return self.access.session(identity, self.base).narrowed(self.settings.permissions)
+
+    def furnish(self, database: Database) -> Resources:
+        """The resources over a database under somebody's session."""
+        reading = self.readings.get(database.shared_session, lambda: self._reading(database))
+        return Resources(
+            database,
+            reading.values,
+            Toolset(database, reading.values, self.examples.store, self.sandbox),
+            lambda settings: self.translator(settings) or reading.offline(),
+            lambda settings: self.annotator(settings) or reading.offline(),
+            self.settings,
+            reading.schemas,
+            self.examples,
+            Others(database.session, self.session, lambda session: self.furnish(self._opened(database, session))),
+            self.audit,
+            PersonKnowledge(self.knowledge, database, reading.knowledge),
+        )
+
+    def _reading(self, database: Database) -> _Reading:
+        values, knowledge = ValueIndex.open(database), PersonKnowledge(self.knowledge, database)
 
         def annotator() -> str:
-            translator = shared.annotator(shared.settings)
+            translator = self.annotator(self.settings)
             return f"{translator.address} {translator.model}" if translator else OFFLINE
 
         @lru_cache(maxsize=1)
@@ -149,59 +172,22 @@ class _Reading:
 
             return OfflineTranslator(database, values)
 
-        return cls(database, values, knowledge, Schemas(database, values, annotator, knowledge), offline)
-
-
-class _House:
-    """Makes the resources of one person after the other over what they share."""
-
-    def __init__(self, shared: _Shared, base: Policy) -> None:
-        self._shared = shared
-        self._base = base
-        self._databases = WeakSet[Database]()
-        self._readings = KeyedCache[Session, _Reading](MOST_SESSIONS)
-
-    def session(self, identity: Identity) -> Session:
-        """A person's session."""
-        return self._shared.access.session(identity, self._base).narrowed(self._shared.settings.permissions)
-
-    def furnish(self, database: Database) -> Resources:
-        """The resources over a database under somebody's session."""
-        shared = self._shared
-        reading = self._readings.get(database.shared_session, lambda: _Reading.of(database, shared))
-        knowledge = PersonKnowledge(shared.knowledge, database, reading.knowledge)
-
-        def other(session: Session) -> Resources:
-            return self.furnish(self._opened(database, session))
-
-        return Resources(
-            database,
-            reading.values,
-            Toolset(database, reading.values, shared.examples.store, shared.sandbox),
-            lambda settings: shared.translator(settings) or reading.offline(),
-            lambda settings: shared.annotator(settings) or reading.offline(),
-            shared.settings,
-            reading.schemas,
-            shared.examples,
-            Others(database.session, self.session, other),
-            shared.audit,
-            knowledge,
-        )
+        return _Reading(database, values, knowledge, Schemas(database, values, annotator, knowledge), offline)
 
     def _opened(self, database: Database, session: Session) -> Database:
         """The database for another session, over the connections of those who read the same."""
 
         def open_reading() -> _Reading:
             opened = database.for_user(wanted.identity, wanted.policy)
-            self._databases.add(opened)
-            return _Reading.of(opened, self._shared)
+            self.databases.add(opened)
+            return self._reading(opened)
 
         wanted = Database(database.engine, session).shared_session
-        return Database(self._readings.get(wanted, open_reading).database.engine, session)
+        return Database(self.readings.get(wanted, open_reading).database.engine, session)
 
     def close(self) -> None:
         """Closes the databases that were opened for other people."""
-        for database in list(self._databases):
+        for database in list(self.databases):
             database.close()
 
 

@@ -18,7 +18,7 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import StaticPool
 
 from ...agent import Settings
-from ...agent.model.reply import reply_usage
+from ...agent.model.replies import reply_usage
 from ...agent.model.resolve import model_label
 from ...agent.records import Usage
 from ...prompts.templating import estimate_tokens

@@ -24,7 +24,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ...agent.model.trust import Bound
+    from ...agent.evidence.trust import Bound
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -200,8 +200,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show which bounds are set, the labels behind them, and whether they still apply."""
-    from ...agent.evidence.trust import fault
-    from ...agent.model.trust import find_bound, read_bounds
+    from ...agent.evidence.trust import fault, find_bound, read_bounds
     from ..trial import TrialOptions
     from ..trial.trusting import open_agent, state_of
 
@@ -225,7 +224,7 @@ def show(
 
 
 def _trust_file(given: Path | None, fields: dict[str, object]) -> Path:
-    from ...agent.model.trust import trust_file
+    from ...agent.evidence.trust import trust_file
     from ...tools.errors import SettingsError
 
     path = trust_file(given or str(fields.get("trust", "")))

@@ -20,7 +20,7 @@ from langchain_core.messages import AIMessage, BaseMessage, message_to_dict, mes
 from langchain_core.outputs import ChatGeneration, ChatResult, Generation, LLMResult
 
 from ...agent.effects import QUERY_NUMBER
-from ...agent.model.errors import loop_is_gone, model_error, refuses_prompt, rejects_temperature
+from ...agent.model.replies import loop_is_gone, model_error, refuses_prompt, rejects_temperature
 from ...agent.model.resolve import model_label, resolve_model
 from ...agent.settings import Settings
 from ...tools.errors import ModelError, SettingsError

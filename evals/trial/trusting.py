@@ -11,8 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from ...agent import SQLAgent
-from ...agent.evidence.trust import fingerprints
-from ...agent.model.trust import Bound, Fingerprints, keep_bound
+from ...agent.evidence.trust import Bound, Fingerprints, fingerprints, keep_bound
 from ...agent.settings import make_settings
 from ...tools.errors import SettingsError
 from ...tools.examples import database_identity, readable

@@ -24,7 +24,7 @@ ENTRIES: dict[Part, str] = {
     "values": "tableturn.agent.nodes.link.likely",
     "knowledge": "tableturn.tools.knowledge.Knowledge.find",
     "examples": "tableturn.tools.examples.OwnFirst.select",
-    "plain questions": "tableturn.agent.context.plain.english_stem",
+    "plain questions": "tableturn.agent.nodes.rephrase.english_stem",
     "follow-up": "tableturn.agent.nodes.link.base_turn",
     "checks": "tableturn.agent.evidence.look.check",
     "readings": "tableturn.agent.evidence.readings.rivals",
@@ -94,8 +94,8 @@ def test_a_part_that_fails_is_left_out(
 @pytest.mark.parametrize(
     ("entry", "part"),
     [
-        ("tableturn.agent.resources.knowledge.KnowledgeSource.layers", "knowledge"),
-        ("tableturn.agent.resources.knowledge.KnowledgeSource.path", "knowledge"),
+        ("tableturn.agent.resources.taught.KnowledgeSource.layers", "knowledge"),
+        ("tableturn.agent.resources.taught.KnowledgeSource.path", "knowledge"),
         ("tableturn.agent.answers.phrasing.in_words", "phrasing"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.language_models import BaseChatModel
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.evidence.drafts import vary
+from tableturn.agent.nodes.drafts import vary
 from tableturn.agent.settings import Settings
 
 from tests.support.scripted import Reply, ScriptedModel, rephrased, task_of

@@ -125,7 +125,8 @@ def test_what_is_hidden_is_not_named(kestrel: Path) -> None:
 
 
 def test_an_answer_of_an_earlier_version_has_no_basis(kestrel: Path) -> None:
-    from tableturn.agent.records import AnswerRecord, dump, load
+    from tableturn.agent.records import AnswerRecord
+    from tableturn.agent.state import dump, load
 
     with SQLAgent(kestrel, model=writes(COUNT), settings=ALONE) as agent:
         record = dict(dump(agent.ask(QUESTION).record))

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.presets import Method
-from tableturn.agent.settings import PRESETS, REMOVED, Settings, make_settings, read_settings, without_removed
+from tableturn.agent.settings import PRESETS, REMOVED, Method, Settings, make_settings, read_settings, without_removed
 from tableturn.tools.deprecation import Deprecated
 from tableturn.tools.errors import SettingsError
 

@@ -13,7 +13,8 @@ import pytest
 from langchain_core.messages import HumanMessage
 from tableturn.agent import Answer, SQLAgent
 from tableturn.agent.answers.tool import answer_text
-from tableturn.agent.records import AnswerRecord, dump, load
+from tableturn.agent.records import AnswerRecord
+from tableturn.agent.state import dump, load
 from tableturn.tools.errors import ModelError, TableturnError
 
 from tests.support.scripted import ScriptedModel, writes

@@ -14,8 +14,16 @@ import pytest
 from langchain_openai import ChatOpenAI
 from tableturn.agent import SQLAgent
 from tableturn.agent.answers.tool import answer_text
-from tableturn.agent.evidence.trust import fingerprints, judged
-from tableturn.agent.model.trust import Bound, Fingerprints, find_bound, keep_bound, read_bounds, trust_file
+from tableturn.agent.evidence.trust import (
+    Bound,
+    Fingerprints,
+    find_bound,
+    fingerprints,
+    judged,
+    keep_bound,
+    read_bounds,
+    trust_file,
+)
 from tableturn.tools.errors import SettingsError
 from tableturn.tools.examples import database_identity
 

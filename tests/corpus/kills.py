@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tableturn.agent.model.trust import read_bounds
+from tableturn.agent.evidence.trust import read_bounds
 from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.runner.run import JOURNAL_FILE, read_journal
 from tableturn.tools.errors import TableturnError

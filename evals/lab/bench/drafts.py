@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ....agent.evidence.compare import same_answer
+from ....agent.evidence.choose import same_answer
 from ....agent.records import Attempt, plain_result
 from ....tools.errors import QueryError, SQLParseError
 from ....tools.sql import parse_select

@@ -29,11 +29,11 @@ from ....agent.context.inputs import generate_task
 from ....agent.effects import Body, Tally, run
 from ....agent.model.budget import left_of
 from ....agent.nodes.link import link
-from ....agent.records import Turn, dump, dump_all
+from ....agent.records import Turn
 from ....agent.resources import Resources, Run
 from ....agent.resources.opening import open_resources
 from ....agent.settings import make_settings
-from ....agent.state import fresh_turn, turn_of
+from ....agent.state import dump, dump_all, fresh_turn, turn_of
 from ....prompts.replies import Rephrasing
 from ....tools.database import Schema
 from ....tools.errors import DatabaseUnavailable, SettingsError, SQLParseError

@@ -1,10 +1,10 @@
-"""Chooses among several drafts, and has the two strongest results merged where they differ."""
+"""Several drafts for one question: how many, how they differ, each written and run, and the choice among them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from langgraph.types import Overwrite
 
@@ -14,11 +14,94 @@ from ..context.inputs import generate_task
 from ..effects import Body, ask
 from ..evidence.choose import Group, group
 from ..evidence.feedback import Bounds, result_csv
+from ..evidence.look import look_at
 from ..model.budget import BudgetReached
-from ..records import CandidateDraft, Turn, Usage, dump, dump_all, load, load_all, parallel_usage
+from ..records import Attempt, CandidateDraft, Stop, Turn, Usage, parallel_usage
 from ..resources import Run
-from ..state import AgentState, attempts_of, turn_of
-from .updates import declined, end_turn, run_next
+from ..settings import Settings
+from ..state import AgentState, add_notes, attempts_of, dump, dump_all, load, load_all, turn_of
+from .execute import execute
+from .generate import declined, end_turn, generate, run_next
+from .reason import reason
+from .retrieve import retrieve
+
+HIGH_DRAFTS = 3
+"""Drafts side by side at high effort."""
+
+MORE_DRAFTS = 2
+"""Drafts that are added to one that failed: with it, two can outvote one."""
+
+_SELECTORS = ("skeleton", "question", "voted")
+"""Ways of choosing examples, taken in turn."""
+
+_TEMPERATURE = 0.7
+"""Of every draft except the first."""
+
+_REASONED = 3
+"""Every third draft is reasoned in code where the others aren't (`Settings.candidate_reasoning`)."""
+
+
+def count_drafts(settings: Settings) -> int:
+    """Return how many drafts a turn begins with; those that go side by side could only be approved all at once."""
+    if settings.approve:
+        return 1
+    return max(settings.candidates, HIGH_DRAFTS) if settings.effort == "high" else settings.candidates
+
+
+def needs_more(attempts: Sequence[Attempt], stop: Stop, turn: Turn, settings: Settings) -> bool:
+    """Return whether a turn that would end here gets more drafts: no query ran, and the model may still have another.
+
+    A query that failed and was given back unchanged is the model's last word.
+    """
+    if settings.effort != "auto" or settings.max_attempts == 1 or turn.candidates > 1 or turn.approve:
+        return False
+    return stop.kind == "attempts" and not any(attempt.result for attempt in attempts)
+
+
+def vary(settings: Settings, number: int) -> Settings:
+    """Return the settings of one draft; those of the first are the run's own.
+
+    Args:
+        settings: The run's.
+        number: Of the draft, from 0.
+    """
+    if number == 0:
+        return settings
+    change: dict[str, object] = {"temperature": _TEMPERATURE}
+    if settings.examples in _SELECTORS:
+        own = _SELECTORS.index(settings.examples)
+        change["examples"] = _SELECTORS[(own + number) % len(_SELECTORS)]
+    if settings.candidate_reasoning and number % _REASONED == _REASONED - 1:
+        change["reason"] = "pot" if settings.reason == "off" else "off"
+    return settings.model_copy(update=change)
+
+
+def candidate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+    """Consistency voting (CREDIT-SQL 5.2): each draft has its own examples, temperature and way of writing.
+
+    The run's settings are those of this draft (`drafts.vary`). A draft that cannot be had is left out of the vote.
+    """
+    state = _after(state, (yield from retrieve(state, run)))
+    if state["next"] == "reason":
+        state = _after(state, (yield from reason(state, run)))
+    if state["next"] == "generate":
+        state = _after(state, (yield from generate(state, run)))
+    turn, notes = turn_of(state), tuple(state["notes"])
+    if state["next"] in ("respond", "clarify"):
+        draft = CandidateDraft(turn.candidate, stop=turn.stop, notes=notes, understood=turn.rephrasing)
+        return {"drafts": [dump(draft)]}
+    state = _after(state, (yield from execute(state, run)))
+    attempt, _ = yield from look_at(attempts_of(state)[-1], state, run)
+    draft = CandidateDraft(
+        turn.candidate, attempt, notes=notes, caveats=turn.caveats, code=turn.code, understood=turn.rephrasing
+    )
+    return {"drafts": [dump(draft)]}
+
+
+def _after(state: AgentState, update: dict[str, Any]) -> AgentState:
+    """The state as the graph would hand it to the next node."""
+    notes = add_notes(state.get("notes", []), update.get("notes", []))
+    return cast("AgentState", {**state, **update, "notes": notes})
 
 
 def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
