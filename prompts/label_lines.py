@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sqlglot.errors import SqlglotError
-
-from ..tools.sql.dialects import rules_of
+from ..tools.sql.parse import statement_ends
 from .statement_text import starts_like_sql
 
 LABELS: dict[str, str] = {
@@ -42,8 +40,4 @@ def before_labels(text: str, dialect: str = "sqlite") -> str:
 
 def _is_closed(text: str, dialect: str) -> bool:
     """Whether no text, quoted name or comment is open at the end."""
-    try:
-        rules_of(dialect).grammar.tokenize(text)
-    except SqlglotError:
-        return False
-    return text.count("/*") <= text.count("*/")
+    return statement_ends(text, dialect) is not None and text.count("/*") <= text.count("*/")

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 
-from sqlglot import TokenType
-from sqlglot.errors import SqlglotError
-
-from ..tools.errors import SQLParseError
-from ..tools.sql.dialects import rules_of
-from ..tools.sql.parse import CHANGES, MAX_LENGTH, parse
+from ..tools.sql.parse import CHANGES, MAX_LENGTH, parse, statement_ends
+from ..tools.sql.untrusted import analysis_or
 
 _START = re.compile(
     r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
@@ -84,14 +80,10 @@ def first_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
         text = text.strip("`").strip()
     if len(text) > MAX_LENGTH:  # it will be refused for its length
         return text.rstrip("; \n\t"), False
-    try:
-        tokens = rules_of(dialect).grammar.tokenize(text)
-    except SqlglotError:
+    ends = statement_ends(text, dialect)
+    if ends is None:
         return text.rstrip("; \n\t"), False
-    for token in tokens:
-        if token.token_type == TokenType.SEMICOLON:
-            return text[: token.start].strip(), starts_like_sql(text[token.end + 1 :])
-    return text, False
+    return (text[: ends[0]].strip(), starts_like_sql(text[ends[0] + 1 :])) if ends else (text, False)
 
 
 def is_sql(text: str, dialect: str = "sqlite") -> bool:
@@ -101,12 +93,7 @@ def is_sql(text: str, dialect: str = "sqlite") -> bool:
     return _FROM.search(text) is not None and parses(first_statement(text, dialect)[0], dialect)
 
 
+@analysis_or(False)
 def parses(text: str, dialect: str = "sqlite") -> bool:
     """Whether the text is one query; a very long one counts as none."""
-    if len(text) > _PARSE_LIMIT:
-        return False
-    try:
-        parse(text, dialect)
-    except SQLParseError:
-        return False
-    return True
+    return len(text) <= _PARSE_LIMIT and bool(parse(text, dialect))

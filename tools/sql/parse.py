@@ -12,7 +12,7 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ..database.dialects import parse_tokens
+from ..database.dialects import read_text
 from ..errors import SQLParseError
 from .dialects import Rules, rules_of
 from .untrusted import analysis
@@ -89,11 +89,10 @@ def _read(sql: str, dialect: str) -> Parsed:
     if len(_PARTS.findall(text)) > MOST_PARTS:
         raise SQLParseError(f"The SQL has more than {MOST_PARTS} SELECTs and joins; simplify it.")
     try:
-        tokens = rules.grammar.tokenize(text)
-        if any(token.token_type is TokenType.PIPE_GT for token in tokens):
+        if "|>" in text and any(token.token_type is TokenType.PIPE_GT for token in rules.grammar.tokenize(text)):
             # sqlglot drops what it has no place for: DISTINCT and INTO after `|> SELECT`.
             raise SQLParseError("Steps after |> are not read; write one SELECT with sub-queries.")
-        trees = parse_tokens(tokens, text, rules.grammar)
+        tokens, trees = read_text(text, dialect)
     except SqlglotError as error:
         raise SQLParseError(_one_line(error)) from None
     statements = [tree for tree in trees if tree is not None]
@@ -108,7 +107,7 @@ def _read(sql: str, dialect: str) -> Parsed:
     if rules.is_sqlite and "fetch" in text.lower() and tree.find(exp.Fetch) is not None:
         raise SQLParseError("SQLite has no FETCH FIRST; write LIMIT.")
     if rules.is_sqlite:
-        _write_out_tables(tree)
+        tree = _write_out_tables(tree)
     if rules.words_as_text:
         _mark_brackets(text, tree)
     return Parsed(text, tokens, tree, rules)
@@ -124,6 +123,15 @@ def parse_select(sql: str, dialect: str = "sqlite") -> exp.Expr:
         SQLParseError: See `parse`.
     """
     return parse(sql, dialect).tree.copy()
+
+
+def statement_ends(text: str, dialect: str) -> list[int] | None:
+    """Return where semicolons stand that end statements; None if a literal or a comment is never closed."""
+    try:
+        tokens = rules_of(dialect).grammar.tokenize(text)
+    except SqlglotError:
+        return None
+    return [token.start for token in tokens if token.token_type is TokenType.SEMICOLON]
 
 
 _WRITES = (
@@ -168,8 +176,11 @@ def writes(sql: str, dialect: str = "sqlite") -> bool:
         return False
 
 
-def _write_out_tables(tree: exp.Expr) -> None:
-    """Turns `x IN accounts`, which is SQLite's for `x IN (SELECT * FROM accounts)`, into that."""
+def _write_out_tables(tree: exp.Expr) -> exp.Expr:
+    """Return a tree with `x IN accounts`, which is SQLite's for `x IN (SELECT * FROM accounts)`, written as that."""
+    if all(node.args.get("field") is None for node in tree.find_all(exp.In)):
+        return tree
+    tree = tree.copy()
     for node in list(tree.find_all(exp.In)):
         named = node.args.get("field")
         if isinstance(named, exp.Column):
@@ -180,10 +191,11 @@ def _write_out_tables(tree: exp.Expr) -> None:
             continue
         node.set("field", None)
         node.set("query", exp.Subquery(this=exp.select(exp.Star()).from_(table, copy=False)))
+    return tree
 
 
 def _mark_brackets(text: str, tree: exp.Expr) -> None:
-    """Notes in `meta` which names stand in `[...]` or back-ticks: unlike double-quoted ones these are never strings."""
+    """Note in `meta` which names stand in `[...]` or back-ticks: unlike double-quoted ones these are never strings."""
     if "`" not in text and "[" not in text:
         return
     for identifier in tree.find_all(exp.Identifier):
