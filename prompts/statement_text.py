@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..tools.sql.parse import CHANGES, MAX_LENGTH, parse, statement_ends
-from ..tools.sql.untrusted import analysis_or
+from ..tools.sql.parse import CHANGES, MAX_LENGTH, analysis_or, parse, statement_ends
 
 _START = re.compile(
     r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ...tools.basis.newest import Newest
+from ...tools.basis import Newest
 from ...tools.database import Cancellation, Database, Identity, Permissions, Rights, Schema, Session
 from ...tools.keyed_cache import KeyedCache
 from ...tools.linking import SchemaLinker

@@ -9,9 +9,9 @@ from typing import Literal
 from sqlglot import exp
 
 from ..database.schema import Schema
+from ..sql.parse import analysis
 from ..sql.query import Query
 from ..sql.scope import Scope
-from ..sql.untrusted import analysis
 from ..values.match import ValueMatch
 from ..words import listed, plain_name
 from .dates import MIDNIGHT, DateUse, date_use

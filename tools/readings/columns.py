@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from ..database.column_kinds import column_kind
 from ..database.schema import ColumnSchema, ForeignKey, TableSchema
-from ..sql.keywords import fold
+from ..sql.dialects import fold
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope, Source
 from ..words import name_stems, plain_name, singular, stem, stems
@@ -99,10 +99,9 @@ def _used_dates(query: Query, scope: Scope) -> list[TableColumn]:
 
 def _beside_a_column(query: Query, node: exp.Expr) -> bool:
     """Whether a date is compared with another column: shipped after it was required."""
-    condition = node.find_ancestor(exp.Predicate, exp.Select)
-    if condition is None or isinstance(condition, exp.Select):
-        return False
-    references = (query.at(other) for other in condition.find_all(exp.Column) if other is not node)
+    condition = query.around(node, exp.Predicate)
+    columns = condition.find_all(exp.Column) if condition is not None else ()
+    references = (query.at(other) for other in columns if other is not node)
     return any(reference is not None and reference.kind == "column" for reference in references)
 
 
@@ -293,9 +292,7 @@ def _discounted(reading: Reading, scope: Scope) -> Iterator[Rival]:
 
 def _is_of_price(query: Query, scope: Scope, aggregate: exp.Expr) -> bool:
     """Whether an aggregate is of prices."""
-    of_scope = query.columns_of(scope)
-    own = (column for column in of_scope if column.node.find_ancestor(type(aggregate)) is aggregate)
-    return any(not _PRICE.isdisjoint(parts(column.schema.name)) for column in own)
+    return any(not _PRICE.isdisjoint(parts(column.schema.name)) for column in query.columns_of(scope, aggregate))
 
 
 def _left(source: Source, column: ColumnSchema) -> exp.Expr | None:

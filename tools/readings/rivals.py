@@ -8,9 +8,9 @@ from itertools import chain, islice
 from sqlglot import exp
 
 from ..database.schema import Schema
+from ..sql.parse import analysis_or
 from ..sql.query import Query
 from ..sql.scope import Scope
-from ..sql.untrusted import analysis_or
 from ..words import words
 from .columns import dates, likes, net
 from .counting import counts, zeros

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
+from typing import ParamSpec, TypeVar
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
@@ -15,7 +16,10 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ..database.dialects import read_text
 from ..errors import SQLParseError
 from .dialects import Rules, rules_of
-from .untrusted import analysis
+
+P = ParamSpec("P")
+T = TypeVar("T")
+D = TypeVar("D")
 
 MAX_LENGTH = 50_000
 """Characters that are looked at, as many as a query may have by default."""
@@ -39,6 +43,36 @@ _MAYBE_SPLIT = re.compile(r"[<>!=]\s+[=>]|\|\s+\|")
 logging.getLogger("sqlglot").addFilter(
     lambda record: "Falling back to parsing as a 'Command'" not in record.getMessage()
 )
+
+
+# What the parser cannot read is refused where it is parsed; another fault of an analysis is ours, and raised as it is.
+def analysis(function: Callable[P, T]) -> Callable[P, T]:
+    """Have a function that takes SQL apart raise `SQLParseError` if the SQL is nested too deeply for it."""
+
+    @wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except RecursionError:
+            raise SQLParseError("The SQL is nested too deeply to be read; simplify it.") from None
+
+    return guarded
+
+
+def analysis_or(otherwise: D) -> Callable[[Callable[P, T]], Callable[P, T | D]]:
+    """As `analysis`, but give what stands for nothing known if the SQL cannot be parsed or is nested too deeply."""
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T | D]:
+        @wraps(function)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> T | D:
+            try:
+                return function(*args, **kwargs)
+            except (SQLParseError, RecursionError):
+                return otherwise
+
+        return guarded
+
+    return decorate
 
 
 @dataclass(frozen=True)

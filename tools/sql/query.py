@@ -15,12 +15,10 @@ from typing import Literal, TypeVar
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema, Schema, TableSchema
-from .dialects import Clause
-from .keywords import fold
-from .parse import REMEMBERED_LENGTH, Parsed, parse
+from .dialects import Clause, fold
+from .parse import REMEMBERED_LENGTH, Parsed, analysis, analysis_or, parse
 from .resolve import resolve
 from .scope import Reference, Resolution, Scope, Source
-from .untrusted import analysis, analysis_or
 
 N = TypeVar("N", bound=exp.Expr)
 
@@ -298,6 +296,11 @@ class Query(Parsed):
         select = scope.select
         nodes = select.walk(prune=lambda node: node is not select and isinstance(node, exp.Select))
         return [node for node in nodes if isinstance(node, kinds)]
+
+    def around(self, node: exp.Expr, *kinds: type[N]) -> N | None:
+        """Return the nearest expression of these kinds around a part of a SELECT itself; None if there is none."""
+        found = node.find_ancestor(*kinds, exp.Select)
+        return found if isinstance(found, kinds) else None
 
     def aggregates(self, scope: Scope, *kinds: type[exp.Expr]) -> list[exp.Expr]:
         """Return calls of aggregate functions of a SELECT itself that are not over a window."""

@@ -22,10 +22,10 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ..database.quoting import Naming
 from ..database.schema import Schema
-from .keywords import quote_name, quote_text
+from .dialects import quote_name, quote_text
+from .parse import analysis, analysis_or
 from .query import Query
 from .scope import Reference, Resolution, Scope, Source, outwards
-from .untrusted import analysis, analysis_or
 
 _NOT_FUNCTIONS = frozenset(
     """select from where and or not in is like glob regexp match between exists all any distinct as on using join cross

@@ -10,9 +10,8 @@ from sqlglot import exp
 from ...database.schema import ForeignKey, Schema
 from ...errors import QueryError, QueryErrorKind
 from ...words import did_you_mean, listed, nearest_names
-from ..dialects import Rules
+from ..dialects import Rules, fold
 from ..findings import Finding
-from ..keywords import fold
 from ..query import Query, is_aggregate
 from ..scope import Reference, Scope, Source, outwards
 from .advice import instead_of, syntax_advice
