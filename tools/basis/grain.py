@@ -68,7 +68,7 @@ def _group_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
     duplicates: Duplicates = "none" if all(query.text(term) in outputs for term in terms) else "kept"
     column = query.column(terms[0]) if len(terms) == 1 else None
     # Rows without a row of an optional table are a group too.
-    if column is None or column.table.primary_key != (column.schema.name,) or column.scope.is_optional(column.source):
+    if column is None or not column.is_key or column.scope.is_optional(column.source):
         return f"one row per {_say(terms, query)}", duplicates
     return f"one row per {_row_noun(column.source)}", duplicates
 

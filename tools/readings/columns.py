@@ -15,21 +15,21 @@ from ..database.schema import ColumnSchema, ForeignKey, TableSchema
 from ..sql.dialects import fold
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope, Source
-from ..words import name_stems, plain_name, singular, stem, stems
+from ..words import listed_words, name_stems, plain_name, singular, stem, stems
 from .reading import Reading, Rival, column_of, parts
 
 _MOST_DATES = 2
-_NO_EVENT = frozenset(
+_NO_EVENT = listed_words(
     """birth birthday required due planned expected promised deadline updated modified changed created
     inserted loaded valid until to end ended left expires expired expiry opened born birthdate dob
     cancelled canceled cancellation deleted withdrawn voided rejected removed archived deactivated
-    terminated""".split()  # noqa: SIM905 - read as a sentence
+    terminated"""
 )
 """Words in names of dates by which nobody counts what happened."""
 
-_BIRTH = frozenset({"birth", "birthday", "birthdate", "born", "dob"})
+_BIRTH = listed_words("birth birthday birthdate born dob")
 
-_DATE_WORDS = frozenset(map(stem, ["date", "on", "at", "time", "day", "dt", "timestamp", "ts"]))
+_DATE_WORDS = frozenset(stems("date on at time day dt timestamp ts"))
 _CAME_INTO_BEING = frozenset(
     stems(
         """created creation placed placement opened open opening ordered order purchased purchase booked booking issued
@@ -47,12 +47,12 @@ _HAPPENED = re.compile(r"\w{3,}ed|began|begun|bought|came|left|made|paid|sent|so
 _KINDS = ("country", "city", "region", "province", "district", "county", "currency", "price")
 """What two tables both have and a question may mean of either."""
 
-_ASIDE = frozenset(map(stem, ("code", "name", "id", "unit", "the")))
+_ASIDE = frozenset(stems("code name id unit the"))
 
-_DISCOUNT = frozenset({"discount", "rebate"})
-_PRICE = frozenset({"price", "amount", "cost", "rate", "value", "fee"})
-_AMOUNT = frozenset({"amount", "amt", "value", "sum", "total"})
-_PERCENT = frozenset({"percent", "percentage", "pct", "rate"})
+_DISCOUNT = listed_words("discount rebate")
+_PRICE = listed_words("price amount cost rate value fee")
+_AMOUNT = listed_words("amount amt value sum total")
+_PERCENT = listed_words("percent percentage pct rate")
 _SIDES = (("net", "gross"), ("excl", "incl"), ("excluding", "including"), ("before", "after"))
 
 

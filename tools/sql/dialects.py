@@ -12,6 +12,7 @@ from sqlglot.dialects.dialect import Dialect
 from ..database.dialects import grammar_of
 from ..database.quoting import Naming, engine_name, naming
 from ..database.schema import Schema
+from ..words import listed_words
 
 Clause = Literal["select", "from", "where", "group", "having", "order", "window", "limit"]
 
@@ -20,7 +21,7 @@ _EVERYWHERE: frozenset[Clause] = frozenset({"select", "from", "where", "group", 
 _BACKSLASH = frozenset({"mysql", "bigquery", "spark", "clickhouse"})
 """Dialects whose string literals have escapes."""
 
-KEYWORDS = frozenset(
+KEYWORDS = listed_words(
     """abort action add after all alter always analyze and as asc attach autoincrement before begin between by cascade
     case cast check collate column commit conflict constraint create cross current current_date current_time
     current_timestamp database default deferrable deferred delete desc detach distinct do drop each else end escape
@@ -30,7 +31,7 @@ KEYWORDS = frozenset(
     outer over partition plan pragma preceding primary query raise range recursive references regexp reindex release
     rename replace restrict returning right rollback row rows savepoint select set table temp temporary then ties to
     transaction trigger unbounded union unique update using vacuum values view virtual when where window with
-    without""".split()  # noqa: SIM905 - a hundred and fifty quoted words read worse
+    without"""
 )
 """SQLite's keywords, lower case. A name among them is quoted, also where SQLite would let it pass."""
 

@@ -17,7 +17,7 @@ from ..database.schema import Schema
 from ..words import listed, plain_name, plural
 from .dialects import quote_text
 from .parse import analysis, analysis_or
-from .query import Query, join_conditions, limit_count
+from .query import Query, argument_of, join_conditions, limit_count
 from .scope import Scope, Source, outwards
 
 _VERBS: dict[type[exp.Expr], tuple[str, str]] = {
@@ -412,8 +412,7 @@ class Explainer:
             (exp.Distinct, lambda node: f"different {self.all_of(node.expressions)}"),
             (exp.Tuple, lambda node: f"({self.all_of(node.expressions)})"),
             (exp.Filter, lambda node: f"{self.say(node.this)} only where {self.say(node.expression.this)}"),
-            (exp.JSONExtract, self._json),
-            (exp.JSONExtractScalar, self._json),
+            ((exp.JSONExtract, exp.JSONExtractScalar), self._json),
             (exp.Round, self._round),
             (exp.Coalesce, lambda node: f"the first known of {self.all_of([node.this, *node.expressions])}"),
             (exp.Cast, lambda node: f"{self.say(node.this)} as {node.args['to'].sql().lower()}"),
@@ -482,12 +481,11 @@ class Explainer:
         if text is None or not core or "%" in core or "_" in core:
             return self._pattern(node, self.say(node.expression), negated)
         verbs = {
-            (True, True): ("starts and ends with", "does not start and end with"),
+            (True, True): ("contains", "does not contain"),
             (True, False): ("ends with", "does not end with"),
             (False, True): ("starts with", "does not start with"),
             (False, False): ("is", "is not"),
         }
-        verbs[True, True] = ("contains", "does not contain")
         verb = verbs[text.startswith("%"), text.endswith("%")][negated]
         return f"{self.say(node.this)} {verb} {quote_text(core)}"
 
@@ -560,11 +558,8 @@ def _counted(node: exp.Count, query: Query) -> str:
     if inner is None or isinstance(inner, exp.Star):
         table = _row_table(scope, query)
         return plural(plain_name(table)) if table else ""
-    if isinstance(inner, exp.Distinct):
-        inner = inner.expressions[0] if len(inner.expressions) == 1 else inner
-    column = query.column(inner)
+    column = query.column(argument_of(node))
     if column is None or column.scope is not scope:
         return ""
     alone = isinstance(node.this, exp.Distinct) or len(scope.sources) == 1
-    is_key = column.table.primary_key == (column.schema.name,)
-    return plural(plain_name(column.table.name)) if is_key and alone else ""
+    return plural(plain_name(column.table.name)) if column.is_key and alone else ""

@@ -65,6 +65,11 @@ class TableColumn:
         return node is select and self.clause == "select" and select.args.get("group") is not None
 
     @property
+    def is_key(self) -> bool:
+        """Whether it is its table's primary key."""
+        return self.table.primary_key == (self.schema.name,)
+
+    @property
     def item(self) -> tuple[str, str]:
         """Names of the table and the column, as the schema spells them."""
         return self.table.name, self.schema.name
@@ -474,6 +479,12 @@ def is_aggregate(node: exp.Expr) -> bool:
     """Whether an expression is a call of an aggregate function, among them those that sqlglot has no class for."""
     untyped = isinstance(node, exp.Anonymous) and node.name.lower() in _UNTYPED_AGGREGATES
     return untyped or isinstance(node, exp.AggFunc)
+
+
+def argument_of(aggregate: exp.Expr) -> exp.Expr | None:
+    """Return what an aggregate is of, whether of all values or of the different ones."""
+    node = aggregate.this
+    return node.expressions[0] if isinstance(node, exp.Distinct) and len(node.expressions) == 1 else node
 
 
 def split_condition(condition: exp.Expr) -> list[exp.Expr]:
