@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sqlglot import TokenType
-from sqlglot.errors import SqlglotError
-
-from ..tools.errors import SQLParseError
-from ..tools.sql.dialects import rules_of
-from ..tools.sql.parse import CHANGES, MAX_LENGTH, parse
+from ..tools.sql.parse import CHANGES, MAX_LENGTH, analysis_or, parse, statement_ends
 
 LABELS: dict[str, str] = {
     "question": r"(?:self-contained |full |rephrased )?question|rephrased|meaning",
@@ -98,14 +93,10 @@ def first_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
         text = text.strip("`").strip()
     if len(text) > MAX_LENGTH:  # it will be refused for its length
         return text.rstrip("; \n\t"), False
-    try:
-        tokens = rules_of(dialect).grammar.tokenize(text)
-    except SqlglotError:
+    ends = statement_ends(text, dialect)
+    if ends is None:
         return text.rstrip("; \n\t"), False
-    for token in tokens:
-        if token.token_type == TokenType.SEMICOLON:
-            return text[: token.start].strip(), starts_like_sql(text[token.end + 1 :])
-    return text, False
+    return (text[: ends[0]].strip(), starts_like_sql(text[ends[0] + 1 :])) if ends else (text, False)
 
 
 def is_sql(text: str, dialect: str = "sqlite") -> bool:
@@ -115,15 +106,10 @@ def is_sql(text: str, dialect: str = "sqlite") -> bool:
     return _FROM.search(text) is not None and parses(first_statement(text, dialect)[0], dialect)
 
 
+@analysis_or(False)
 def parses(text: str, dialect: str = "sqlite") -> bool:
     """Whether the text is one query; a very long one counts as none."""
-    if len(text) > _PARSE_LIMIT:
-        return False
-    try:
-        parse(text, dialect)
-    except SQLParseError:
-        return False
-    return True
+    return len(text) <= _PARSE_LIMIT and bool(parse(text, dialect))
 
 
 def before_labels(text: str, dialect: str = "sqlite") -> str:
@@ -144,8 +130,4 @@ def before_labels(text: str, dialect: str = "sqlite") -> str:
 
 def _is_closed(text: str, dialect: str) -> bool:
     """Whether no text, quoted name or comment is open at the end."""
-    try:
-        rules_of(dialect).grammar.tokenize(text)
-    except SqlglotError:
-        return False
-    return text.count("/*") <= text.count("*/")
+    return statement_ends(text, dialect) is not None and text.count("/*") <= text.count("*/")

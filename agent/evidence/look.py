@@ -10,7 +10,7 @@ from sqlglot import exp
 from ...tools.database import Schema
 from ...tools.expectation import Expectation, LinkedItem, expect, items_fit
 from ...tools.sql import Finding, Query, check, searched_literals
-from ...tools.sql.untrusted import analysis_or
+from ...tools.sql.parse import analysis_or
 from ..advice import advise
 from ..context.inputs import readable_turns
 from ..effects import Body, do

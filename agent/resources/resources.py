@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...tools.annotations import Annotations, AnnotationStore, annotations_key
-from ...tools.basis.newest import Newest
+from ...tools.basis import Newest
 from ...tools.database import Cancellation, Database, Identity, Permissions, Rights, Schema, Session
 from ...tools.keyed_cache import KeyedCache
 from ...tools.linking import SchemaLinker

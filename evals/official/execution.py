@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, QueryFailed
-from ...tools.results.columns import Work, columns_match
+from ...tools.results import Work, columns_match
 from ..closing import Closing
 from .exact_match import Names, group_keys
 

@@ -18,8 +18,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ...prompts.judge import Kind
+from ...tools.charts import Spec
 from ...tools.charts.render import can_render, picture
-from ...tools.charts.spec import Spec
 from ...tools.errors import SettingsError
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import show_ex

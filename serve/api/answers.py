@@ -15,7 +15,7 @@ from ...agent.answers.paging import View
 from ...tools.charts import Kind, vega_lite
 from ...tools.database import Cancellation
 from ...tools.errors import ExportError
-from ...tools.export.formats import MEDIA_TYPES, Format
+from ...tools.export.forms import MEDIA_TYPES, Format
 from ..server import Asker
 from ..store import StoredTurn
 from .asking import turn_reply

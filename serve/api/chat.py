@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from ...agent import Answer
 from ...tools.errors import TableturnError
 from ...tools.export import export_rows
-from ...tools.export.text import escaped_markdown
+from ...tools.export.forms import escaped_markdown
 from ..errors import status_of
 from ..running import Asked, RunningTurn
 from ..server import Asker

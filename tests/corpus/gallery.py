@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from tableturn.tools.charts import Chart, choose, vega_lite, wished
-from tableturn.tools.charts.render import Theme, picture
+from tableturn.tools.charts.render import picture
 from tableturn.tools.database import Database
 from tableturn.tools.sample import build_sample
+
+from ..support.themes import Theme, themed
 
 _COLUMNS = 5
 _UNSEEN = re.compile(
@@ -253,7 +255,7 @@ def sheet(database: Database, theme: Theme) -> bytes:
         "resolve": {"scale": independent, "legend": independent},
         "config": {"aria": False, "view": {"stroke": None}},
     }
-    return small(picture(whole, "svg", theme))
+    return small(picture(themed(whole, theme), "svg"))
 
 
 def small(drawn: bytes) -> bytes:

@@ -10,12 +10,13 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, get_args
 
-from tableturn.tools.charts.render import Theme, picture
-from tableturn.tools.charts.spec import SCHEMA, Spec
+from tableturn.tools.charts.chart import SCHEMA, Spec
+from tableturn.tools.charts.render import picture
 
 from tests.corpus.gallery import small
 
 from .published_figures import KINDS, Figure, Measure, figures, number, spread
+from .themes import Theme, themed
 
 _WIDTHS = {1: 420, 2: 260, 3: 190}
 _LINE = 24
@@ -134,7 +135,7 @@ def main(folder: Path) -> None:
         if not figure.drawn:
             continue
         for theme in get_args(Theme):
-            (folder / f"{name}-{theme}.svg").write_bytes(small(picture(specification(figure), "svg", theme)))
+            (folder / f"{name}-{theme}.svg").write_bytes(small(picture(themed(specification(figure), theme), "svg")))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,6 @@
 """
 
 from .basis import Basis, DateUse, Filter, Origin, basis_of, basis_text
-from .newest import Newest
+from .dates import Newest
 
 __all__ = ["Basis", "DateUse", "Filter", "Newest", "Origin", "basis_of", "basis_text"]

@@ -9,9 +9,9 @@ from typing import Literal
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..sql.query import Query
+from ..sql.parse import analysis
+from ..sql.query import Query, argument_of
 from ..sql.scope import Scope
-from ..sql.untrusted import analysis
 from ..values.match import ValueMatch
 from ..words import listed, plain_name
 from .dates import MIDNIGHT, DateUse, date_use
@@ -110,7 +110,7 @@ def _nulls(scope: Scope, query: Query) -> list[str]:
     """Return what becomes of missing values in the SELECT that gives the rows."""
     found: dict[str, None] = {}
     for node in query.own(scope, exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
-        if name := _lacking(node.this, scope, query):
+        if name := _lacking(argument_of(node), scope, query):
             found[f"missing {name} is not counted"] = None
     # Under OR, or within anything else, such a condition may fail and the row still be in.
     for part in (condition.node for condition in query.conditions(scope) if condition.clause == "where"):
@@ -125,7 +125,6 @@ def _nulls(scope: Scope, query: Query) -> list[str]:
 
 def _lacking(node: exp.Expr | None, scope: Scope, query: Query) -> str:
     """Return the name of a column of which values are missing; empty for anything else."""
-    node = node.expressions[0] if isinstance(node, exp.Distinct) and len(node.expressions) == 1 else node
     column = query.column(node)
     return plain_name(column.schema.name) if column and column.scope is scope and column.schema.nulls is True else ""
 

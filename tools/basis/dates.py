@@ -1,16 +1,21 @@
-"""The date that a query goes by, and what of it."""
+"""The date that a query goes by, what of it, and the newest one that there is."""
 
 from __future__ import annotations
 
 import calendar
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Literal
 
 from sqlglot import exp
 
+from ..database.quoting import naming
 from ..database.schema import ColumnSchema
+from ..database.table import Limits, Table
+from ..errors import TableturnError
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope
 
@@ -20,6 +25,9 @@ Operator = Literal["=", "<", "<=", ">", ">="]
 _PREFIX = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:([ T])(\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?")
 _OPERATORS: dict[type[exp.Expr], Operator] = {exp.EQ: "=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+
+_SECONDS = 0.1
+"""Looking up the newest date takes no longer."""
 
 _NO_EVENT = re.compile(r"birth|updated|modified|due|required|left|ended|expir|open", re.IGNORECASE)
 
@@ -263,3 +271,40 @@ def _of_moments(operator: Operator, day: str, clock: str, times: Times) -> Bound
     if not midnight:
         return Bound("", day, clock.startswith("23:59:59"))
     return Bound("", f"{day}{MIDNIGHT}" if operator == "<=" else step(day, -1), True)
+
+
+class Newest:
+    """Newest dates of one database's columns, each looked up once for as long as the data is the same.
+
+    May be used from several threads.
+
+    Args:
+        execute: Runs a query as far as its result may leave.
+        state: A key that changes whenever the data may have.
+        dialect: Of the database.
+    """
+
+    def __init__(self, execute: Callable[[str, Limits], Table], state: Callable[[], str], dialect: str) -> None:
+        self._execute = execute
+        self._state = state
+        self._dialect = dialect
+        self._remembered = lru_cache(256)(self._look)
+
+    def of(self, table: str, column: str) -> str:
+        """Return the newest date as text; empty if it may not leave, or takes too long to find."""
+        try:
+            return self._remembered(self._state(), table, column)
+        except TableturnError:
+            return ""
+
+    def _look(self, _state: str, table: str, column: str) -> str:
+        quoted = naming(self._dialect).quoted
+        query = f"SELECT MAX({quoted(column)}) AS newest FROM {quoted(table)}"
+        try:
+            result = self._execute(query, Limits(seconds=_SECONDS, rows=1))
+        except TableturnError:
+            return ""
+        value = result.rows[0][0] if result.rows and not result.withheld else None
+        # The greatest of texts that do not sort as days, as 31/12/2023, is not the newest.
+        day = str(value)[:10]
+        return day if is_day(day) else ""

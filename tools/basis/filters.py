@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ..sql.explain.explainer import Explainer
+from ..sql.explain import Explainer
 from ..sql.query import Condition, Query
 from ..values.match import ValueMatch
 from ..words import MONTHS, NUMBER_WORDS, name_stems, words

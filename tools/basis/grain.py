@@ -7,7 +7,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ..sql.explain.explainer import Explainer
+from ..sql.explain import Explainer
 from ..sql.query import Query, is_aggregate
 from ..sql.scope import Scope, Source
 from ..words import listed, plain_name, singular
@@ -44,7 +44,7 @@ def grain_of(query: Query) -> tuple[str, Duplicates]:
         return _group_grain(scope, query)
     own = {id(node) for node in query.own(scope, exp.Func)}
     aggregates = [node for node in calls if is_aggregate(node) and id(node) in own]
-    if select.args.get("having") is not None or any(node.find_ancestor(exp.Window) is None for node in aggregates):
+    if select.args.get("having") is not None or any(query.around(node, exp.Window) is None for node in aggregates):
         return "a single row", "none"
     # An aggregate in a window's own terms, or a function that may be one, also makes one row of all.
     unsure = any(not isinstance(node.parent, exp.Window) for node in aggregates)
@@ -68,7 +68,7 @@ def _group_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
     duplicates: Duplicates = "none" if all(query.text(term) in outputs for term in terms) else "kept"
     column = query.column(terms[0]) if len(terms) == 1 else None
     # Rows without a row of an optional table are a group too.
-    if column is None or column.table.primary_key != (column.schema.name,) or column.scope.is_optional(column.source):
+    if column is None or not column.is_key or column.scope.is_optional(column.source):
         return f"one row per {_say(terms, query)}", duplicates
     return f"one row per {_row_noun(column.source)}", duplicates
 

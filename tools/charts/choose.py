@@ -14,9 +14,9 @@ from itertools import product
 
 from ..database.table import Cell
 from ..words import english_stem
-from .chart import Axis, Chart, Mark
+from .chart import Axis, Chart, Kind, Mark, shown_time
 from .columns import Column, cut, read_columns, words_of
-from .wish import Kind, Wish
+from .wish import Wish
 
 MOST_ROWS = 5_000
 """Rows of which a chart is made; more would be a cloud, and a large specification."""
@@ -104,7 +104,7 @@ def _number(result: _Result) -> Chart | None:
     if result.rows != 1 or len(measures) != 1 or len(result.columns) > 3 or not measures[0].numbers:
         return None
     label = ", ".join(_told(column, 0) for column in result.of("time", "category", "label"))
-    return Chart("number", None, _axis(measures[0]), (Mark(None, _value(measures[0], 0), label=label),))
+    return Chart("number", None, _axis(measures[0]), (Mark(None, measures[0].numbers[0], label=label),))
 
 
 def _line(result: _Result, kind: Kind = "line") -> Chart | None:
@@ -155,11 +155,10 @@ def _grouped(result: _Result, kind: Kind | None = None) -> Chart | None:
 
 def _bars(result: _Result, most: int = MOST_BARS) -> Chart | None:
     """Names and numbers: a bar for each name, or one for each of several alike measures beside one another."""
-    names = _names(result) or _steps(result)
-    measures = [column for column in result.measures if names is None or column.index != names.index]
-    if names is None or not measures or not 2 <= result.rows <= most:
+    named = _named(result)
+    if named is None or not 2 <= result.rows <= most:
         return None
-    alike = _alike(measures)
+    names, alike = named
     return _chart("bar", names, alike if len(alike) * result.rows <= most else alike[:1])
 
 
@@ -212,21 +211,12 @@ def _histogram(result: _Result) -> Chart | None:
     return Chart("histogram", _axis(measure), Axis("number of rows", "number"), marks)
 
 
-def _wished_bars(result: _Result) -> Chart | None:
-    return _grouped(result) or _bars(result, MOST_WISHED_BARS)
-
-
 def _wished_line(result: _Result, kind: Kind = "line") -> Chart | None:
     """Over steps that are no times too: months by number, names in an order."""
-    if found := _line(result, kind):
+    if (found := _line(result, kind)) or result.rows <= 2:
         return found
-    names = _names(result) or _steps(result)
-    measures = [column for column in result.measures if names is None or column.index != names.index]
-    return _chart(kind, names, _alike(measures)) if names and measures and result.rows > 2 else None
-
-
-def _wished_points(result: _Result) -> Chart | None:
-    return _points(result) or _times(result)
+    named = _named(result)
+    return _chart(kind, *named) if named else None
 
 
 Rule = Callable[[_Result], Chart | None]
@@ -238,16 +228,23 @@ _WISHED: dict[Kind, Rule] = {
     "number": _number,
     "line": _wished_line,
     "area": lambda result: _wished_line(result, "area"),
-    "bar": _wished_bars,
+    "bar": lambda result: _grouped(result) or _bars(result, MOST_WISHED_BARS),
     "stacked": _stacked,
     "pie": _pie,
-    "point": _wished_points,
+    "point": lambda result: _points(result) or _times(result),
     "histogram": _histogram,
 }
 
 
 def _first(columns: Sequence[Column]) -> Column | None:
     return columns[0] if columns else None
+
+
+def _named(result: _Result) -> tuple[Column, list[Column]] | None:
+    """What names each row, and alike measures of it; None where either is missing."""
+    names = _names(result) or _steps(result)
+    measures = [column for column in result.measures if names is None or column.index != names.index]
+    return (names, _alike(measures)) if names and measures else None
 
 
 def _names(result: _Result) -> Column | None:
@@ -288,10 +285,10 @@ def _steps(result: _Result) -> Column | None:
     first = min(numbers, key=lambda column: column.index, default=None)
     if first is None or len(numbers) < 2 or not first.names_rows or first.distinct > MOST_GROUPS:
         return None
-    values = first.values
-    if not all(isinstance(value, int) for value in values) or max(first.numbers) - min(first.numbers) > 2 * MOST_GROUPS:
+    whole = all(isinstance(value, int) for value in first.values)
+    if not whole or max(first.numbers) - min(first.numbers) > 2 * MOST_GROUPS:
         return None
-    return replace(first, role="label", values=tuple(map(str, values)))
+    return replace(first, role="label", values=tuple(map(str, first.values)))
 
 
 def _pairs(a: Column, b: Column) -> bool:
@@ -307,12 +304,6 @@ def _alike(measures: Sequence[Column]) -> list[Column]:
         for column, size in zip(measures, sizes, strict=True)
         if column is measures[0] or (0 < sizes[0] <= _ALIKE * size and size <= _ALIKE * sizes[0])
     ][:4]
-
-
-def _value(column: Column, row: int) -> int | float:
-    value = column.values[row]
-    assert isinstance(value, int | float)
-    return value
 
 
 def _told(column: Column, row: int) -> str:
@@ -350,10 +341,3 @@ def _chart(
         x = replace(x, scale="category")
     y = Axis("", "number") if several else _axis(measures[0])
     return Chart(kind, x, y, tuple(marks), "measure" if several else groups.title if groups else "")
-
-
-def shown_time(value: str, unit: str) -> str:
-    """A point in time with no finer parts than are known."""
-    if unit == "quarter":
-        return f"{value[:4]} Q{(int(value[5:7]) + 2) // 3}"
-    return value[: {"year": 4, "month": 7, "day": 10}.get(unit, 19)].replace("T", " ")

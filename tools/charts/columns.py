@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from ..database.table import Cell
 from ..terminal import safe
+from .chart import TimeUnit
 
 Role = Literal["time", "number", "category", "label", "none"]
 """What a column is good for.
@@ -19,7 +20,6 @@ Role = Literal["time", "number", "category", "label", "none"]
 numbers or keys, such as identifiers. `none`: bytes, mixtures, nothing but NULL.
 """
 
-TimeUnit = Literal["", "year", "quarter", "month", "day", "second"]
 _UNITS: tuple[TimeUnit, ...] = ("year", "quarter", "month", "day", "second")
 
 _TIME = re.compile(
@@ -45,6 +45,9 @@ LONGEST = 60
 """Characters of a group's name; a column of longer texts holds prose, not groups."""
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|%|[^\W\d_a-zA-Z]+")
+
+
+Values: TypeAlias = Sequence[int | float | str | None]
 
 
 @dataclass(frozen=True)
@@ -73,9 +76,9 @@ class Column:
     share: bool = False
 
     @property
-    def numbers(self) -> list[float]:
+    def numbers(self) -> list[int | float]:
         """Its numbers, without what is missing."""
-        return [float(value) for value in self.values if isinstance(value, int | float)]
+        return [value for value in self.values if isinstance(value, int | float)]
 
     @property
     def names_rows(self) -> bool:
@@ -89,59 +92,54 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 def read_columns(titles: Sequence[str], rows: Sequence[Sequence[Cell]]) -> tuple[Column, ...]:
-    """Reads the columns of a result.
+    """Read the columns of a result.
 
     Args:
         titles: A name a column, for people.
         rows: The rows, each as long as `titles`.
     """
-    return tuple(
-        _read(index, cut(title.replace("_", " ")), [row[index] for row in rows]) for index, title in enumerate(titles)
-    )
+    columns: list[Column] = []
+    for index, name in enumerate(titles):
+        title = cut(name.replace("_", " "))
+        words = words_of(title)
+        role, unit, values = _values(words, [row[index] for row in rows])
+        if role in ("category", "label"):
+            values = [NOTHING if value is None else cut(str(value)) for value in values]
+        distinct = len(set(values) - {None})
+        column = Column(index, title, role if distinct else "none", tuple(values), words, unit, distinct)
+        share = role == "number" and bool(_SHARES.intersection(words) or "%" in words) and _whole(column.numbers)
+        columns.append(replace(column, share=share))
+    return tuple(columns)
 
 
-def _read(index: int, title: str, cells: Sequence[Cell]) -> Column:
-    words = words_of(title)
-    role, unit, values = _values(words, cells)
-    if role in ("category", "label"):
-        values = [NOTHING if value is None else cut(str(value)) for value in values]
-    distinct = len({value for value in values if value is not None})
-    numbers = [value for value in values if isinstance(value, int | float)]
-    share = role == "number" and bool(_SHARES.intersection(words) or "%" in words) and _whole(numbers)
-    return Column(index, title, role if distinct else "none", tuple(values), words, unit, distinct, share)
-
-
-def _values(words: Sequence[str], cells: Sequence[Cell]) -> tuple[Role, TimeUnit, Sequence[int | float | str | None]]:
+def _values(words: Sequence[str], cells: Sequence[Cell]) -> tuple[Role, TimeUnit, Values]:
+    """Return what cells are good for, how fine they are given if they are times, and their values."""
     texts = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NO_NUMBER]
     numbers = [cell for cell in cells if isinstance(cell, int | float)]
-    if any(isinstance(cell, bytes) for cell in cells) or (texts and numbers):
-        return "none", "", [None] * len(cells)
+    if any(isinstance(cell, bytes) for cell in cells) or bool(texts) == bool(numbers):
+        return "none", "", ()
     if numbers:
-        return _numeric(words, cells)
-    if not texts:
-        return "none", "", [None] * len(cells)
+        return _numeric(words, [_finite(cell) for cell in cells])
     read = [_time(cell) if isinstance(cell, str) else None for cell in cells]
-    if sum(point is not None for point in read) == len(texts):
-        units: list[TimeUnit] = [unit for _, unit in filter(None, read)]
-        unit = max(units, key=_UNITS.index)
-        return "time", unit, [point and point[0] for point in read]
+    points = [point for point in read if point]
+    if len(points) == len(texts):
+        units: list[TimeUnit] = [unit for _, unit in points]
+        return "time", max(units, key=_UNITS.index), [point and point[0] for point in read]
     if all(map(_BLOB.fullmatch, texts)) or 2 * sum(len(text) > LONGEST for text in texts) > len(texts):
-        return "none", "", [None] * len(cells)
+        return "none", "", ()
     return "category", "", [cell if isinstance(cell, str) else None for cell in cells]
 
 
-def _numeric(words: Sequence[str], cells: Sequence[Cell]) -> tuple[Role, TimeUnit, Sequence[int | float | str | None]]:
-    values = [_finite(cell) for cell in cells]
-    whole = [value for value in values if isinstance(value, int)]
-    if whole and len(whole) == sum(value is not None for value in values):
-        last = words[-1] if words else ""
-        if "year" in words and all(_YEARS[0] <= value <= _YEARS[1] for value in whole):
+def _numeric(words: Sequence[str], values: Sequence[int | float | None]) -> tuple[Role, TimeUnit, Values]:
+    known = [value for value in values if value is not None]
+    if known and all(isinstance(value, int) for value in known):
+        if "year" in words and all(_YEARS[0] <= value <= _YEARS[1] for value in known):
             return "time", "year", [value and f"{value:04d}-01-01T00:00:00" for value in values]
-        bounds = _PARTS.get(last)
-        if bounds and all(bounds[0] <= value <= bounds[1] for value in whole):
-            return "label", "", [None if value is None else str(value) for value in values]
-        if last in _KEYS and not {"of", "count"}.intersection(words):
-            return "label", "", [None if value is None else str(value) for value in values]
+        last = words[-1] if words else ""
+        least, most = _PARTS.get(last, (1, 0))
+        is_key = last in _KEYS and not {"of", "count"}.intersection(words)
+        if is_key or all(least <= value <= most for value in known):
+            return "label", "", values
     return "number", "", values
 
 

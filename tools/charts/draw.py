@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from importlib.util import find_spec
+from itertools import cycle
 from typing import Any
 
 from rich.bar import Bar
@@ -11,13 +13,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from .chart import Chart, Mark
-from .choose import shown_time
-from .columns import TimeUnit
-from .spec import shown_number
+from .chart import Chart, Mark, TimeUnit, shown_number, shown_time
 
 _COLOURS = ("blue", "yellow", "red", "cyan", "green", "magenta", "bright_blue", "bright_yellow", "bright_red", "white")
-_HEIGHT, _WIDEST = 18, 100
+_HEIGHT, _WIDEST, _BAR = 18, 100, 40
 _MOST_BARS = 40
 _MISSING = "lines and points in the terminal need plotille: pip install 'tableturn[charts]'"
 _NO_DOTS = "this terminal has no signs to draw that with: write it to a file with --chart"
@@ -25,31 +24,30 @@ _BINS = 12
 
 
 def drawn(chart: Chart, console: Console) -> RenderableType:
-    """A chart as Rich prints it on that console, no wider than it is.
+    """Return a chart as Rich prints it on that console, no wider than it is.
 
     On terminals that know ASCII alone, bars are made of `#`.
     """
     plain = console.options.ascii_only or console.options.legacy_windows
-    width = min(console.width, _WIDEST)
     if chart.kind == "number":
         (mark,) = chart.marks
         words = ", ".join(filter(None, (chart.y.title, mark.label)))
-        body: RenderableType = Text.assemble((shown_number(mark.y), "bold"), f"  {words}")
+        return Group(Text.assemble((shown_number(mark.y), "bold"), f"  {words}"))
+    plotted = chart.kind in ("line", "area", "point")
+    if plotted and not plain and find_spec("plotille"):
+        body = _plot(chart, min(console.width, _WIDEST))
+    elif chart.kind == "point" or (plotted and len(chart.marks) > _MOST_BARS):
+        body = Text(_NO_DOTS if plain else _MISSING, style="dim")
     elif chart.kind == "histogram":
         body = _bars([(name, "", count) for name, count in _bins(chart.marks)], plain)
-    elif chart.kind in ("line", "area", "point"):
-        body = _plot(chart, width, plain)
     else:
         body = _bars([(_name(chart, mark), mark.group, mark.y) for mark in chart.marks], plain)
-    about = ", ".join(filter(None, (_about(chart), "the first rows only" if chart.partial else "")))
-    return Group(Text(about, style="dim"), body) if about and chart.kind != "number" else Group(body)
-
-
-def _about(chart: Chart) -> str:
-    """What the chart shows, in words."""
-    if chart.x is None:
-        return f"{chart.y.title} of {chart.groups}" if chart.groups else chart.y.title
-    return f"{chart.y.title or 'measures'} by {chart.x.title}"
+    if chart.x is not None:
+        about = f"{chart.y.title or 'measures'} by {chart.x.title}"
+    else:
+        about = f"{chart.y.title} of {chart.groups}" if chart.groups else chart.y.title
+    about = ", ".join(filter(None, (about, "the first rows only" if chart.partial else "")))
+    return Group(Text(about, style="dim"), body) if about else Group(body)
 
 
 def _name(chart: Chart, mark: Mark) -> str:
@@ -62,29 +60,25 @@ def _bars(rows: Sequence[tuple[str, str, int | float]], plain: bool) -> Renderab
     """A line a bar: its name, its group, its length, its number; what is below zero stands on the other side."""
     low, high = min(0.0, *(float(y) for *_, y in rows)), max(0.0, *(float(y) for *_, y in rows))
     span = (high - low) or 1.0
-    colours = {
-        group: _COLOURS[place % len(_COLOURS)] for place, group in enumerate(dict.fromkeys(g for _, g, _ in rows))
-    }
+    colours = _colours(group for _, group, _ in rows)
     table = Table.grid(padding=(0, 1), expand=False)
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=32)
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=20)
-    table.add_column(width=40)
+    table.add_column(width=_BAR)
     table.add_column(justify="right", no_wrap=True)
     before = None
     for name, group, y in rows:
         start, end = (min(0.0, float(y)) - low) / span, (max(0.0, float(y)) - low) / span
-        bar = (
-            Text(" " * round(40 * start) + "#" * round(40 * (end - start)))
-            if plain
-            else _bar(start, end, colours[group])
-        )
+        signs = " " * round(_BAR * start) + "#" * round(_BAR * (end - start))
+        bar = Text(signs) if plain else Bar(1.0, start, end, width=_BAR, color=colours[group])
         table.add_row(Text("" if name == before else name), Text(group), bar, Text(shown_number(y)))
         before = name
     return table
 
 
-def _bar(start: float, end: float, colour: str) -> Bar:
-    return Bar(1.0, start, end, width=40, color=colour)
+def _colours(groups: Iterable[str]) -> dict[str, str]:
+    """Return a colour for each group, in order."""
+    return dict(zip(dict.fromkeys(groups), cycle(_COLOURS)))
 
 
 def _bins(marks: Sequence[Mark]) -> list[tuple[str, int]]:
@@ -99,16 +93,10 @@ def _bins(marks: Sequence[Mark]) -> list[tuple[str, int]]:
     ]
 
 
-def _plot(chart: Chart, width: int, plain: bool) -> RenderableType:
-    """Lines and points in dots of braille; bars where these cannot be had, if there are not too many."""
-    try:
-        import plotille
-    except ImportError:
-        plotille = None
-    if plotille is None or plain:
-        if chart.kind != "point" and len(chart.marks) <= _MOST_BARS:
-            return _bars([(_name(chart, mark), mark.group, mark.y) for mark in chart.marks], plain)
-        return Text(_NO_DOTS if plain else _MISSING, style="dim")
+def _plot(chart: Chart, width: int) -> RenderableType:
+    """Lines and points in dots of braille."""
+    import plotille
+
     figure: Any = plotille.Figure()
     figure.width, figure.height = max(20, width - 30), _HEIGHT
     figure.origin, figure.color_mode, figure.with_colors = False, "names", True
@@ -126,18 +114,15 @@ def _plot(chart: Chart, width: int, plain: bool) -> RenderableType:
         return text[:chars].ljust(chars) if left else text[:chars].rjust(chars)
 
     figure.register_label_formatter(float, shown)
-    for place, group in enumerate(dict.fromkeys(mark.group for mark in chart.marks)):
+    colours = _colours(mark.group for mark in chart.marks)
+    for group, colour in colours.items():
         xs, ys = zip(
             *((x, y) for x, y, mark in zip(across, up, chart.marks, strict=True) if mark.group == group), strict=True
         )
         draw = figure.scatter if chart.kind == "point" else figure.plot
-        draw(xs, ys, lc=_COLOURS[place % len(_COLOURS)], label=group or None)
-    return Group(Text.from_ansi(figure.show()), _legend(chart))
-
-
-def _legend(chart: Chart) -> Text:
-    groups = list(dict.fromkeys(mark.group for mark in chart.marks if mark.group))
-    return Text("  ").join(Text(f"■ {group}", style=_COLOURS[n % len(_COLOURS)]) for n, group in enumerate(groups))
+        draw(xs, ys, lc=colour, label=group or None)
+    legend = (Text(f"■ {group}", style=colour) for group, colour in colours.items() if group)
+    return Group(Text.from_ansi(figure.show()), Text("  ").join(legend))
 
 
 def _span(values: Sequence[float]) -> tuple[float, float]:
@@ -158,9 +143,8 @@ def _positions(chart: Chart) -> tuple[list[float], Callable[[float], str] | None
         seconds = [(datetime.fromisoformat(name) - start).total_seconds() for name in names]
         return seconds, lambda value: _time(start, value, unit)
     places = list(dict.fromkeys(names))
-    return [float(places.index(name)) for name in names], lambda value: places[
-        min(len(places) - 1, max(0, round(value)))
-    ]
+    last = len(places) - 1
+    return [float(places.index(name)) for name in names], lambda value: places[min(last, max(0, round(value)))]
 
 
 def _time(start: datetime, seconds: float, unit: TimeUnit) -> str:

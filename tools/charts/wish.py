@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
-Kind = Literal["number", "line", "area", "bar", "stacked", "pie", "point", "histogram"]
-"""Kinds of charts; `area`, `pie` and `histogram` are drawn only where a person asks for them."""
+from .chart import Kind
 
 _NAMED: tuple[tuple[str, Kind], ...] = (
     (r"stacked(?:\s+(?:bars?|columns?))?", "stacked"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -48,10 +50,18 @@ def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Ex
         raise ParseError(f"the parser fails at it ({type(error).__name__})") from error
 
 
-def parse_statement(sql: str, dialect: str) -> exp.Expr:
-    """Return the syntax tree of the first statement of a text; see `parse_tokens`."""
+# What a turn runs is estimated, checked and explained: these are one reading.
+@lru_cache(8)
+def read_text(sql: str, dialect: str) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
+    """Return the tokens and syntax trees of a text; they are shared, so not to be changed; see `parse_tokens`."""
     grammar = grammar_of(dialect)
-    tree = next(iter(parse_tokens(grammar.tokenize(sql), sql, grammar)), None)
+    tokens = grammar.tokenize(sql)
+    return tokens, parse_tokens(tokens, sql, grammar)
+
+
+def parse_statement(sql: str, dialect: str) -> exp.Expr:
+    """Return the syntax tree of the first statement of a text; see `read_text`."""
+    tree = next(iter(read_text(sql, dialect)[1]), None)
     if tree is None:
         raise ParseError("there is no statement")
     return tree

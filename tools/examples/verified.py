@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ..database.schema import Schema
 from ..errors import SQLParseError
 from ..sql import Query
-from ..sql.keywords import quote_text
+from ..sql.dialects import quote_text
 from ..sql.literals import searched_literals
 from ..words import Word, words
 from .example import Example

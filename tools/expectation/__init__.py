@@ -1,6 +1,241 @@
-"""The form of query that a question's wording leads to expect, to tell likely drafts from unlikely ones."""
+"""The form of query that a question's wording leads to expect, to tell likely drafts from unlikely ones.
 
-from .expect import Expectation, LinkedItem, expect, grams, items_fit
-from .traits import Traits, followed, traits
+A form is a query's traits: the few choices in which drafts for one question differ.
 
-__all__ = ["Expectation", "LinkedItem", "Traits", "expect", "followed", "grams", "items_fit", "traits"]
+One logistic regression a trait, over the words and word pairs of the question and, in a conversation, the traits of the
+query before it: "and their ages?" asks for one more column of whatever came before. The weights are fitted by
+`evals.lab train expectation` on training questions only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from ..database import Schema
+from ..sql.parse import analysis_or
+from ..sql.query import Query
+
+SCALE = 20
+"""Weights are stored as whole numbers, this many to one."""
+
+FLOOR = 1e-3
+"""Least probability of a trait's value: a form that training never met is improbable, not impossible."""
+
+LinkedItem = tuple[str, str | None, float]
+"""Table, column (`*` for all, None for the table itself), and the probability that the question's query uses it."""
+
+_QUOTED = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^”]+”|‘[^’]+’")
+_WORD = re.compile(r"[a-z]+|\d+|[<>=]+")
+
+VALUE, NUMBER, START, END = "_", "#", "<", ">"
+
+Traits = Mapping[str, str]
+"""Trait to value, `{"outputs": "2", "order": "desc+limit", ...}`."""
+
+_NONE = "none"
+_MOST = 4
+"""Output columns and tables are told apart up to here."""
+
+_ODD = (exp.Case, exp.Cast, exp.Window, exp.Coalesce, exp.Substring)
+"""What is written to make a result look nice, and hardly ever asked for."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """The regression of one trait.
+
+    Attributes:
+        values: The values that training met.
+        weights: Of shape (values, words).
+        bias: Of shape (values,).
+    """
+
+    values: tuple[str, ...]
+    weights: npt.NDArray[np.float64]
+    bias: npt.NDArray[np.float64]
+
+    def __call__(self, words: npt.NDArray[np.intp]) -> dict[str, float]:
+        """The probability of each value."""
+        scores = self.weights[:, words].sum(axis=1) + self.bias
+        shares = np.exp(scores - scores.max())
+        return dict(zip(self.values, (shares / shares.sum()).tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a question's wording makes of each trait: value to probability."""
+
+    probabilities: Mapping[str, Mapping[str, float]]
+
+    def fit(self, sql: str, dialect: str = "sqlite") -> float | None:
+        """The log-probability of the query's form, in nats, traits taken as independent; None if it does not parse."""
+        found = traits(sql, dialect)
+        if found is None:
+            return None
+        shares = (values.get(found[trait], 0.0) for trait, values in self.probabilities.items())
+        return sum(math.log(max(share, FLOOR)) for share in shares)
+
+
+@lru_cache(maxsize=256)
+def expect(question: str, before: str | None = None, dialect: str = "sqlite") -> Expectation:
+    """What forms of query a question leads to expect.
+
+    Args:
+        question: Self-contained, or as asked after `before`.
+        before: The query of the turn before; None at a conversation's start.
+        dialect: That query's, by sqlglot's name.
+    """
+    vocabulary, models = _models()
+    known = grams(question) | followed(before, dialect)
+    words = np.array(sorted(vocabulary[gram] for gram in known if gram in vocabulary), dtype=np.intp)
+    return Expectation({trait: model(words) for trait, model in models.items()})
+
+
+@cache
+def _models() -> tuple[Mapping[str, int], Mapping[str, Model]]:
+    stored = json.loads((files(__package__ or "") / "data" / "expectation.json").read_text("utf-8"))
+    vocabulary = {gram: index for index, gram in enumerate(stored["grams"])}
+    models = {
+        trait: Model(
+            tuple(model["values"]),
+            np.array(model["weights"], dtype=np.float64).reshape(len(model["values"]), len(vocabulary)) / SCALE,
+            np.array(model["bias"], dtype=np.float64) / SCALE,
+        )
+        for trait, model in stored["traits"].items()
+    }
+    return vocabulary, models
+
+
+@analysis_or(None)
+def items_fit(sql: str, schema: Schema, items: Iterable[LinkedItem]) -> float | None:
+    """The log-probability of using just the items that the query uses, in nats; None where it cannot be told.
+
+    Args:
+        sql: The query.
+        schema: The database's schema.
+        items: The linker's probabilities; what is not among them is taken as improbable.
+    """
+    expected = {(table, column): p for table, column, p in items}
+    if not expected:
+        return None
+    items_used = Query.of(sql, schema.dialect, schema).used
+    used: set[tuple[str, str | None]] = {*((table, None) for table in items_used.tables), *items_used.columns}
+    shares = [p if item in used else 1 - p for item, p in expected.items()]
+    return sum(math.log(max(share, FLOOR)) for share in shares) + len(used - set(expected)) * math.log(FLOOR)
+
+
+def grams(question: str) -> frozenset[str]:
+    """The question's words and pairs of neighbouring words, its beginning and end marked."""
+    masked = " \n ".join(_QUOTED.split(question.lower()))
+    words = [START]
+    for part in masked.split("\n"):
+        words += [NUMBER if word.isdigit() else word for word in _WORD.findall(part)]
+        words.append(VALUE)
+    words[-1] = END
+    return frozenset(words) | {f"{one} {next_one}" for one, next_one in pairwise(words)}
+
+
+@lru_cache(maxsize=512)
+@analysis_or(None)
+def traits(sql: str, dialect: str = "sqlite") -> Traits | None:
+    """Return the traits of a query, written in a dialect by sqlglot's name; None if it cannot be parsed."""
+    tree = Query.of(sql, dialect).tree
+    first = _first_select(tree)
+    if first is None:
+        return None
+    return {
+        "outputs": _outputs(first),
+        "aggregates": _aggregates(first),
+        "tables": str(min(len(list(tree.find_all(exp.Table))), _MOST)),
+        "outer_join": _yes(any((join.side or "") != "" for join in tree.find_all(exp.Join))),
+        "order": _order(tree),
+        "inner_order": _yes(any(s.args.get("order") for s in tree.find_all(exp.Select) if s is not tree)),
+        "group": _has(tree, exp.Group),
+        "having": _has(tree, exp.Having),
+        "compound": type(tree).__name__.lower() if isinstance(tree, exp.SetOperation) else _NONE,
+        "nested": _nested(tree),
+        "count_distinct": _yes(any(isinstance(count.this, exp.Distinct) for count in tree.find_all(exp.Count))),
+        "like": _has(tree, exp.Like, exp.ILike),
+        "or": _has(tree, exp.Or),
+        "between": _has(tree, exp.Between),
+        "above": ">=" if tree.find(exp.GTE) else ">" if tree.find(exp.GT) else _NONE,
+        "below": "<=" if tree.find(exp.LTE) else "<" if tree.find(exp.LT) else _NONE,
+        "null": _has(tree, exp.Is),
+        "odd": _has(tree, *_ODD),
+        "with": _has(tree, exp.With),
+    }
+
+
+def followed(sql: str | None, dialect: str = "sqlite") -> frozenset[str]:
+    """What the turn before leads to expect, as words beside the question's: the traits of its query."""
+    found = traits(sql, dialect) if sql else None
+    return frozenset(f"~{trait}={value}" for trait, value in (found or {}).items())
+
+
+def _first_select(tree: exp.Expr) -> exp.Select | None:
+    """The SELECT that names the output columns."""
+    node: exp.Expr | None = tree
+    while isinstance(node, exp.SetOperation | exp.Subquery):
+        node = node.this
+    return node if isinstance(node, exp.Select) else None
+
+
+def _outputs(select: exp.Select) -> str:
+    if any(item.is_star and not isinstance(item.unalias(), exp.Count) for item in select.expressions):
+        return "*"
+    return str(min(len(select.expressions), _MOST))
+
+
+def _aggregates(select: exp.Select) -> str:
+    """The aggregate functions among the output columns."""
+    outputs = [item.unalias() for item in select.expressions]
+    kinds = {
+        type(item).__name__.lower() if isinstance(item, exp.AggFunc) else "expression"
+        for item in outputs
+        if item.find(exp.AggFunc)
+    }
+    return ",".join(sorted(kinds)) or _NONE
+
+
+def _order(tree: exp.Expr) -> str:
+    order = tree.args.get("order")
+    if order is None:
+        return _NONE
+    direction = "desc" if order.expressions[0].args.get("desc") else "asc"
+    return f"{direction}+limit" if tree.args.get("limit") else direction
+
+
+def _nested(tree: exp.Expr) -> str:
+    """How a query stands within the query."""
+    if any(isinstance(negated.this, exp.In) and negated.this.args.get("query") for negated in tree.find_all(exp.Not)):
+        return "not in"
+    if any(found.args.get("query") for found in tree.find_all(exp.In)):
+        return "in"
+    parents = [type(query.parent) for query in tree.find_all(exp.Subquery)]
+    if exp.EQ in parents:
+        return "equals"
+    if any(parent in (exp.GT, exp.LT, exp.GTE, exp.LTE) for parent in parents):
+        return "compared"
+    if tree.find(exp.Exists):
+        return "exists"
+    several = not isinstance(tree, exp.SetOperation) and len(list(tree.find_all(exp.Select))) > 1
+    return "other" if several else _NONE
+
+
+def _has(tree: exp.Expr, *kinds: type[exp.Expr]) -> str:
+    return _yes(tree.find(*kinds) is not None)
+
+
+def _yes(found: bool) -> str:
+    return "yes" if found else "no"

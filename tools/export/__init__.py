@@ -1,7 +1,7 @@
 """Writing rows to files and streams: CSV, JSON, JSON lines, Markdown, Excel and Parquet."""
 
 from .export import Exported, Target, check_target, export_query, export_rows, write_file
-from .formats import BINARY, FORMATS, MEDIA_TYPES, Format, check_installed, format_of
+from .forms import BINARY, FORMATS, MEDIA_TYPES, Format, check_installed, format_of
 
 __all__ = [
     "BINARY",

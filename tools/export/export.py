@@ -9,23 +9,19 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
-from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from ..database import Database, Limits
 from ..database.fetch import Row
 from ..database.watchdog import Cancellation
 from ..errors import ExportError, TableturnError
 from ..whole_files import written_whole
-from .formats import Format, check_installed
-from .parquet import ParquetWriter
-from .text import CSVWriter, JSONWriter, MarkdownWriter
-from .xlsx import ExcelWriter
+from .forms import WRITERS, Format, Writer, check_installed
 
 _BYTES = 4_000_000_000
 """Values of one export, all together: rows are not held, but a disk is finite."""
@@ -34,28 +30,6 @@ _MEMORY_FILE = 1_000_000
 """Bytes that are kept in memory before a stream's rows go to a temporary file."""
 
 Target = str | Path | BinaryIO
-
-
-class Writer(Protocol):
-    """Writes rows in one form."""
-
-    def write(self, rows: Sequence[Row]) -> None:
-        """The next rows."""
-        ...
-
-    def close(self) -> None:
-        """After the last row; leaves the file open."""
-        ...
-
-
-_WRITERS: dict[Format, Callable[[BinaryIO, Sequence[str]], Writer]] = {
-    "csv": CSVWriter,
-    "json": JSONWriter,
-    "jsonl": partial(JSONWriter, lines=True),
-    "md": MarkdownWriter,
-    "xlsx": ExcelWriter,
-    "parquet": ParquetWriter,
-}
 
 
 @dataclass(frozen=True)
@@ -156,20 +130,21 @@ class _Sink:
             self._file.seek(0)
             self._file.truncate()
             self.rows = 0
-            self._writer = _WRITERS[self._form](self._file, columns)
+            self._writer = WRITERS[self._form](self._file, columns)
+            next(self._writer)
 
     def take(self, rows: Sequence[Row]) -> None:
         """See `Sink`."""
         assert self._writer is not None
         with _told(self._target):
-            self._writer.write(rows)
+            self._writer.send(rows)
         self.rows += len(rows)
 
     def close(self) -> None:
-        """After the last row."""
+        """Write what comes after the last row."""
         assert self._writer is not None
         with _told(self._target):
-            self._writer.close()
+            next(self._writer, None)
 
 
 @contextmanager

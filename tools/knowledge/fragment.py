@@ -12,8 +12,7 @@ from sqlglot import exp
 from ..database.schema import Schema
 from ..errors import KnowledgeError, SQLParseError
 from ..sql import Query, spell_tables
-from ..sql.dialects import rules_of
-from ..sql.keywords import KEYWORDS
+from ..sql.dialects import KEYWORDS, rules_of
 from ..words import did_you_mean, listed, nearest_names, stems
 from .entry import Entry, Item
 

@@ -11,7 +11,7 @@ from ..database import Database, Limits
 from ..errors import QueryError
 from ..examples.embedding import embed
 from ..sql import Query
-from ..sql.untrusted import analysis_or
+from ..sql.parse import analysis_or
 from .evidence import cues
 from .linked import PastTurn, SchemaItem
 

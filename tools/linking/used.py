@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..database import Schema
 from ..sql import Query
 from ..sql.dialects import Clause
-from ..sql.untrusted import analysis_or
+from ..sql.parse import analysis_or
 
 _ROLE_OF: Mapping[Clause, str] = {
     "select": "shown",

@@ -12,24 +12,24 @@ from sqlglot import exp
 
 from ..database.column_kinds import column_kind
 from ..database.schema import ColumnSchema, ForeignKey, TableSchema
-from ..sql.keywords import fold
+from ..sql.dialects import fold
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope, Source
-from ..words import name_stems, plain_name, singular, stem, stems
+from ..words import listed_words, name_stems, plain_name, singular, stem, stems
 from .reading import Reading, Rival, column_of, parts
 
 _MOST_DATES = 2
-_NO_EVENT = frozenset(
+_NO_EVENT = listed_words(
     """birth birthday required due planned expected promised deadline updated modified changed created
     inserted loaded valid until to end ended left expires expired expiry opened born birthdate dob
     cancelled canceled cancellation deleted withdrawn voided rejected removed archived deactivated
-    terminated""".split()  # noqa: SIM905 - read as a sentence
+    terminated"""
 )
 """Words in names of dates by which nobody counts what happened."""
 
-_BIRTH = frozenset({"birth", "birthday", "birthdate", "born", "dob"})
+_BIRTH = listed_words("birth birthday birthdate born dob")
 
-_DATE_WORDS = frozenset(map(stem, ["date", "on", "at", "time", "day", "dt", "timestamp", "ts"]))
+_DATE_WORDS = frozenset(stems("date on at time day dt timestamp ts"))
 _CAME_INTO_BEING = frozenset(
     stems(
         """created creation placed placement opened open opening ordered order purchased purchase booked booking issued
@@ -47,12 +47,12 @@ _HAPPENED = re.compile(r"\w{3,}ed|began|begun|bought|came|left|made|paid|sent|so
 _KINDS = ("country", "city", "region", "province", "district", "county", "currency", "price")
 """What two tables both have and a question may mean of either."""
 
-_ASIDE = frozenset(map(stem, ("code", "name", "id", "unit", "the")))
+_ASIDE = frozenset(stems("code name id unit the"))
 
-_DISCOUNT = frozenset({"discount", "rebate"})
-_PRICE = frozenset({"price", "amount", "cost", "rate", "value", "fee"})
-_AMOUNT = frozenset({"amount", "amt", "value", "sum", "total"})
-_PERCENT = frozenset({"percent", "percentage", "pct", "rate"})
+_DISCOUNT = listed_words("discount rebate")
+_PRICE = listed_words("price amount cost rate value fee")
+_AMOUNT = listed_words("amount amt value sum total")
+_PERCENT = listed_words("percent percentage pct rate")
 _SIDES = (("net", "gross"), ("excl", "incl"), ("excluding", "including"), ("before", "after"))
 
 
@@ -99,10 +99,9 @@ def _used_dates(query: Query, scope: Scope) -> list[TableColumn]:
 
 def _beside_a_column(query: Query, node: exp.Expr) -> bool:
     """Whether a date is compared with another column: shipped after it was required."""
-    condition = node.find_ancestor(exp.Predicate, exp.Select)
-    if condition is None or isinstance(condition, exp.Select):
-        return False
-    references = (query.at(other) for other in condition.find_all(exp.Column) if other is not node)
+    condition = query.around(node, exp.Predicate)
+    columns = condition.find_all(exp.Column) if condition is not None else ()
+    references = (query.at(other) for other in columns if other is not node)
     return any(reference is not None and reference.kind == "column" for reference in references)
 
 
@@ -293,9 +292,7 @@ def _discounted(reading: Reading, scope: Scope) -> Iterator[Rival]:
 
 def _is_of_price(query: Query, scope: Scope, aggregate: exp.Expr) -> bool:
     """Whether an aggregate is of prices."""
-    of_scope = query.columns_of(scope)
-    own = (column for column in of_scope if column.node.find_ancestor(type(aggregate)) is aggregate)
-    return any(not _PRICE.isdisjoint(parts(column.schema.name)) for column in own)
+    return any(not _PRICE.isdisjoint(parts(column.schema.name)) for column in query.columns_of(scope, aggregate))
 
 
 def _left(source: Source, column: ColumnSchema) -> exp.Expr | None:

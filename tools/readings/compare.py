@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..database.table import Cell, PlainCell
-from ..results import same_result
-from ..results.cells import label_cells
+from ..results import label_cells, same_result
 from .reading import Matter, Rival
 
 Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]

@@ -9,13 +9,13 @@ from sqlglot import exp
 from ..database.schema import ColumnSchema, TableSchema
 from ..sql.query import Query, TableColumn, limit_count
 from ..sql.scope import Scope, Source
-from ..words import name_stems, plain_name, plural
+from ..words import listed_words, name_stems, plain_name, plural
 from .reading import Reading, Rival, column_of, parts, things
 
 _NEARLY_ALL = 0.9
 """Of a column with so many different values a row, whether rows or values are counted makes a small difference."""
 
-_QUANTITY = frozenset({"quantity", "qty", "units", "pieces"})
+_QUANTITY = listed_words("quantity qty units pieces")
 _TRADED = ("sold", "sell", "sale", "ordered", "order", "bought", "buy", "shipped", "delivered", "purchased")
 _AT_ALL = ("once", "ever", "never")
 """Words by which it counts that something happened, and not how often."""

@@ -8,10 +8,10 @@ from itertools import chain, islice
 from sqlglot import exp
 
 from ..database.schema import Schema
+from ..sql.parse import analysis_or
 from ..sql.query import Query
 from ..sql.scope import Scope
-from ..sql.untrusted import analysis_or
-from ..words import words
+from ..words import listed_words, words
 from .columns import dates, likes, net
 from .counting import counts, zeros
 from .reading import Derivation, Look, QuestionContext, Reading, Rival
@@ -28,7 +28,7 @@ FURTHER = 50
 _MOST_TIED = 200
 """Rows that a query may let through for its ties to be looked at."""
 
-_ASKS_WHICH = frozenset("which who whose whom where with has have had having name".split())  # noqa: SIM905
+_ASKS_WHICH = listed_words("which who whose whom where with has have had having name")
 """Words by which a question asks for the thing that comes first, and not for the value by which it does."""
 
 
@@ -78,9 +78,7 @@ def _is_unique(query: Query, scope: Scope) -> bool:
     """Whether rows cannot tie, because they are ordered by a table's key."""
     if len(scope.sources) != 1 or scope.select.args.get("group") is not None:
         return False
-    columns = [query.column(term.this) for term in query.order]
-    table = scope.sources[0].table
-    return table is not None and any(column and table.primary_key == (column.schema.name,) for column in columns)
+    return any(column is not None and column.is_key for column in (query.column(term.this) for term in query.order))
 
 
 _DERIVATIONS: tuple[Derivation, ...] = (exclusions, net, dates, likes, counts, missing, zeros, ties)

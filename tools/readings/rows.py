@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
-from ..sql.query import Query, TableColumn
+from ..sql.query import Query, TableColumn, argument_of
 from ..sql.scope import Scope, Source
-from ..words import listed, name_stems, plain_name, stem, stems
+from ..words import listed, listed_words, name_stems, plain_name, stems
 from .reading import Reading, Rival, add_condition, column_of, parts, things
 
 _OUT = frozenset(
@@ -22,32 +22,25 @@ _OUT = frozenset(
 )
 """Stems of words for what many do not count."""
 
-_PASSED = frozenset(map(stem, ["pass", "passed"]))
-_JUDGED = frozenset(
-    [
-        word + end
-        for word in ("exam", "examination", "grade", "enrolment", "enrollment", "mark", "score")
-        for end in ("", "s")
-    ]
+_PASSED = frozenset(stems("pass passed"))
+_JUDGED = listed_words(
+    """exam exams examination examinations grade grades enrolment enrolments enrollment enrollments mark marks score
+    scores"""
 )
 """Words in names of tables in which failing and withdrawing are results like others."""
 
-_STATUS = frozenset({"status", "state", "stage", "condition", "phase"})
-_OUT_FLAGS = frozenset(
-    """deleted discontinued cancelled canceled void voided test archived hidden inactive obsolete removed""".split()  # noqa: SIM905 - read as a sentence
+_STATUS = listed_words("status state stage condition phase")
+_OUT_FLAGS = listed_words(
+    "deleted discontinued cancelled canceled void voided test archived hidden inactive obsolete removed"
 )
-_IN_FLAGS = frozenset({"active", "enabled", "valid", "current"})
-_GONE = frozenset(
-    ["left", "ended", "terminated", "retired", "resigned", "deleted", "deactivated", "archived", "removed", "cancelled"]
-)
-_STATES = frozenset(
-    ["active", "enabled", "valid", "current", "inactive", "discontinued", "archived", "hidden", "obsolete"]
-)
+_IN_FLAGS = listed_words("active enabled valid current")
+_GONE = listed_words("left ended terminated retired resigned deleted deactivated archived removed cancelled")
+_STATES = _IN_FLAGS | listed_words("inactive discontinued archived hidden obsolete")
 """What things of a table may be while what they did still counts: who leaves them out asks how many there are."""
 
-_SETTLING = ("current", "currently", "today", "now", "still", "former", "ever", "active", "inactive", "everyone")
-_YES, _NO = frozenset({"1", "true", "t", "yes", "y"}), frozenset({"0", "false", "f", "no", "n"})
-_PREPOSITIONS = frozenset({"on", "at", "is", "date", "by"})
+_SETTLING = listed_words("current currently today now still former ever active inactive everyone")
+_YES, _NO = listed_words("1 true t yes y"), listed_words("0 false f no n")
+_PREPOSITIONS = listed_words("on at is date by")
 _FEW = 20
 
 
@@ -244,8 +237,7 @@ def _or(query: Query, column: TableColumn, part: exp.Expr, what: exp.Expr, word:
 def _blank(query: Query, scope: Scope) -> Iterator[Rival]:
     """Yield readings of averages and counts of a column in which '' stands for none."""
     for node in query.aggregates(scope, exp.Avg, exp.Count, exp.Min):
-        inner = node.this
-        inner = inner.expressions[0] if isinstance(inner, exp.Distinct) and len(inner.expressions) == 1 else inner
+        inner = argument_of(node)
         column = query.column(inner.this if isinstance(inner, exp.Cast) else inner)
         if column is None or column.scope is not scope or column.schema.kind != "text":
             continue

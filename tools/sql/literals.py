@@ -11,9 +11,9 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from .findings import MOST_LOOKED_UP, ColumnValues
+from .parse import analysis_or
 from .query import Query, plain_text
 from .scope import Scope
-from .untrusted import analysis_or
 
 
 class Contents(ColumnValues, Protocol):
@@ -91,7 +91,7 @@ def _searched_by(node: exp.Expr, query: Query, scope: Scope, contents: Contents)
             held = contents.holds(*column.item, text)
         is_text = isinstance(value, str)
         found.append((column.item, plain_text(text) if is_text else text, text.strip("%") if is_text else "", held))
-    negated = isinstance(node, exp.NEQ) or isinstance(node.find_ancestor(exp.Not, exp.Select), exp.Not)
+    negated = isinstance(node, exp.NEQ) or query.around(node, exp.Not) is not None
     excluded = negated or any(held for *_, held in found)
     for item, text, written, held in found:
         sought = bool(text) and (held or not excluded)

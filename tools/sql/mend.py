@@ -11,9 +11,9 @@ from sqlglot import exp
 from ..database.quoting import Naming
 from ..database.schema import Schema
 from ..words import spelt_alike
+from .parse import analysis_or
 from .query import Query
 from .scope import Resolution, Source
-from .untrusted import analysis_or
 
 
 @dataclass(frozen=True)

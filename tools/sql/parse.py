@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
+from typing import ParamSpec, TypeVar
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ..database.dialects import parse_tokens
+from ..database.dialects import read_text
 from ..errors import SQLParseError
 from .dialects import Rules, rules_of
-from .untrusted import analysis
+
+P = ParamSpec("P")
+T = TypeVar("T")
+D = TypeVar("D")
 
 MAX_LENGTH = 50_000
 """Characters that are looked at, as many as a query may have by default."""
@@ -39,6 +43,36 @@ _MAYBE_SPLIT = re.compile(r"[<>!=]\s+[=>]|\|\s+\|")
 logging.getLogger("sqlglot").addFilter(
     lambda record: "Falling back to parsing as a 'Command'" not in record.getMessage()
 )
+
+
+# What the parser cannot read is refused where it is parsed; another fault of an analysis is ours, and raised as it is.
+def analysis(function: Callable[P, T]) -> Callable[P, T]:
+    """Have a function that takes SQL apart raise `SQLParseError` if the SQL is nested too deeply for it."""
+
+    @wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except RecursionError:
+            raise SQLParseError("The SQL is nested too deeply to be read; simplify it.") from None
+
+    return guarded
+
+
+def analysis_or(otherwise: D) -> Callable[[Callable[P, T]], Callable[P, T | D]]:
+    """As `analysis`, but give what stands for nothing known if the SQL cannot be parsed or is nested too deeply."""
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T | D]:
+        @wraps(function)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> T | D:
+            try:
+                return function(*args, **kwargs)
+            except (SQLParseError, RecursionError):
+                return otherwise
+
+        return guarded
+
+    return decorate
 
 
 @dataclass(frozen=True)
@@ -89,11 +123,10 @@ def _read(sql: str, dialect: str) -> Parsed:
     if len(_PARTS.findall(text)) > MOST_PARTS:
         raise SQLParseError(f"The SQL has more than {MOST_PARTS} SELECTs and joins; simplify it.")
     try:
-        tokens = rules.grammar.tokenize(text)
-        if any(token.token_type is TokenType.PIPE_GT for token in tokens):
+        if "|>" in text and any(token.token_type is TokenType.PIPE_GT for token in rules.grammar.tokenize(text)):
             # sqlglot drops what it has no place for: DISTINCT and INTO after `|> SELECT`.
             raise SQLParseError("Steps after |> are not read; write one SELECT with sub-queries.")
-        trees = parse_tokens(tokens, text, rules.grammar)
+        tokens, trees = read_text(text, dialect)
     except SqlglotError as error:
         raise SQLParseError(_one_line(error)) from None
     statements = [tree for tree in trees if tree is not None]
@@ -108,7 +141,7 @@ def _read(sql: str, dialect: str) -> Parsed:
     if rules.is_sqlite and "fetch" in text.lower() and tree.find(exp.Fetch) is not None:
         raise SQLParseError("SQLite has no FETCH FIRST; write LIMIT.")
     if rules.is_sqlite:
-        _write_out_tables(tree)
+        tree = _write_out_tables(tree)
     if rules.words_as_text:
         _mark_brackets(text, tree)
     return Parsed(text, tokens, tree, rules)
@@ -124,6 +157,15 @@ def parse_select(sql: str, dialect: str = "sqlite") -> exp.Expr:
         SQLParseError: See `parse`.
     """
     return parse(sql, dialect).tree.copy()
+
+
+def statement_ends(text: str, dialect: str) -> list[int] | None:
+    """Return where semicolons stand that end statements; None if a literal or a comment is never closed."""
+    try:
+        tokens = rules_of(dialect).grammar.tokenize(text)
+    except SqlglotError:
+        return None
+    return [token.start for token in tokens if token.token_type is TokenType.SEMICOLON]
 
 
 _WRITES = (
@@ -168,8 +210,11 @@ def writes(sql: str, dialect: str = "sqlite") -> bool:
         return False
 
 
-def _write_out_tables(tree: exp.Expr) -> None:
-    """Turns `x IN accounts`, which is SQLite's for `x IN (SELECT * FROM accounts)`, into that."""
+def _write_out_tables(tree: exp.Expr) -> exp.Expr:
+    """Return a tree with `x IN accounts`, which is SQLite's for `x IN (SELECT * FROM accounts)`, written as that."""
+    if all(node.args.get("field") is None for node in tree.find_all(exp.In)):
+        return tree
+    tree = tree.copy()
     for node in list(tree.find_all(exp.In)):
         named = node.args.get("field")
         if isinstance(named, exp.Column):
@@ -180,10 +225,11 @@ def _write_out_tables(tree: exp.Expr) -> None:
             continue
         node.set("field", None)
         node.set("query", exp.Subquery(this=exp.select(exp.Star()).from_(table, copy=False)))
+    return tree
 
 
 def _mark_brackets(text: str, tree: exp.Expr) -> None:
-    """Notes in `meta` which names stand in `[...]` or back-ticks: unlike double-quoted ones these are never strings."""
+    """Note in `meta` which names stand in `[...]` or back-ticks: unlike double-quoted ones these are never strings."""
     if "`" not in text and "[" not in text:
         return
     for identifier in tree.find_all(exp.Identifier):

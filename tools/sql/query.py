@@ -15,12 +15,10 @@ from typing import Literal, TypeVar
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema, Schema, TableSchema
-from .dialects import Clause
-from .keywords import fold
-from .parse import REMEMBERED_LENGTH, Parsed, parse
+from .dialects import Clause, fold
+from .parse import REMEMBERED_LENGTH, Parsed, analysis, analysis_or, parse
 from .resolve import resolve
 from .scope import Reference, Resolution, Scope, Source
-from .untrusted import analysis, analysis_or
 
 N = TypeVar("N", bound=exp.Expr)
 
@@ -65,6 +63,11 @@ class TableColumn:
         while node is not None and node is not select and not is_aggregate(node):
             node = node.parent
         return node is select and self.clause == "select" and select.args.get("group") is not None
+
+    @property
+    def is_key(self) -> bool:
+        """Whether it is its table's primary key."""
+        return self.table.primary_key == (self.schema.name,)
 
     @property
     def item(self) -> tuple[str, str]:
@@ -299,6 +302,11 @@ class Query(Parsed):
         nodes = select.walk(prune=lambda node: node is not select and isinstance(node, exp.Select))
         return [node for node in nodes if isinstance(node, kinds)]
 
+    def around(self, node: exp.Expr, *kinds: type[N]) -> N | None:
+        """Return the nearest expression of these kinds around a part of a SELECT itself; None if there is none."""
+        found = node.find_ancestor(*kinds, exp.Select)
+        return found if isinstance(found, kinds) else None
+
     def aggregates(self, scope: Scope, *kinds: type[exp.Expr]) -> list[exp.Expr]:
         """Return calls of aggregate functions of a SELECT itself that are not over a window."""
         found = self.own(scope, *(kinds or (exp.AggFunc, exp.Anonymous)))
@@ -471,6 +479,12 @@ def is_aggregate(node: exp.Expr) -> bool:
     """Whether an expression is a call of an aggregate function, among them those that sqlglot has no class for."""
     untyped = isinstance(node, exp.Anonymous) and node.name.lower() in _UNTYPED_AGGREGATES
     return untyped or isinstance(node, exp.AggFunc)
+
+
+def argument_of(aggregate: exp.Expr) -> exp.Expr | None:
+    """Return what an aggregate is of, whether of all values or of the different ones."""
+    node = aggregate.this
+    return node.expressions[0] if isinstance(node, exp.Distinct) and len(node.expressions) == 1 else node
 
 
 def split_condition(condition: exp.Expr) -> list[exp.Expr]:

@@ -9,8 +9,8 @@ from typing import TypeVar
 from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
+from .parse import analysis_or
 from .query import Query
-from .untrusted import analysis_or
 
 L = TypeVar("L")
 

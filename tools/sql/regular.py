@@ -22,16 +22,17 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ..database.quoting import Naming
 from ..database.schema import Schema
-from .keywords import quote_name, quote_text
+from ..words import listed_words
+from .dialects import quote_name, quote_text
+from .parse import analysis, analysis_or
 from .query import Query
 from .scope import Reference, Resolution, Scope, Source, outwards
-from .untrusted import analysis, analysis_or
 
-_NOT_FUNCTIONS = frozenset(
+_NOT_FUNCTIONS = listed_words(
     """select from where and or not in is like glob regexp match between exists all any distinct as on using join cross
     natural inner left right full outer by group having order limit offset union intersect except values case when then
     else with recursive over filter partition rows range groups escape collate isnull notnull
-    materialized""".split()  # noqa: SIM905 - read as a sentence
+    materialized"""
 )
 """Words that may stand before a parenthesis without being a function."""
 

@@ -14,10 +14,9 @@ from functools import partial
 from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
-from .dialects import Clause, rules_of
-from .keywords import squeeze
+from .dialects import Clause, rules_of, squeeze
+from .parse import analysis
 from .scope import Reference, ReferenceKind, Resolution, Scope, Source, outwards
-from .untrusted import analysis
 
 _CLAUSES: dict[str, Clause] = {
     "expressions": "select",

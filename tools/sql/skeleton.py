@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from ..words import FUNCTION_WORDS, english_stem, fold, listed_words, name_parts
+from .parse import analysis
 from .query import Query
 from .regular import Edits, write
-from .untrusted import analysis
 
 if TYPE_CHECKING:
     from ..values.match import ValueMatch

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from .keywords import fold
+from .dialects import fold
+from .parse import analysis
 from .query import Query
-from .untrusted import analysis
 
 FEATURES = (
     *("intersect", "union", "except"),

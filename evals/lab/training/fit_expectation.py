@@ -16,8 +16,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from ....tools.expectation import Traits, followed, grams, traits
-from ....tools.expectation.expect import SCALE
+from ....tools.expectation import SCALE, Traits, followed, grams, traits
 from ....tools.whole_files import write_whole
 from ...datasets import load_dataset
 

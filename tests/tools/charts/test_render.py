@@ -5,9 +5,8 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-import pytest
 from tableturn.tools.charts import choose, vega_lite
-from tableturn.tools.charts.render import picture, themed
+from tableturn.tools.charts.render import picture
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x00\u2028"
 
@@ -49,7 +48,5 @@ def test_a_picture_holds_no_tag_of_the_database() -> None:
     }
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_picture_is_drawn_on_its_ground(theme: str) -> None:
-    assert picture(hostile(), "png", "dark" if theme == "dark" else "light", scale=0.3).startswith(b"\x89PNG")
-    assert ("background" in themed(hostile(), "dark" if theme == "dark" else "light")["config"]) == (theme == "dark")
+def test_a_picture_is_drawn_in_dots() -> None:
+    assert picture(hostile(), "png").startswith(b"\x89PNG")

@@ -7,8 +7,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tableturn.tools.charts import wished
-from tableturn.tools.charts.wish import Kind
+from tableturn.tools.charts import Kind, wished
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from tableturn import SQLAgent
 from tableturn.evals.lab.bench.stand_in import sample_database
 from tableturn.tools.basis import basis_of
 from tableturn.tools.database import Schema
+from tableturn.tools.database import dialects as dialects_module
 from tableturn.tools.errors import SQLParseError
 from tableturn.tools.expectation import items_fit, traits
 from tableturn.tools.knowledge import Entry
@@ -55,7 +56,7 @@ _STATEMENTS = (
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     """Count parses of each text, resolutions of each tree against a schema or a part of it, and copies of SELECTs."""
     counts: Work = Counter()
-    parse, resolve, copy = parse_module.parse_tokens, query_module.resolve, exp.Select.__deepcopy__
+    parse, resolve, copy = dialects_module.parse_tokens, query_module.resolve, exp.Select.__deepcopy__
 
     def count_parse(tokens: list[Token], text: str, grammar: Dialect) -> list[exp.Expr | None]:
         counts[f"parse {text}"] += 1
@@ -70,10 +71,10 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
         counts["copy"] += 1
         return copy(self, memo)
 
-    monkeypatch.setattr(parse_module, "parse_tokens", count_parse)
+    monkeypatch.setattr(dialects_module, "parse_tokens", count_parse)
     monkeypatch.setattr(query_module, "resolve", count_resolve)
     monkeypatch.setattr(exp.Select, "__deepcopy__", count_copy)
-    for remembered in (parse_module._remembered, query_module._remembered):
+    for remembered in (dialects_module.read_text, parse_module._remembered, query_module._remembered):
         remembered.cache_clear()
     yield counts
     query_module._remembered.cache_clear()

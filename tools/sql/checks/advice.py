@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ...database.quoting import engine_name, naming
 from ...database.schema import Schema
-from ..keywords import KEYWORDS, fold
+from ..dialects import KEYWORDS, fold
 from ..parse import join_split_operators
 
 _STRING = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"")

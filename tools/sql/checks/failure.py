@@ -10,9 +10,8 @@ from sqlglot import exp
 from ...database.schema import ForeignKey, Schema
 from ...errors import QueryError, QueryErrorKind
 from ...words import did_you_mean, listed, nearest_names
-from ..dialects import Rules
+from ..dialects import Rules, fold
 from ..findings import Finding
-from ..keywords import fold
 from ..query import Query, is_aggregate
 from ..scope import Reference, Scope, Source, outwards
 from .advice import instead_of, syntax_advice
@@ -129,16 +128,14 @@ def _suggested(near: Sequence[str]) -> str:
     return f"use {near[0]}" if len(near) == 1 else did_you_mean(near)
 
 
-def _join_condition(key: ForeignKey, rules: Rules, schema: Schema) -> str:
-    """`a.x = b.y`."""
-    table, ref_table = (rules.shown_table(name, schema) for name in (key.table, key.ref_table))
-    pairs = zip(map(rules.shown, key.columns), map(rules.shown, key.ref_columns), strict=True)
-    return " AND ".join(f"{table}.{column} = {ref_table}.{other}" for column, other in pairs)
-
-
 def _join_path(path: Sequence[ForeignKey], rules: Rules, schema: Schema) -> str:
-    """`ON a.x = b.y and ON b.z = c.w`."""
-    return " and ".join(f"ON {_join_condition(key, rules, schema)}" for key in path)
+    """Return `ON a.x = b.y and ON b.z = c.w`."""
+    conditions: list[str] = []
+    for key in path:
+        table, ref_table = (rules.shown_table(name, schema) for name in (key.table, key.ref_table))
+        pairs = zip(map(rules.shown, key.columns), map(rules.shown, key.ref_columns), strict=True)
+        conditions.append("ON " + " AND ".join(f"{table}.{column} = {ref_table}.{other}" for column, other in pairs))
+    return " and ".join(conditions)
 
 
 def _path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:

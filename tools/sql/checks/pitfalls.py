@@ -11,8 +11,8 @@ from sqlglot import exp
 from ...database.column_kinds import TextForm, filled_texts, text_form
 from ...database.schema import ColumnSchema
 from ...words import listed
+from ..dialects import fold, quote_text
 from ..findings import ColumnValues, Finding
-from ..keywords import fold, quote_text
 from ..query import Query, TableColumn
 from ..scope import Scope, Source
 

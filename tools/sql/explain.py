@@ -7,17 +7,18 @@ with what was asked (revision chain 3.2.1), when no model explains it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from sqlglot import exp
 
-from ...database.schema import Schema
-from ...words import listed, plain_name
-from ..keywords import quote_text
-from ..query import Query, join_conditions, limit_count
-from ..scope import Scope, Source, outwards
-from ..untrusted import analysis
+from ..database.schema import Schema
+from ..words import listed, plain_name, plural
+from .dialects import quote_text
+from .parse import analysis, analysis_or
+from .query import Query, argument_of, join_conditions, limit_count
+from .scope import Scope, Source, outwards
 
 _VERBS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.EQ: ("is", "is not"),
@@ -68,6 +69,8 @@ _COMPOUND = {
     "except": "rows in {} but not in {}",
 }
 
+
+_LONGEST_HEADING = 60
 
 _PLAIN = frozenset({"expressions", "from_", "joins", "where"})
 """Parts of a SELECT that two sides of a compound may share in one sentence."""
@@ -409,8 +412,7 @@ class Explainer:
             (exp.Distinct, lambda node: f"different {self.all_of(node.expressions)}"),
             (exp.Tuple, lambda node: f"({self.all_of(node.expressions)})"),
             (exp.Filter, lambda node: f"{self.say(node.this)} only where {self.say(node.expression.this)}"),
-            (exp.JSONExtract, self._json),
-            (exp.JSONExtractScalar, self._json),
+            ((exp.JSONExtract, exp.JSONExtractScalar), self._json),
             (exp.Round, self._round),
             (exp.Coalesce, lambda node: f"the first known of {self.all_of([node.this, *node.expressions])}"),
             (exp.Cast, lambda node: f"{self.say(node.this)} as {node.args['to'].sql().lower()}"),
@@ -479,15 +481,85 @@ class Explainer:
         if text is None or not core or "%" in core or "_" in core:
             return self._pattern(node, self.say(node.expression), negated)
         verbs = {
-            (True, True): ("starts and ends with", "does not start and end with"),
+            (True, True): ("contains", "does not contain"),
             (True, False): ("ends with", "does not end with"),
             (False, True): ("starts with", "does not start with"),
             (False, False): ("is", "is not"),
         }
-        verbs[True, True] = ("contains", "does not contain")
         verb = verbs[text.startswith("%"), text.endswith("%")][negated]
         return f"{self.say(node.this)} {verb} {quote_text(core)}"
 
     def _pattern(self, node: exp.Like | exp.ILike, pattern: str, negated: bool) -> str:
         negated ^= bool(node.args.get("negate")) and isinstance(node.parent, exp.Escape)
         return f"{self.say(node.this)} {'does not match' if negated else 'matches'} the pattern {pattern}"
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What a result column is called.
+
+    Attributes:
+        words: For people: its own name where it has one.
+        counted: What it counts, as a noun for many (`customers`); empty where it counts nothing that has a name.
+    """
+
+    words: str
+    counted: str = ""
+
+
+def headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading, ...]:
+    """A heading for each column of a query's result.
+
+    Args:
+        sql: One query in the schema's dialect; of what cannot be parsed, the columns keep their names.
+        columns: As the database names them.
+        schema: The database's schema.
+    """
+    return _headings(sql, columns, schema) or tuple(map(Heading, columns))
+
+
+@analysis_or(())
+def _headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading, ...]:
+    query = Query.of(sql, schema.dialect, schema)
+    outputs = query.tree.expressions
+    if not isinstance(query.tree, exp.Select) or len(outputs) != len(columns) or query.tree.is_star:
+        return ()
+    return tuple(_heading(item, name, query) for item, name in zip(outputs, columns, strict=True))
+
+
+def _heading(item: exp.Expr, name: str, query: Query) -> Heading:
+    node = item.unalias()
+    counted = _counted(node, query) if isinstance(node, exp.Count) else ""
+    if isinstance(item, exp.Alias) or isinstance(node, exp.Column):
+        return Heading(name, counted)
+    words = f"number of {counted}" if counted else Explainer(query).say(node).removeprefix("the ")
+    return Heading(name if "`" in words or len(words) > _LONGEST_HEADING else words, counted)
+
+
+def _row_table(scope: Scope, query: Query) -> str:
+    """Return the table that has a row for each row of FROM; empty if there is none.
+
+    Of joined tables it is the one that leads to all others by foreign keys: a row of it meets one of each.
+    """
+    tables = [source.table.name for source in scope.sources if source.table]
+    outer = any(source.side for source in scope.sources)
+    if len(tables) < len(scope.sources) or len(set(tables)) < len(tables) or (len(tables) > 1 and outer):
+        return ""
+    keys = query.schema.foreign_keys
+    led_to = {key.ref_table for key in keys if key.table in tables and key.table != key.ref_table}
+    first = [table for table in tables if table not in led_to]
+    return first[0] if len(first) == 1 else ""
+
+
+def _counted(node: exp.Count, query: Query) -> str:
+    """Return the rows of which table are counted, as a noun; empty if a join or a sub-query gives the rows."""
+    inner, scope = node.this, query.scope(query.tree)
+    assert scope is not None
+    if inner is None or isinstance(inner, exp.Star):
+        table = _row_table(scope, query)
+        return plural(plain_name(table)) if table else ""
+    column = query.column(argument_of(node))
+    if column is None or column.scope is not scope:
+        return ""
+    alone = isinstance(node.this, exp.Distinct) or len(scope.sources) == 1
+    return plural(plain_name(column.table.name)) if column.is_key and alone else ""
