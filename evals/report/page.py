@@ -265,12 +265,10 @@ def _scale(field: str, title: str) -> Spec:
     return {"field": field, "type": "quantitative", "title": title, "scale": {"zero": False}}
 
 
-def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False) -> list[str]:
+def write_report(folders: Sequence[Path], out: Path) -> list[str]:
     """Write one page about finished runs and trials; return how each further one compares with the first.
 
     It asks for nothing from anywhere: style, script and data are in it, and it forbids the rest.
-
-    With `adjudicate` it begins with the answers that somebody has to decide on, instead of with scores.
 
     Raises:
         SettingsError: A folder holds no finished run, or the page cannot be written.
@@ -294,7 +292,6 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
             sections=[*trials, *run_sections(runs)],
             runs=[{"baseline": None, **run["run"]} for run in runs.values()],
             comparisons=compared,
-            adjudicate=adjudicate,
             kinds=get_args(Kind),
             questions=[
                 {

@@ -193,7 +193,7 @@ def read_trial(path: Path) -> list[TrialQuestion]:
             turns = [parse_record(TrialTurn, turn, f"{place}, turn {n}") for n, turn in enumerate(turns, 1)]
         questions.append(parse_record(TrialQuestion, about | {"turns": turns}, place))
     if not questions:
-        raise SettingsError(f"{path} holds no questions: `tableturn trial init` drafts some")
+        raise SettingsError(f"{path} holds no questions")
     check_ids(path, [question.id for question in questions])
     return questions
 
