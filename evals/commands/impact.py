@@ -90,5 +90,3 @@ def _print(change: Change) -> None:
         rows = [", ".join("NULL" if cell is None else str(cell)[:40] for cell in row) for row in first[:_ROWS]]
         more = f" ({held.row_count} rows)" if held.row_count > _ROWS else ""
         say(f"  {name + ':':<8}{' | '.join(rows) + more if held.row_count else 'no rows'}")
-    if change.carried:
-        say(f"  {change.carried}")
