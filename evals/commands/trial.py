@@ -68,8 +68,8 @@ def trial(
     from ..report.page import trial_sections
     from ..runner.progress import RunProgress
     from ..runner.results import short_name
-    from ..trial import TrialOptions, read_trial
-    from ..trial.run import FOUND, ask_questions
+    from ..trial import TrialOptions, read_trial, run_trial
+    from ..trial.run import FOUND
 
     options = TrialOptions(
         db, questions, model, base_url, preset, read_fields(settings), examples, tries, jobs, price, gate
@@ -79,7 +79,7 @@ def trial(
         check_record_file(file)
     asked = read_trial(questions)
     with stopping(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
-        results = ask_questions(asked, options, out, progress)
+        results = run_trial(options, out, progress, asked)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
         about, cost = results["trial"], results["cost"]
         name, n, calls = short_name(about["database"]), about["questions"], cost["calls"]
@@ -127,10 +127,7 @@ def fit(
     db: Annotated[str, typer.Option(help="The database: a path, or a URL.")],
     labels: Annotated[
         Path | None,
-        typer.Option(
-            help="A trial's question file, or JSON lines of question, sql and right. "
-            "Default: the answers that were approved or corrected."
-        ),
+        typer.Option(help="A trial's question file. Default: the answers that were approved or corrected."),
     ] = None,
     alpha: Annotated[
         float, typer.Option(min=0.001, max=0.5, help="The greatest share of wrong answers among trusted ones.")
