@@ -19,7 +19,7 @@ from ...prompts.judge import Kind
 from ...tools.errors import SettingsError
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import show_ex
-from ..datasets.plain import SUFFIXES
+from ..datasets.load import SUFFIXES
 from ..metrics.statistics import Judged, compare, interval
 from ..metrics.summary import percent
 from ..runner.results import hide_passwords, read_results
@@ -163,8 +163,7 @@ def trial_sections(trial: Results) -> list[Section]:
         "wanted": f"at least {_percent(gate['least'])}" if gate else "",
         "in every try": f"{_percent(trial['stable_rate'])} of {tries}",
         "unstable": str(len(trial["unstable"])),
-        "calls": f"{cost['calls']} ({cost['new_replies']} new), "
-        f"{cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}",
+        "calls": f"{cost['calls']}, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}",
         "seconds": f"{trial['seconds']:.1f}, {seconds:.2f} a question",
     }
     sections = [Section("Trial", ("",), [Row(name, (text,)) for name, text in rows.items() if text])]

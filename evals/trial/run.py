@@ -27,7 +27,6 @@ from ..metrics.expected import GOLD_LIMITS, Expected, expected
 from ..metrics.statistics import wilson
 from ..report import write_report
 from ..runner import Listener, run_evaluation
-from ..runner.model import CACHE_FILE, kept_replies
 from ..runner.record import TurnRecord
 from ..runner.results import HISTORY_FILE, RESULTS_FILE, read_results, run_results, used_model, write_results
 from ..runner.run import JOURNAL_FILE, run_settings
@@ -99,13 +98,10 @@ def run_trial(
     if before is not None and "trial" not in before:
         raise SettingsError(f"{out / RESULTS_FILE} is not what `tableturn trial` writes")
     start = time.perf_counter()
-    replies = kept_replies(out / CACHE_FILE)
     judge = TrialJudge(dataset.place(dataset.questions[0].database), turns)
     judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judging=judge)
     results = run_results(spec, dataset, judged, time.perf_counter() - start, rulings_beside(out, None))
     results = _trial_results(results, judged, asked, turns, options, location)
-    # The replies that the model gave in this start.
-    results["cost"]["new_replies"] = kept_replies(out / CACHE_FILE) - replies
     if results["not_asked"]:
         return results
     if before is not None:

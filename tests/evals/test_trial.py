@@ -116,8 +116,7 @@ def test_tries_tell_unstable_questions_and_a_second_trial_asks_nothing_again(lea
         asked = ["--model", "openai:m", "--base-url", server.base_url, "--settings", str(settings), "--tries", "3"]
         told = tableturn(*command, *asked, "--record", "off").stdout
         assert len(server.requests) == calls
-    assert f"calls: {calls} (0 new), " in told
-    assert (first["cost"]["new_replies"], second["cost"]["new_replies"]) == (calls, 0)
+    assert f"calls: {calls}, " in told
     assert [(failed["id"], failed["share"]) for failed in first["failed"]] == [("clubs", pytest.approx(2 / 3))]
     assert first["unstable"] == ["clubs"]
     assert first["stable_rate"] == 0.5
