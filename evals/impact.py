@@ -8,23 +8,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, get_args
 
-from sqlglot import exp
-
 from ..agent.records import plain_cell
-from ..tools.database import Database, Schema, Table
-from ..tools.database.quoting import naming
+from ..tools.database import Database, Table
 from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
 from ..tools.examples import database_identity, open_existing
 from ..tools.knowledge import Entry, read_knowledge
 from ..tools.knowledge.proposals import statements
 from ..tools.record_files import read_lines
-from ..tools.sql import ALL_COLUMNS, Query, used_items
+from ..tools.sql import ALL_COLUMNS, used_items
 from ..tools.words import FUNCTION_WORDS, name_stems, stem, stems
 from .metrics.expected import GOLD_LIMITS, Unfit, expected
 from .runner.record import SHOWN_ROWS
@@ -161,11 +157,11 @@ def read_side(place: str, knowledge: Path | None = None) -> Side:
     return Side(place, tuple(entry for layer in read_knowledge(knowledge) for entry in layer) if knowledge else ())
 
 
-ChangeKind = Literal["same", "error", "rows", "renamed", "broken_before", "unsettled"]
+ChangeKind = Literal["same", "error", "rows", "broken_before", "unsettled"]
 """What becomes of a past answer.
 
 - `same`: the query gives the same rows. `rows`: it gives others.
-- `error`: it no longer runs. `renamed`: nor does that, but the same rows are there under new names.
+- `error`: it no longer runs.
 - `broken_before`: it did not run before either: no change.
 - `unsettled`: only a model can tell, such as for a question that was declined and may be answered now.
 """
@@ -192,17 +188,16 @@ class Change:
     why: str = ""  # in one line; empty if nothing changes
     before: Held | None = None  # what it shows on the old state, first rows; None if that is unknown
     after: Held | None = None  # likewise on the new state; None if it has no rows there
-    carried: str = ""  # for `renamed`, the query with the new names
 
     @property
     def changes(self) -> bool:
         """Whether somebody who asks again gets something else, or nothing."""
-        return self.kind in ("error", "rows", "renamed")
+        return self.kind in ("error", "rows")
 
     def as_json(self) -> dict[str, Any]:
         """Return the change as `--json` prints it."""
         found = asdict(self)
-        return {**found.pop("past"), **found, "sql_after": found.pop("carried")}
+        return {**found.pop("past"), **found}
 
 
 class Replay:
@@ -248,20 +243,14 @@ class Replay:
             return Change(past, "broken_before", str(error))
         first = _hold(old.table)
         # SQLite reads a quoted name that is gone as a text: rows that mean nothing.
-        gone, table = self._find_gone(past.sql), None
+        if gone := self._find_gone(past.sql):
+            return Change(past, "error", gone, first)
         try:
-            table = None if gone else self._after.execute(past.sql, GOLD_LIMITS)
+            table = self._after.execute(past.sql, GOLD_LIMITS)
         except (QueryTimeout, ResultTooLarge) as error:
             return Change(past, "unsettled", str(error), first)
         except QueryError as error:
-            gone = str(error)
-        if table is None:
-            carried = _rewrite(past.sql, *self._schemas)
-            with suppress(QueryError):
-                table = self._after.execute(carried, GOLD_LIMITS) if carried else None
-            if table is None or not old.allows(table):
-                return Change(past, "error", gone, first)
-            return Change(past, "renamed", gone, first, _hold(table), carried)
+            return Change(past, "error", str(error), first)
         if old.allows(table):
             return Change(past, "same", "", first, _hold(table))
         if _BY_CLOCK.search(past.sql):
@@ -285,53 +274,6 @@ class Replay:
             if column != ALL_COLUMNS and table not in tables and after.column(table, column) is None
         }
         return "; ".join([*(f"the table {name} is gone" for name in sorted(tables)), *sorted(columns)])
-
-
-def _rewrite(sql: str, before: Schema, after: Schema) -> str:
-    """Return a query with the names that things seem to have now: a guess by form, to be confirmed by equal rows.
-
-    Empty if nothing that it reads was renamed, or it cannot be read.
-    """
-    tables: dict[str, str] = {}
-    columns: dict[tuple[str, str], str] = {}
-    added = [table for table in after.tables if before.table(table.name) is None]
-    for table in before.tables:
-        if now := after.table(table.name):
-            # Columns that are gone are, in their order, the new ones of the same type, if there are as many.
-            sides = ((table.columns, now), (now.columns, table))
-            for kind in {column.type.lower() for column in table.columns}:
-                gone, new = (
-                    [one.name for one in ours if one.type.lower() == kind and other.column(one.name) is None]
-                    for ours, other in sides
-                )
-                if len(gone) == len(new):
-                    columns |= {(table.name, name): other for name, other in zip(gone, new, strict=True)}
-        else:
-            # A table that is gone is the only new one with the same columns.
-            old, *others = ({one.name.lower() for one in each.columns} for each in (table, *added))
-            if others.count(old) == 1:
-                tables[table.name] = added[others.index(old)].name
-    try:
-        query = Query.of(sql, before.dialect, before)
-        references, scopes = query.resolution.references, query.scopes
-    except SQLParseError:
-        return ""
-    edit = query.edit()
-    renamed: list[tuple[exp.Expr, str]] = []
-    for reference in references:
-        table = reference.source.table if reference.source else None
-        if table and reference.kind == "column" and (table.name, reference.column) in columns:
-            renamed.append((edit.of(reference.node), columns[table.name, reference.column]))
-    for source in (source for scope in scopes for source in scope.sources):
-        if source.table and source.table.name in tables and isinstance(source.node, exp.Table):
-            node = edit.of(source.node)
-            if not node.alias:
-                node.set("alias", exp.TableAlias(this=node.this.copy()))
-            node.set("db", None)
-            renamed.append((node, tables[source.table.name]))
-    for node, name in renamed:
-        node.set("this", exp.to_identifier(name, quoted=not naming(before.dialect).is_plain(name)))
-    return edit.sql if renamed else ""
 
 
 def _hold(table: Table) -> Held:

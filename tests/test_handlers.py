@@ -75,7 +75,7 @@ LISTED = {
     "evals/lab/bench/translate.py:translate": f"sqlglot on a gold query: {FOREIGN}",
     "evals/datasets/load.py:Layout.questions": FILE,
     "evals/impact.py:read_history": FILE,
-    "evals/datasets/plain.py:read_predictions": FILE,
+    "evals/datasets/load.py:read_predictions": FILE,
     "evals/metrics/judging.py:BirdJudge.judge": "sqlite3's errors, one of them for a text with NUL",
     "evals/official/exact_match.py:parse": "wherever the official evaluator fails on a text, it counts as unreadable",
     "evals/official/exact_match.py:read_foreign_key_maps": FILE,

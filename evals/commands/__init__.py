@@ -8,8 +8,6 @@ from __future__ import annotations
 import typer
 
 from . import evaluate, judge, trial
-from .experiment import experiment
-from .impact import impact
 from .options import LABORATORY, add_removed, in_laboratory
 
 EVALUATE = "Evaluate"
@@ -17,7 +15,7 @@ EVALUATE = "Evaluate"
 
 app = typer.Typer()
 app.add_typer(evaluate.app, name="eval", rich_help_panel=EVALUATE)
-for command in (evaluate.score, evaluate.report, impact, evaluate.models, experiment):
+for command in (evaluate.score, evaluate.report, evaluate.impact, evaluate.models, evaluate.experiment):
     app.command(rich_help_panel=EVALUATE)(command)
 app.add_typer(judge.app, name="judge", rich_help_panel=EVALUATE)
 app.add_typer(trial.app, name="trial", rich_help_panel=EVALUATE)

@@ -1,11 +1,12 @@
-"""`tableturn eval`, `score`, `report` and `models`: runs over questions, and what they showed."""
+"""`tableturn eval`, `score`, `report`, `models`, `experiment` and `impact`: questions asked, and what it showed."""
 
 from __future__ import annotations
 
 import json
 import time
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -31,6 +32,10 @@ from .options import (
     removed_option,
     stopping,
 )
+
+if TYPE_CHECKING:
+    from ..impact import Change
+
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -235,3 +240,147 @@ def models(
 data_app = typer.Typer(hidden=True)
 add_removed(data_app, "data check", "`tableturn score` names what cannot be judged, and databases without rows")
 add_removed(data_app, "data disputes", in_laboratory("disputes DATASET"))
+
+
+def experiment(
+    name: Annotated[str | None, typer.Argument(help="The experiment; without it, all are listed.")] = None,
+    model: ModelOption = None,
+    model_for: Annotated[
+        list[str] | None, typer.Option(help="ROW=MODEL: another model for the row with this name; repeatable.")
+    ] = None,
+    base_url: BaseUrlOption = None,
+    annotator: AnnotatorOption = None,
+    examples: ExamplesOption = None,
+    embedding: EmbeddingOption = "hashed",
+    suites: Annotated[Path | None, typer.Option(help="Folder of test suites, for measuring TS.")] = None,
+    jobs: JobsOption = 4,
+    out: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("experiments"),
+    data: DataOption = None,
+    split: Annotated[
+        str | None, typer.Option(help="The dataset to use instead of the paper's, such as mini_dev.")
+    ] = None,
+    limit: LimitOption = None,
+    without: WithoutOption = None,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="How often to run each row, with different seeds; prints mean and deviation.")
+    ] = 1,
+    html: Annotated[bool, removed_option("`tableturn report` writes a page about the folders of the runs")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Repeat a table or figure of a paper and show its numbers beside ours; judged as in the papers.
+
+    Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 0.
+    """
+    from ..experiments import NotRun, Setup, experiment_names, measure, read_experiment
+    from ..experiments.measure import compare_figure, remarks, row_name
+    from ..runner import RunSpec
+    from ..runner.progress import RunProgress
+
+    if name is None:
+        for known in experiment_names():
+            say(f"{known:<18} {read_experiment(known).title}")
+        return
+    chosen = read_experiment(name)
+    options = RunSpec(
+        "", split or "", model, limit=limit, without=tuple(without or ()), examples=examples, base_url=base_url,
+        embedding=embedding, annotator=annotator,
+    )  # fmt: skip
+    setup = Setup(options, data, suites, jobs, repeats, chosen.models(model_for or ()))
+    try:
+        rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
+    except NotRun as reason:
+        ended = {"name": name, "title": chosen.title, "rows": [], "not_run": str(reason)}
+        say(json.dumps(ended) if as_json else f"{chosen.title}\nnot run: {reason}")
+        return
+    said = remarks(chosen, setup, rows)
+    if as_json:
+        told = {"name": name, "title": chosen.title, "rows": [asdict(row) for row in rows], "remarks": said}
+        say(json.dumps(told))
+        return
+    say(f"{chosen.title}\n(paper / here)")
+    width = max(10, *map(len, chosen.shown))
+    for row in rows:
+        say(row_name(row))
+        for figure in chosen.shown:
+            say(f"  {figure:<{width}} {compare_figure(row, figure, 6)}")
+    for line in said:
+        say(line)
+    if suites is None and any(figure.endswith("ts") for figure in chosen.shown):
+        warn("TS is not run: it needs --suites DIR, which `python -m tableturn.evals.lab suite build --out DIR` makes")
+
+
+_ROWS = 3
+"""The number of rows of each side that the terminal shows."""
+
+_Removed = Annotated[
+    str | None, removed_option("hold the trial or run again with the other model, and give both to `tableturn report`")
+]
+"""An option of 0.2 by which a model was asked."""
+
+
+def impact(
+    before: Annotated[str, typer.Option(help="The old state: a database, by its path or URL.")],
+    after: Annotated[str, typer.Option(help="The new state: likewise.")],
+    history: Annotated[
+        list[Path] | None,
+        typer.Option(help="Past answers: an audit trail, SQL, or the folder of a trial or a run; repeatable."),
+    ] = None,
+    examples: ExamplesOption = None,
+    embedding: EmbeddingOption = "hashed",
+    knowledge_before: Annotated[Path | None, typer.Option(help="The old state's knowledge file.")] = None,
+    knowledge_after: Annotated[Path | None, typer.Option(help="The new state's knowledge file.")] = None,
+    model: _Removed = None,
+    base_url: _Removed = None,
+    again: Annotated[bool, removed_option("hold the trial or run again, and give both to `tableturn report`")] = False,
+    preset: _Removed = None,
+    settings: _Removed = None,
+    gate: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of past answers stays the same.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Replay verified queries, trials, runs and the audit trail: which past answers would change?
+
+    What only a model can settle does not count as staying for --gate.
+    """
+    from ...tools.database import Database
+    from ...tools.errors import SettingsError
+    from ..impact import impact as replayed
+    from ..impact import read_examples_of, read_history, read_side
+
+    old, new = read_side(before, knowledge_before), read_side(after, knowledge_after)
+    past = [answer for path in history or () for answer in read_history(path)]
+    if examples is not None:
+        with Database.open(old.database) as database:
+            past += read_examples_of(database, examples, embedding)
+    if not past:
+        raise SettingsError("there are no past answers to replay: name some with --history or --examples")
+    found = replayed(old, new, past)
+    shown = found.as_json()
+    met = gate is None or (found.kept is not None and found.kept >= gate)
+    if as_json:
+        say(json.dumps({**shown, "gate": None if gate is None else {"least": gate, "met": met}}))
+    else:
+        for change in [*found.changed, *(change for change in found.changes if change.kind == "unsettled")]:
+            _print(change)
+        counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in shown["counts"].items() if count)
+        say(f"{shown['answers']} past answers: {counts}")
+    if not met:
+        warn(f"below the gate of {100 * (gate or 0):g} % of past answers that stay as they were")
+        raise typer.Exit(1)
+
+
+def _print(change: Change) -> None:
+    past = change.past
+    about = ", ".join(part for part in (past.user, past.time, past.source) if part)
+    what = "only a model can tell" if change.kind == "unsettled" else change.kind
+    say(f"{past.question or past.sql} ({about})\n  {what}: {change.why}")
+    for name, held, other in (("before", change.before, change.after), ("now", change.after, change.before)):
+        if held is None or change.kind == "unsettled":
+            continue
+        # The rows that the other side lacks, else the first ones.
+        there = set(other.rows) if other else set[object]()
+        first = [row for row in held.rows if row not in there] or held.rows
+        rows = [", ".join("NULL" if cell is None else str(cell)[:40] for cell in row) for row in first[:_ROWS]]
+        more = f" ({held.row_count} rows)" if held.row_count > _ROWS else ""
+        say(f"  {name + ':':<8}{' | '.join(rows) + more if held.row_count else 'no rows'}")

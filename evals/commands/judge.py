@@ -11,7 +11,7 @@ import typer
 from ...agent.options import BaseUrlOption, SettingsOption
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
-from .options import DataOption, JobsOption, ModelOption, VerdictsOption, read_fields
+from .options import DataOption, JobsOption, ModelOption, VerdictsOption, add_removed, read_fields
 
 if TYPE_CHECKING:
     from ...prompts.judge import Opinion, Word
@@ -93,32 +93,12 @@ def run(
         raise typer.Exit(1)
 
 
-@app.command("review")
-def review(
-    folder: RunArgument,
-    verdicts: VerdictsOption = None,
-    page: Annotated[
-        Path | None, typer.Option(help="The page to write, on which the cases are decided; required.")
-    ] = None,
-    by: Annotated[str, typer.Option(hidden=True)] = "",
-    data: DataOption = None,
-) -> None:
-    """Write a page with the undecided disagreements; `judge accept` reads the decisions that it downloads."""
-    from ..adjudication.judging import FinishedRun
-    from ..report import write_report
-
-    if page is None:
-        raise SettingsError(f"`judge review` at a terminal was removed: write a page, with --page FILE, for {folder}")
-    finished = FinishedRun.read(folder, data, verdicts)
-    finished.judged_again()
-    write_report([folder], page, adjudicate=True)
-    undecided = sum(outcome.verdict is None for outcome in finished.disagreements().values())
-    say(f"{page}: {undecided} to decide")
+add_removed(app, "judge review", "`tableturn report RUN` writes a page on which the answers to decide are decided")
 
 
 @app.command("accept")
 def accept(
-    decisions: Annotated[Path, typer.Argument(help="The file of decisions from a page of `judge review` or `report`.")],
+    decisions: Annotated[Path, typer.Argument(help="The file of decisions from a page of `tableturn report`.")],
     folder: Annotated[
         Path | None, typer.Option("--run", help="Folder of the run; its scores by verdict are counted again.")
     ] = None,

@@ -18,8 +18,10 @@ from .options import (
     JsonOption,
     ModelOption,
     RecordOption,
+    add_removed,
     print_sections,
     read_fields,
+    removed_option,
     stopping,
 )
 
@@ -33,9 +35,7 @@ app = typer.Typer(invoke_without_command=True)
 def trial(
     context: typer.Context,
     db: Annotated[str | None, typer.Option(help="The database: a path, or a URL; required.")] = None,
-    questions: Annotated[
-        Path | None, typer.Option(help="The question file; `trial init` drafts one; required.")
-    ] = None,
+    questions: Annotated[Path | None, typer.Option(help="The question file; required.")] = None,
     model: ModelOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,
@@ -63,15 +63,13 @@ def trial(
         return
     if db is None or questions is None:
         missing = "--db" if db is None else "--questions"
-        raise typer.BadParameter(
-            f"a trial needs {missing}; `tableturn trial init` drafts questions", param_hint=missing
-        )
+        raise typer.BadParameter(f"a trial needs {missing}", param_hint=missing)
     from ...agent.model.record import Record, add_record, check_record_file, record_file
     from ..report.page import trial_sections
     from ..runner.progress import RunProgress
     from ..runner.results import short_name
-    from ..trial import TrialOptions, read_trial
-    from ..trial.run import FOUND, ask_questions
+    from ..trial import TrialOptions, read_trial, run_trial
+    from ..trial.run import FOUND
 
     options = TrialOptions(
         db, questions, model, base_url, preset, read_fields(settings), examples, tries, jobs, price, gate
@@ -81,7 +79,7 @@ def trial(
         check_record_file(file)
     asked = read_trial(questions)
     with stopping(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
-        results = ask_questions(asked, options, out, progress)
+        results = run_trial(options, out, progress, asked)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
         about, cost = results["trial"], results["cost"]
         name, n, calls = short_name(about["database"]), about["questions"], cost["calls"]
@@ -107,23 +105,6 @@ def trial(
         raise typer.Exit(1)
 
 
-@app.command()
-def init(
-    db: Annotated[str, typer.Option(help="The database: a path, or a URL.")],
-    from_log: Annotated[Path | None, typer.Option(help="SQL statements, or JSON lines with sql and question.")] = None,
-    knowledge: Annotated[Path | None, typer.Option(help="A YAML file with terms and metrics.")] = None,
-    out: Annotated[Path, typer.Option(help="The question file to write.")] = Path("own.yaml"),
-) -> None:
-    """Draft a question file from a log of queries, a knowledge file, or both."""
-    from ...tools.database import Database
-    from ..trial.draft import draft, write_draft
-
-    with Database.open(db) as database:
-        drafts = draft(database, from_log, knowledge)
-    write_draft(drafts, out)
-    say(f"{out}: {len(drafts)} questions to go over; then: tableturn trial --db {db} --questions {out}")
-
-
 @app.command("schema")
 def schema() -> None:
     """Print the JSON schema of a question file."""
@@ -131,6 +112,8 @@ def schema() -> None:
 
     say(json.dumps(trial_schema(), indent=2))
 
+
+add_removed(app, "trial init", "write `- question: ...` and `sql: ...`, with a query of your own, for each question")
 
 trust_app = typer.Typer(
     help="Mark answers as trusted, with a limit on how many are wrong, from labelled questions of your own."
@@ -144,10 +127,7 @@ def fit(
     db: Annotated[str, typer.Option(help="The database: a path, or a URL.")],
     labels: Annotated[
         Path | None,
-        typer.Option(
-            help="A trial's question file, or JSON lines of question, sql and right. "
-            "Default: the answers that were approved or corrected."
-        ),
+        typer.Option(help="A trial's question file. Default: the answers that were approved or corrected."),
     ] = None,
     alpha: Annotated[
         float, typer.Option(min=0.001, max=0.5, help="The greatest share of wrong answers among trusted ones.")
@@ -189,38 +169,31 @@ def fit(
         raise typer.Exit(1)
 
 
+_Removed = Annotated[str | None, removed_option("`tableturn doctor` says whether a bound holds now, and why not")]
+
+
 @trust_app.command()
 def show(
-    db: Annotated[str | None, typer.Option(help="The database whose bound to check.")] = None,
-    model: ModelOption = None,
-    preset: PresetOption = None,
-    settings: SettingsOption = None,
-    base_url: BaseUrlOption = None,
     trust: TrustOption = None,
+    db: _Removed = None,
+    model: _Removed = None,
+    preset: _Removed = None,
+    settings: _Removed = None,
+    base_url: _Removed = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show which bounds are set, the labels behind them, and whether they still apply."""
-    from ...agent.evidence.trust import fault, find_bound, read_bounds
-    from ..trial import TrialOptions
-    from ..trial.trusting import open_agent, state_of
+    """Show which bounds are set, and the labels behind them."""
+    from ...agent.evidence.trust import read_bounds
 
-    fields = read_fields(settings)
-    path = _trust_file(trust, fields)
-    bounds: list[tuple[Bound, str | None]] = [(bound, None) for bound in read_bounds(path)]
-    if db is not None:
-        with open_agent(TrialOptions(db, Path(), model, base_url, preset, fields)) as agent:
-            identity, name, now = state_of(agent)
-        own = find_bound(read_bounds(path), identity, name)
-        bounds = [(own, fault(own, now))] if own else []
+    path = _trust_file(trust, {})
+    bounds = read_bounds(path)
     if as_json:
-        say(json.dumps([{**asdict(bound), "withdrawn": why} for bound, why in bounds]))
+        say(json.dumps([asdict(bound) for bound in bounds]))
         return
     if not bounds:
-        say(f"nothing in {path} for this: `tableturn trust fit` sets bounds")
-    for bound, why in bounds:
+        say(f"nothing in {path}: `tableturn trust fit` sets bounds")
+    for bound in bounds:
         say(_tell(bound))
-        if why:
-            say(f"  now {why}")
 
 
 def _trust_file(given: Path | None, fields: dict[str, object]) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..datasets.plain import read_predictions
+from ..datasets.load import read_predictions
 from .judging import BirdJudge, OfficialJudge, StrictJudge, Verdict, official_judge
 from .summary import Scores, Summary, as_json, summarize
 

@@ -1,11 +1,10 @@
-"""The one page of runs and trials: tables, pictures drawn by Vega-Lite, and every question.
+"""The one page of runs and trials: tables, and every question.
 
 The terminal shows the same tables.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,15 +14,12 @@ from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from ...prompts.judge import Kind
-from ...tools.charts import Spec
-from ...tools.charts.render import can_render, picture
 from ...tools.errors import SettingsError
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import show_ex
-from ..datasets.plain import SUFFIXES
+from ..datasets.load import SUFFIXES
 from ..metrics.statistics import Judged, compare, interval
 from ..metrics.summary import percent
 from ..runner.results import hide_passwords, read_results
@@ -43,12 +39,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """A table of a page, and its picture."""
+    """A table of a page."""
 
     title: str
     columns: Sequence[str]  # names of all but the first
     rows: Sequence[Row] = ()  # without any, the section is left out
-    picture: str = ""  # an SVG element
 
 
 def run_sections(runs: Mapping[str, Results]) -> list[Section]:
@@ -82,7 +77,7 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     return [
         Section("Scores", names, [row for row in rows if not row.bars or any(bar is not None for bar in row.bars)]),
         *(Section(title, names, _group_rows([one[group] for one in scores])) for title, group in groups.items()),
-        _attempt_section(names, questions),
+        Section("EX by attempt", names, _attempt_rows(questions)),
         Section("Declining and asking back", names, _outcome_rows(found)),
         Section("Where accuracy was lost", names, _error_rows(questions)),
         Section("Cost", names, _cost_rows(found) if all(questions) else ()),
@@ -143,23 +138,15 @@ def _cost_rows(runs: Sequence[Results]) -> list[Row]:
     ]
 
 
-def _attempt_section(names: Sequence[str], runs: Sequence[Sequence[Mapping[str, Any]]]) -> Section:
-    """Show convergence: EX if every turn had stopped at its nth attempt (revision chain, figure 3)."""
+def _attempt_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Row]:
+    """Return convergence: EX if every turn had stopped at its nth attempt (revision chain, figure 3)."""
     judged = [[q["attempts_right"] for q in run if q["ex"] is not None and q["golds"]] for run in runs]
-    most = max((len(attempts) for run in judged for attempts in run), default=0)
     rows: list[Row] = []
-    points: list[dict[str, Any]] = []
-    for n in range(1, most + 1):
-        shares = [
-            fmean(bool(attempts) and attempts[min(n, len(attempts)) - 1] is True for attempts in run) if run else None
-            for run in judged
-        ]
-        rows.append(Row(f"after attempt {n}", tuple(map(percent, shares)), tuple(shares)))
-        points += [
-            {"curve": name, "x": n, "y": 100 * (share or 0.0)} for name, share in zip(names, shares, strict=True)
-        ]
-    title = "EX by attempt"
-    return Section(title, names, rows, draw_lines(title, "attempt", points) if most > 1 else "")
+    for n in range(1, max((len(attempts) for run in judged for attempts in run), default=0) + 1):
+        ends = [[attempts[:n][-1:] == [True] for attempts in run] for run in judged]
+        shares = tuple(fmean(run) if run else None for run in ends)
+        rows.append(Row(f"after attempt {n}", tuple(map(percent, shares)), shares))
+    return rows
 
 
 def trial_sections(trial: Results) -> list[Section]:
@@ -176,8 +163,7 @@ def trial_sections(trial: Results) -> list[Section]:
         "wanted": f"at least {_percent(gate['least'])}" if gate else "",
         "in every try": f"{_percent(trial['stable_rate'])} of {tries}",
         "unstable": str(len(trial["unstable"])),
-        "calls": f"{cost['calls']} ({cost['new_replies']} new), "
-        f"{cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}",
+        "calls": f"{cost['calls']}, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}",
         "seconds": f"{trial['seconds']:.1f}, {seconds:.2f} a question",
     }
     sections = [Section("Trial", ("",), [Row(name, (text,)) for name, text in rows.items() if text])]
@@ -216,61 +202,10 @@ def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], Jud
     }
 
 
-_NAMESPACES = re.compile(r'\sxmlns(:xlink)?="[^"]*"')
-"""What an SVG element within a page does not need."""
-
-Values = Sequence[Mapping[str, Any]]
-
-_AXIS = {f"{part}Color": "currentColor" for part in ("domain", "label", "tick", "title")}
-_STYLE: Spec = {
-    "background": None,
-    "font": "system-ui, sans-serif",
-    "axis": {**_AXIS, "gridColor": "#8884", "labelLimit": 320, "titleFontWeight": "normal"},
-    "legend": {"labelColor": "currentColor", "orient": "top", "labelLimit": 320, "columns": 1, "symbolOpacity": 1},
-    "view": {"stroke": None},
-    "range": {"category": ["#3b7dd8", "#d98a1f", "#9a5fc9", "#2f9e6e", "#b0517e", "#8a8a8a"]},
-}
-"""In the colour of the page's text, so that one picture stands on a light and on a dark ground."""
-
-
-def draw(spec: Spec, title: str) -> Markup:
-    """Return a chart as an SVG element; empty where the extra `charts` is not installed: tables say the same."""
-    if not can_render():
-        return Markup("")
-    svg = picture({**spec, "config": _STYLE}, "svg").decode()
-    named = Markup('<svg role="img" aria-label="{}"').format(title)
-    return Markup(_NAMESPACES.sub("", svg).replace("<svg", named, 1))  # noqa: S704 - Vega escapes what it draws
-
-
-def draw_lines(title: str, axis: str, values: Values) -> Markup:
-    """Draw curves of percentages over an axis; a value has `curve`, `x` and `y`."""
-    across = _scale("x", axis) | {
-        "axis": {"values": sorted({value["x"] for value in values}), "labelExpr": "datum.value"}
-    }
-    curves = list(dict.fromkeys(value["curve"] for value in values))
-    colour = {"field": "curve", "type": "nominal", "title": None, "scale": {"domain": curves}}
-    return draw(
-        {
-            "data": {"values": list(values)},
-            "width": 340,
-            "height": 200,
-            "mark": {"type": "line", "point": True},
-            "encoding": {"x": across, "y": _scale("y", f"{title}, percent"), "color": colour},
-        },
-        title,
-    )
-
-
-def _scale(field: str, title: str) -> Spec:
-    return {"field": field, "type": "quantitative", "title": title, "scale": {"zero": False}}
-
-
-def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False) -> list[str]:
+def write_report(folders: Sequence[Path], out: Path) -> list[str]:
     """Write one page about finished runs and trials; return how each further one compares with the first.
 
     It asks for nothing from anywhere: style, script and data are in it, and it forbids the rest.
-
-    With `adjudicate` it begins with the answers that somebody has to decide on, instead of with scores.
 
     Raises:
         SettingsError: A folder holds no finished run, or the page cannot be written.
@@ -294,7 +229,6 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
             sections=[*trials, *run_sections(runs)],
             runs=[{"baseline": None, **run["run"]} for run in runs.values()],
             comparisons=compared,
-            adjudicate=adjudicate,
             kinds=get_args(Kind),
             questions=[
                 {

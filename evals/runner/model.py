@@ -6,7 +6,6 @@ import json
 import sqlite3
 import threading
 from collections.abc import Awaitable, Mapping, Sequence
-from contextlib import closing
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,10 +67,6 @@ class ReplyCache(BaseCache):
         """Forget everything."""
         self._execute("DELETE FROM reply")
 
-    def size(self) -> int:
-        """Return how many replies are kept."""
-        return self._execute("SELECT count(*) FROM reply")[0][0]
-
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
@@ -87,14 +82,6 @@ def _key(prompt: str, llm_string: str) -> tuple[str, str]:
     question = _question.get(None)
     attempt = f" (try {question.repeat})" if question and question.repeat else ""
     return json.dumps(messages), llm_string + attempt
-
-
-def kept_replies(path: Path) -> int:
-    """Return how many replies a file keeps; 0 if there is no file."""
-    if not path.exists():
-        return 0
-    with closing(ReplyCache(path)) as cache:
-        return cache.size()
 
 
 @dataclass

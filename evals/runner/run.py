@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Coroutine, Generator, Iterator
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -17,7 +17,6 @@ from langchain_core.caches import BaseCache
 
 from ...agent import Settings, make_settings
 from ...tools.errors import ModelError, SettingsError, TableturnError
-from ..baselines import baseline_settings
 from ..closing import Closing
 from ..datasets import Dataset, Question
 from ..metrics import StrictJudge, Verdict
@@ -99,6 +98,28 @@ def _whole_lines(path: Path) -> bytes:
     return content[: content.rfind(b"\n") + 1]
 
 
+_ONE_REQUEST: Mapping[str, Any] = {
+    "rephrase": "never",
+    "simplify": False,
+    "reason": "off",
+    "values": 0,
+    "base_sql": False,
+    "candidates": 1,
+    "max_attempts": 1,
+}
+
+BASELINES: Mapping[str, Mapping[str, Any]] = {
+    "zero-shot": {**_ONE_REQUEST, "examples": "none"},
+    "random-examples": {**_ONE_REQUEST, "examples": "random"},
+    "random-dialogues": {},
+    "langchain": {},
+}
+"""The agent's settings that make each baseline; the run's own settings override them.
+
+Of one without any, a module of `baselines` answers instead, by its `make(dataset, model, settings, history)`.
+"""
+
+
 def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
     """Return the preset with the run's own fields.
 
@@ -110,7 +131,9 @@ def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
     if spec.preset in (None, "full"):
         fields["conventions"] = "benchmark"
     if spec.baseline is not None:
-        fields |= baseline_settings(spec.baseline)
+        if spec.baseline not in BASELINES:
+            raise SettingsError(f"no baseline is called {spec.baseline!r}; known: {', '.join(BASELINES)}")
+        fields |= BASELINES[spec.baseline]
     fields |= spec.settings
     if is_replay(spec.model):
         # A model that describes schemas can be asked beside replayed queries.
@@ -126,7 +149,7 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotation
     else:
         model = kept_model(spec.model, spec.base_url, settings, cache)
     if spec.baseline:
-        own = not baseline_settings(spec.baseline)
+        own = not BASELINES[spec.baseline]
         module = import_module(f"..baselines.{spec.baseline.replace('-', '_')}", __package__) if own else None
         if model is None:
             # The built-in translator reads neither prompts nor examples: baselines would differ in name only.

@@ -15,7 +15,7 @@ from ...tools.database import Table
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_records
 from ...tools.words import name_stems
-from ..datasets.plain import Queries, Text, check_ids
+from ..datasets.load import Queries, Text, check_ids
 from ..records import parse_record
 
 _NUMBER = r"[-+]?\d[\d,_ ]*(?:\.\d+)?|[-+]?\.\d+"
@@ -193,7 +193,7 @@ def read_trial(path: Path) -> list[TrialQuestion]:
             turns = [parse_record(TrialTurn, turn, f"{place}, turn {n}") for n, turn in enumerate(turns, 1)]
         questions.append(parse_record(TrialQuestion, about | {"turns": turns}, place))
     if not questions:
-        raise SettingsError(f"{path} holds no questions: `tableturn trial init` drafts some")
+        raise SettingsError(f"{path} holds no questions")
     check_ids(path, [question.id for question in questions])
     return questions
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import Any
 
 from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
@@ -27,7 +27,6 @@ from ..metrics.expected import GOLD_LIMITS, Expected, expected
 from ..metrics.statistics import wilson
 from ..report import write_report
 from ..runner import Listener, run_evaluation
-from ..runner.model import CACHE_FILE, kept_replies
 from ..runner.record import TurnRecord
 from ..runner.results import HISTORY_FILE, RESULTS_FILE, read_results, run_results, used_model, write_results
 from ..runner.run import JOURNAL_FILE, run_settings
@@ -47,8 +46,6 @@ _DATASET = "trial "
 
 _DID = {"needs_clarification": "it asked back", "unanswerable": "it declined", "failed": "it failed"}
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True)
 class TrialOptions:
@@ -67,12 +64,14 @@ class TrialOptions:
     gate: float | None = None  # the least share of questions that must pass; None for no gate
 
 
-def run_trial(options: TrialOptions, out: Path, listener: Listener) -> dict[str, Any]:
+def run_trial(
+    options: TrialOptions, out: Path, listener: Listener, questions: Sequence[TrialQuestion] | None = None
+) -> dict[str, Any]:
     """Ask every question as often as wanted, judge the answers, and write results and a page.
 
     A trial that was interrupted goes on where it was when it is started again with the same folder; one that is done is
     held again, and compared with the last. The folder has `results.json`, which is returned, `previous.json`,
-    `history.jsonl`, `report.html`, and every reply of the model.
+    `history.jsonl`, `report.html`, and every reply of the model. `questions` need not be in a file.
 
     Raises:
         SettingsError: The question file or a setting is wrong, or the folder holds something else.
@@ -80,16 +79,10 @@ def run_trial(options: TrialOptions, out: Path, listener: Listener) -> dict[str,
         ModelError: The model cannot be set up.
         RunStopped: The model could not be asked several questions in a row.
     """
-    return ask_questions(read_trial(options.questions), options, out, listener)
-
-
-def ask_questions(
-    questions: Sequence[TrialQuestion], options: TrialOptions, out: Path, listener: Listener
-) -> dict[str, Any]:
-    """Run a trial, as `run_trial` does, with questions that need not be in a file."""
+    asked = read_trial(options.questions) if questions is None else questions
     with Database.open(options.database) as database:
         location = database.location
-    dataset, turns = trial_dataset(questions, options.database, options.tries)
+    dataset, turns = trial_dataset(asked, options.database, options.tries)
     about = {name: getattr(options, name) for name in ("model", "preset", "settings", "examples", "base_url")}
     spec = RunSpec(_DATASET + location, "all", **about)
     run_settings(spec, dataset)
@@ -105,13 +98,10 @@ def ask_questions(
     if before is not None and "trial" not in before:
         raise SettingsError(f"{out / RESULTS_FILE} is not what `tableturn trial` writes")
     start = time.perf_counter()
-    replies = kept_replies(out / CACHE_FILE)
     judge = TrialJudge(dataset.place(dataset.questions[0].database), turns)
     judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judging=judge)
     results = run_results(spec, dataset, judged, time.perf_counter() - start, rulings_beside(out, None))
-    results = _trial_results(results, judged, questions, turns, options, location)
-    # The replies that the model gave in this start.
-    results["cost"]["new_replies"] = kept_replies(out / CACHE_FILE) - replies
+    results = _trial_results(results, judged, asked, turns, options, location)
     if results["not_asked"]:
         return results
     if before is not None:
@@ -274,11 +264,11 @@ def _outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
 def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """Compare two trials, question by question.
 
-    A question is the same by its id and words, else by its words alone: without ids, numbers move with what is put in
-    between. One whose words or turns were changed counts as another question.
+    A question is the same by its words: without ids, numbers move with what is put in between. One whose words or
+    turns were changed counts as another question.
     """
-    old, new = _outcomes(before), _outcomes(now)
-    same = [(a, b) for b, a in paired(new, old, itemgetter("id", "question"), itemgetter("question"))]
+    old, new = map(_by_words, (before, now))
+    same = [(old[words], question) for words, question in new.items() if words in old]
     changes = [
         {
             **{name: b[name] for name in ("id", "question", "why")},
@@ -290,8 +280,8 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
         if a["share"] is not None and b["share"] is not None
     ]
     left = {
-        word: [question for question in questions if not any(question is pair[side] for pair in same)]
-        for side, word, questions in ((1, "added", new), (0, "removed", old))
+        "added": [question for words, question in new.items() if words not in old],
+        "removed": [question for words, question in old.items() if words not in new],
     }
     answers = [[(record["id"], record["sql"], record["ex"]) for record in side["questions"]] for side in (before, now)]
     about = {name: before["trial"][name] for name in ("model", "database")}
@@ -310,19 +300,11 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def paired(before: Sequence[T], after: Sequence[T], *keys: Callable[[T], Hashable]) -> list[tuple[T, T]]:
-    """Return what is in both, in the order of `before`, each thing once.
-
-    A key makes two things the same; a later key is for those that earlier ones leave over.
-    """
-    found: dict[int, T] = {}
-    left = list(after)
-    for key in keys:
-        waiting: dict[Hashable, deque[T]] = defaultdict(deque)
-        for thing in left:
-            waiting[key(thing)].append(thing)
-        for place, thing in enumerate(before):
-            if place not in found and waiting[key(thing)]:
-                found[place] = waiting[key(thing)].popleft()
-        left = [thing for things in waiting.values() for thing in things]
-    return [(before[place], found[place]) for place in sorted(found)]
+def _by_words(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
+    """Return each question by its words, and how many of the same words came before it."""
+    seen: Counter[str] = Counter()
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for question in _outcomes(results):
+        found[question["question"], seen[question["question"]]] = question
+        seen[question["question"]] += 1
+    return found

@@ -122,11 +122,7 @@ def test_a_reply_that_cannot_be_read_leaves_it_unclear_and_a_server_that_is_down
     assert {found.verdict for found in read_rulings(run / "verdicts.jsonl")} == {"unclear"}
 
 
-def test_a_page_gives_decisions_that_are_taken_in(run: Path, tmp_path: Path) -> None:
-    page = tmp_path / "review.html"
-    done = runner.invoke(app, ["judge", "review", str(run), "--page", str(page)])
-    assert "2 to decide" in done.output
-    assert 'by("outcome").value = "open"' in page.read_text()
+def test_decisions_of_a_page_are_taken_in(run: Path, tmp_path: Path) -> None:
     decision = Ruling(dataset="spider", id="2", question=QUESTIONS[2][0], sql=REPEATED, verdict="right")
     decisions = tmp_path / "decisions.jsonl"
     append_rulings(decisions, [decision])
@@ -216,10 +212,10 @@ def test_stored_replies_are_said_again_and_nothing_else(tmp_path: Path, server: 
         stored_model(replies, None, None)
 
 
-def test_a_review_at_the_terminal_names_the_page(run: Path) -> None:
+def test_a_review_names_the_page_of_the_report(run: Path) -> None:
     told = tableturn("judge", "review", str(run), "--by", "Ann")
     assert told.returncode == 2
-    assert "--page FILE" in told.stderr
+    assert "`tableturn report RUN` writes a page" in told.stderr
 
 
 def test_a_trial_is_judged_and_counts_by_verdict(

@@ -229,8 +229,9 @@ def test_declined_and_asked_questions_are_scored_without_a_gold(tmp_path: Path) 
     path.write_text(json.dumps(records))
     run = tmp_path / "run"
     assert tableturn("eval", "--dataset", str(path), "--model", "offline", "--out", str(run)).returncode == 0
-    ran = tableturn("judge", "review", str(run), "--page", str(tmp_path / "page.html"))
-    assert ran.stdout == f"{tmp_path / 'page.html'}: 0 to decide\n"
+    (tmp_path / "decisions.jsonl").touch()
+    ran = tableturn("judge", "accept", str(tmp_path / "decisions.jsonl"), "--run", str(run))
+    assert ran.stdout.endswith("1 right, 0 wrong, 0 unclear\n")
     assert json.loads((run / "results.json").read_text())["by_verdict"]["n"] == 1
     tableturn("report", str(run), "--out", str(tmp_path / "page.html"))
     assert "Declining and asking back" in (tmp_path / "page.html").read_text()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tableturn.evals.adjudication.judging import FinishedRun
 from tableturn.evals.adjudication.ruling import Ruling, append_rulings, read_rulings
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.trial import TrialOptions, run_trial
@@ -53,7 +54,7 @@ def review(league: Dataset, tmp_path: Path) -> Path:
     run = ["--dataset", "spider", "--model", f"replay:{drafts}", "--out", str(tmp_path / "run")]
     assert tableturn("eval", *run, *data).returncode == 0
     page = tmp_path / "review.html"
-    assert tableturn("judge", "review", str(tmp_path / "run"), "--page", str(page), *data).returncode == 0
+    assert tableturn("report", str(tmp_path / "run"), "--out", str(page)).returncode == 0
     return page
 
 
@@ -93,6 +94,7 @@ def test_decisions_are_taken_on_a_page_and_counted(
 ) -> None:
     visit = Visit(browser, review, width, scheme)
     page = visit.page
+    page.locator("#outcome").select_option("open")
     page.get_by_text("2 of 4 questions").wait_for()
     towns = page.locator("details.q").filter(has_text="Towns of clubs?")
     towns.locator("summary").click()
@@ -135,8 +137,8 @@ def test_a_proposal_is_signed_only_where_it_is_taken_over(
         Ruling(**fields, sql=question.golds[0], verdict="right", why="Each once.", accepted=False),
     ]
     append_rulings(tmp_path / "run" / "verdicts.jsonl", proposals)
-    data = ["--data", str(league.root)]
-    assert tableturn("judge", "review", str(tmp_path / "run"), "--page", str(review), *data).returncode == 0
+    FinishedRun.read(tmp_path / "run", league.root, None).judged_again()
+    assert tableturn("report", str(tmp_path / "run"), "--out", str(review)).returncode == 0
     visit = Visit(browser, review, 1280, "light")
     page = visit.page
     towns = page.locator("details.q").filter(has_text=question.text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Generator
 from dataclasses import replace
@@ -103,18 +102,4 @@ def test_a_person_can_read_filter_and_open(browser: Any, report: Path, width: in
     assert page.locator("script").count() == 2
     assert complaints == []
     assert asked == [report.as_uri()]
-    page.close()
-
-
-def test_convergence_is_drawn(browser: Any, report: Path) -> None:
-    """A turn of several attempts gives a chart with a line for each run."""
-    results = report.parent / "bad" / "results.json"
-    found = json.loads(results.read_text())
-    found["questions"][2]["attempts_right"] = [False, True, True]
-    results.write_text(json.dumps(found))
-    write_report([report.parent / "good", report.parent / "bad"], report)
-    page = browser.new_page()
-    page.goto(report.as_uri())
-    convergence = page.locator("section", has_text="after attempt 3")
-    assert convergence.locator("svg .mark-line path").count() == 2
     page.close()

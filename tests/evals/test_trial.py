@@ -10,13 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
-from tableturn.evals.trial import TrialOptions, read_trial, run_trial, trial_schema
-from tableturn.evals.trial.draft import draft, write_draft
-from tableturn.tools.database import Database
-from tableturn.tools.errors import KnowledgeError, SettingsError
+from tableturn.evals.trial import TrialOptions, run_trial
+from tableturn.tools.errors import SettingsError
 
 from tests.support.command_line import tableturn
 from tests.support.openai_server import Behaviour, OpenAIServer, fails, says, sql
@@ -119,8 +116,7 @@ def test_tries_tell_unstable_questions_and_a_second_trial_asks_nothing_again(lea
         asked = ["--model", "openai:m", "--base-url", server.base_url, "--settings", str(settings), "--tries", "3"]
         told = tableturn(*command, *asked, "--record", "off").stdout
         assert len(server.requests) == calls
-    assert f"calls: {calls} (0 new), " in told
-    assert (first["cost"]["new_replies"], second["cost"]["new_replies"]) == (calls, 0)
+    assert f"calls: {calls}, " in told
     assert [(failed["id"], failed["share"]) for failed in first["failed"]] == [("clubs", pytest.approx(2 / 3))]
     assert first["unstable"] == ["clubs"]
     assert first["stable_rate"] == 0.5
@@ -276,13 +272,6 @@ def test_the_record_is_looked_at_before_anything_is_asked(league_file: Path, tmp
     assert not (tmp_path / "out").exists()
 
 
-def test_a_knowledge_file_of_another_form_is_named(league_file: Path, tmp_path: Path) -> None:
-    path = tmp_path / "knowledge.yaml"
-    path.write_text("terms: 5\n")
-    with Database.open(league_file) as database, pytest.raises(KnowledgeError, match=r"knowledge\.yaml: terms"):
-        draft(database, knowledge=path)
-
-
 @pytest.mark.parametrize("missing", ["--db", "--questions"])
 def test_a_trial_says_what_it_needs(missing: str, league_file: Path, tmp_path: Path) -> None:
     given = {"--db": str(league_file), "--questions": str(questions(tmp_path, OFFLINE))}
@@ -304,65 +293,11 @@ def test_a_trial_adds_to_the_record_of_models_what_it_shows_anew(league_file: Pa
     assert standing["by_gold"] == {"right": 4, "judged": 4}
 
 
-def test_a_draft_can_be_held_as_it_is(league_file: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.sql"
-    log.write_text(
-        "SELECT name FROM player WHERE goals > 3;\nSELECT name FROM player WHERE goals > 1;\nDELETE FROM club;\n"
-    )
-    trail = tmp_path / "trail.jsonl"
-    trail.write_text(
-        json.dumps({"question": "Clubs of Bath?", "sql": "SELECT title FROM club WHERE town = 'Bath'"})
-        + "\n"
-        + json.dumps({"question": "Secrets?", "sql": "SELECT fee FROM player", "refused": True})
-    )
-    knowledge = tmp_path / "words.yaml"
-    knowledge.write_text(
-        yaml.safe_dump(
-            {"metrics": {"goal tally": {"expression": "sum(player.goals)"}}, "terms": {"star": {"means": "a scorer"}}}
-        )
-    )
-    with Database.open(league_file) as database:
-        from_log = draft(database, log)
-        drafts = draft(database, trail, knowledge)
-    assert [found["sql"] for found in from_log if "2 times" in found["note"]] == [
-        "SELECT name FROM player WHERE goals > 1"
-    ]
-    assert not any("DELETE" in str(found) for found in from_log)
-    by_question = {found["question"]: found.get("sql") for found in drafts}
-    assert by_question["Clubs of Bath?"] == "SELECT title FROM club WHERE town = 'Bath'"
-    assert "Secrets?" not in by_question
-    assert by_question["What is the goal tally?"] == "SELECT SUM(player.goals) FROM player"
-    assert "How many are there: star?" in by_question
-    out = tmp_path / "drafted.yaml"
-    write_draft(drafts, out)
-    assert len(read_trial(out)) == len(drafts)
-    with pytest.raises(SettingsError, match="is there already"):
-        write_draft(drafts, out)
-    found = held(league_file, out, tmp_path / "out", model="offline")
-    assert found["broken"] == []
-    assert found["pass_rate"] >= 0.5
-
-
-def test_the_schema_takes_what_is_drafted(league_file: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.sql"
-    log.write_text("SELECT name FROM player;\n")
-    with Database.open(league_file) as database:
-        write_draft(draft(database, log), tmp_path / "draft.yaml")
-    drafted = yaml.safe_load((tmp_path / "draft.yaml").read_text())
-    assert any(isinstance(record.get("sql"), str) for record in drafted)
-    jsonschema.validate(drafted, trial_schema())  # pyright: ignore[reportUnknownMemberType]
-
-
-def test_init_and_schema_are_commands(league_file: Path, tmp_path: Path) -> None:
-    out = tmp_path / "own.yaml"
-    command = ["trial", "init", "--db", str(league_file), "--out", str(out)]
-    ran = tableturn(*command)
-    assert (ran.returncode, "name a log of queries" in ran.stderr) == (2, True)
-    log = tmp_path / "log.sql"
-    log.write_text("SELECT name FROM player;\n")
-    assert tableturn(*command, "--from-log", str(log)).returncode == 0
-    assert read_trial(out)
+def test_the_schema_is_a_command_and_init_says_what_to_do_instead() -> None:
     assert json.loads(tableturn("trial", "schema").stdout)["type"] == "array"
+    ran = tableturn("trial", "init", "--db", "shop.db", "--from-log", "log.sql")
+    assert ran.returncode == 2
+    assert "`tableturn trial init` is no longer installed: write `- question: ...` and `sql: ...`" in ran.stderr
 
 
 def test_what_is_told_beside_a_question_reaches_the_model(league_file: Path, tmp_path: Path) -> None:

@@ -7,26 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tableturn.agent import SQLAgent
-from tableturn.evals.trial.trusting import Label, judged_answers, labelled, read_labels
-from tableturn.tools.errors import SettingsError
+from tableturn.evals.trial.trusting import judged_answers
 
 from tests.support.command_line import tableturn
 
 from .conftest import make_database
 
-PLAYERS = "SELECT count(*) FROM player"
-
 
 @pytest.fixture
 def league_file(tmp_path: Path) -> Path:
     return make_database(tmp_path / "league.sqlite")
-
-
-def written(folder: Path, records: list[dict[str, Any]], name: str = "labels.jsonl") -> Path:
-    path = folder / name
-    path.write_text("\n".join(json.dumps(record) for record in records))
-    return path
 
 
 def fitted(league_file: Path, labels: Path, folder: Path, *more: str):
@@ -39,11 +31,11 @@ def fitted(league_file: Path, labels: Path, folder: Path, *more: str):
 def test_labels_set_a_bound_and_answers_are_marked_by_it(league_file: Path, tmp_path: Path) -> None:
     asked = ["How many players are there?", "How many clubs are there?", "What is the number of players?"]
     tables = ("player", "club", "player")
-    records = [
-        {"question": question, "sql": f"SELECT count(*) FROM {table}", "right": True}
-        for question, table in zip(asked, tables, strict=True)
-    ]
-    labels = written(tmp_path, records)
+    labels = tmp_path / "labels.yaml"
+    pairs = zip(asked, tables, strict=True)
+    labels.write_text(
+        yaml.safe_dump([{"question": one, "sql": f"SELECT count(*) FROM {table}"} for one, table in pairs])
+    )
     few = fitted(league_file, labels, tmp_path)
     assert few.returncode == 1
     assert few.stderr.startswith("takes at least 59 labelled answers, if all of them are right")
@@ -57,10 +49,9 @@ def test_labels_set_a_bound_and_answers_are_marked_by_it(league_file: Path, tmp_
     assert answer.trusted is True
     shown = tableturn("trust", "show", "--trust", str(tmp_path / "trust.json"))
     assert "at most 50% wrong at 80% certainty" in shown.stdout
-    now = ("trust", "show", "--trust", str(tmp_path / "trust.json"), "--db", str(league_file), "--model", "offline")
-    assert json.loads(tableturn(*now, "--json").stdout)[0]["withdrawn"] == ""
+    gone = tableturn("trust", "show", "--db", str(league_file))
+    assert (gone.returncode, "`tableturn doctor` says whether a bound holds now" in gone.stderr) == (2, True)
     (tmp_path / "league.knowledge.yaml").write_text("conventions:\n  - Round to whole numbers.\n")
-    assert "knowledge changed" in tableturn(*now).stdout
     doctor = ("doctor", "--db", str(league_file), "--model", "offline", "--json")
     told = json.loads(tableturn(*doctor, TABLETURN_HOME=str(tmp_path)).stdout)[-1]
     assert (told["what"], told["state"]) == ("trust", "note")
@@ -87,34 +78,13 @@ def test_approved_answers_are_labels(league_file: Path, tmp_path: Path) -> None:
     assert json.loads(ran.stdout)["labels"] == 1
 
 
-def test_a_wrong_query_alone_tells_only_of_answers_that_give_the_same() -> None:
-    asked, inverted = labelled(
-        [
-            Label(question="a", sql="SELECT 1", right=False),
-            Label(question="b", sql="SELECT 2", right=False),
-            Label(question="b", sql="SELECT 3", right=True),
-        ]
-    )
-    assert [question.title for question in asked] == ["b", "a"]
-    assert asked[0].turns[0].sql == ["SELECT 3"]
-    assert inverted == {"2"}
-
+def test_only_answers_are_counted() -> None:
     def turn(attempt: str, right: bool, status: str = "converged", question: str = "x?") -> dict[str, Any]:
         said = {"status": status, "sql": f"SELECT {question!r}", "confidence": 0.5, "ex": right, "broken": False}
         return said | {"question": question, "interaction": attempt}
 
-    results = [
-        *(turn("1~1", True), turn("1~2", False, question="y"), turn("1~3", False, "unanswerable")),
-        *(turn("2~1", True, question="z"), turn("2~2", False)),
-    ]
-    assert judged_answers({"questions": results}, inverted) == [(0.5, True), (0.5, False), (0.5, False)]
-
-
-def test_damaged_labels_are_named(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"record 2: sql: Field required"):
-        read_labels(
-            written(tmp_path, [{"question": "a", "sql": PLAYERS, "right": True}, {"question": "b", "right": True}])
-        )
+    results = [turn("1~1", True), turn("1~2", False, question="y"), turn("1~3", False, "unanswerable", "z")]
+    assert judged_answers({"questions": results}) == [(0.5, True), (0.5, False)]
 
 
 def test_the_same_question_and_query_count_once_and_as_wrong_where_any_says_so() -> None:
@@ -122,13 +92,10 @@ def test_the_same_question_and_query_count_once_and_as_wrong_where_any_says_so()
         said = {"question": question, "sql": sql, "ex": passed, "confidence": 0.9, "interaction": f"{question}~1"}
         return said | {"status": "converged", "broken": False}
 
+    players = "SELECT count(*) FROM player"
     same = [
-        asked(question, PLAYERS, True) for question in ("How many players?", "how many players", "How many  players!")
+        asked(question, players, True) for question in ("How many players?", "how many players", "How many  players!")
     ]
-    assert judged_answers({"questions": same}, frozenset()) == [(0.9, True)]
-    more = [*same, asked("How many players?", f"{PLAYERS} ", False), asked("How many players?", "SELECT 11", True)]
-    assert judged_answers({"questions": more}, frozenset()) == [(0.9, False), (0.9, True)]
-    labels = [
-        Label(question=question, sql=PLAYERS, right=True) for question in ("How many players?", "how many players")
-    ]
-    assert len(labelled(labels)[0]) == 1
+    assert judged_answers({"questions": same}) == [(0.9, True)]
+    more = [*same, asked("How many players?", f"{players} ", False), asked("How many players?", "SELECT 11", True)]
+    assert judged_answers({"questions": more}) == [(0.9, False), (0.9, True)]
