@@ -12,7 +12,7 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ..database.dialects import parse_tokens
+from ..database.dialects import MOST_PARTS, count_parts, parse_tokens
 from ..errors import SQLParseError
 from .dialects import Rules, rules_of
 from .untrusted import analysis
@@ -20,10 +20,6 @@ from .untrusted import analysis
 MAX_LENGTH = 50_000
 """Characters that are looked at, as many as a query may have by default."""
 
-MOST_PARTS = 200
-"""SELECTs and joined tables of a query that is looked at, together: no question needs a tenth of them."""
-
-_PARTS = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
 REMEMBERED_LENGTH = 4_000
 """Of longer queries only the last few are remembered, so that what is remembered stays small."""
 
@@ -86,7 +82,7 @@ def _read(sql: str, dialect: str) -> Parsed:
     text = (join_split_operators(sql) if rules.is_sqlite else sql).strip().strip(";").strip()
     if not text:
         raise SQLParseError("There is no SQL: the text is empty.")
-    if len(_PARTS.findall(text)) > MOST_PARTS:
+    if count_parts(text) > MOST_PARTS:
         raise SQLParseError(f"The SQL has more than {MOST_PARTS} SELECTs and joins; simplify it.")
     try:
         tokens = rules.grammar.tokenize(text)
