@@ -15,7 +15,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from .database import Database, Estimate, Limits, Table, TooComplex
-from .database.database import check_length
+from .database.database import check_size
 from .database.egress import Level, strictest_of
 from .database.table import WITHHELD
 from .database.watchdog import Cancellation
@@ -67,7 +67,7 @@ class Outgoing:
                 it may quote a value.
             DatabaseUnavailable: The database is gone or damaged.
         """
-        check_length(sql, limits or Limits())
+        check_size(sql, limits or Limits())
         if (sent := _SENT.get()) is not None:
             sent.append(sql)
         level = self.level(sql)

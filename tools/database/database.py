@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError, QueryFailed, QueryTooCostly, ResultTooLarge
+from .dialects import check_parts
 from .egress import Egress, Leaving
 from .engine import Engine
 from .engines import open_engine
@@ -146,7 +147,7 @@ class Database:
             DatabaseUnavailable: The database is gone or damaged.
         """
         limits = limits or _DEFAULT_LIMITS
-        check_length(sql, limits)
+        check_size(sql, limits)
         if limits.estimated_rows or limits.estimated_rows_per_day:
             self._admit(sql, limits)
         return self.engine.execute(sql, limits, cancellation, sink)
@@ -165,7 +166,7 @@ class Database:
             QueryError: The engine would not run it.
             DatabaseUnavailable: The database is gone or damaged.
         """
-        check_length(sql, limits or _DEFAULT_LIMITS)
+        check_size(sql, limits or _DEFAULT_LIMITS)
         found = self.engine.estimate(sql)
         rows = (limits or _DEFAULT_LIMITS).rows + 1
         return None if found is None else within_limit(found, sql, self.dialect, rows)
@@ -218,6 +219,10 @@ class Database:
         Raises:
             TooComplex: Telling would take too long.
         """
+        try:
+            check_size(sql, _DEFAULT_LIMITS)
+        except ResultTooLarge as error:
+            return error
         return self.engine.compile_check(sql, tables)
 
     def gives_row(self, sql: str, seconds: float = 1.0) -> bool | None:
@@ -242,11 +247,12 @@ class Database:
         return self.engine.distinct_values(found.name, held.name, limit, seconds)
 
 
-def check_length(sql: str, limits: Limits) -> None:
-    """Sees that a statement is no longer than it may be, which comes before everything else that is done with it."""
+def check_size(sql: str, limits: Limits) -> None:
+    """Sees that a statement is no larger than it may be, which comes before everything else that is done with it."""
     size = len(sql.encode("utf-8", "surrogatepass"))
     if size > limits.sql_bytes:
         raise ResultTooLarge(f"the statement has {size:,} bytes: it may have {limits.sql_bytes:,}")
+    check_parts(sql)
 
 
 open_database = Database.open

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,6 +12,21 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ..errors import ResultTooLarge
+
+MOST_PARTS = 200
+"""SELECTs and joined tables of a query together: no question needs a tenth of them."""
+
+MOST_JOINS = 64
+"""As many tables as SQLite joins at all. PostgreSQL plans twice as many outer joins for minutes, whatever its limits of
+time, and so it does a chain of a thousand common table expressions, which `MOST_PARTS` keeps out."""
+
+MOST_TOKENS = 10_000
+"""Words, values and signs of a query that is parsed: the parser takes about a second for so many, in the caller's time.
+"""
+
+_PARTS = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
+_JOINS = re.compile(r"\bjoin\b", re.IGNORECASE)
 _DEEPEST = 150
 """Of brackets, CASEs and types within each other."""
 _DEEPEST_TWICE = 12
@@ -34,14 +50,35 @@ class _Level:
     joins: int = 0
 
 
+class TooLong(ParseError):
+    """A text has more tokens than are parsed."""
+
+
+def count_parts(sql: str) -> int:
+    """Return how many SELECTs and joined tables a text has together; those in texts and comments count too."""
+    return len(_PARTS.findall(sql))
+
+
+def check_parts(sql: str) -> None:
+    """Raise `ResultTooLarge` for a text of more SELECTs and joins than engines plan in time; nothing is parsed."""
+    parts, joins = count_parts(sql), len(_JOINS.findall(sql))
+    if parts > MOST_PARTS:
+        raise ResultTooLarge(f"the statement has {parts:,} SELECTs and joins: it may have {MOST_PARTS}")
+    if joins > MOST_JOINS:
+        raise ResultTooLarge(f"the statement joins {joins} tables: it may join {MOST_JOINS}")
+
+
 def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Expr | None]:
     """Return the syntax trees of a text that is not trusted.
 
     Raises:
+        TooLong: It has more than `MOST_TOKENS`.
         SqlglotError: It cannot be read, whatever the parser stumbles over.
         RecursionError: It is nested too deeply.
     """
     _check_depth(tokens, grammar)
+    if len(tokens) > MOST_TOKENS:
+        raise TooLong(f"the statement has {len(tokens):,} words, values and signs: it may have {MOST_TOKENS:,}")
     try:
         return grammar.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, sql)
     except (SqlglotError, RecursionError):

@@ -13,7 +13,7 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ..database.dialects import read_text
+from ..database.dialects import MOST_PARTS, count_parts, read_text
 from ..errors import SQLParseError
 from .dialects import Rules, rules_of
 
@@ -24,10 +24,6 @@ D = TypeVar("D")
 MAX_LENGTH = 50_000
 """Characters that are looked at, as many as a query may have by default."""
 
-MOST_PARTS = 200
-"""SELECTs and joined tables of a query that is looked at, together: no question needs a tenth of them."""
-
-_PARTS = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
 REMEMBERED_LENGTH = 4_000
 """Of longer queries only the last few are remembered, so that what is remembered stays small."""
 
@@ -120,7 +116,7 @@ def _read(sql: str, dialect: str) -> Parsed:
     text = (join_split_operators(sql) if rules.is_sqlite else sql).strip().strip(";").strip()
     if not text:
         raise SQLParseError("There is no SQL: the text is empty.")
-    if len(_PARTS.findall(text)) > MOST_PARTS:
+    if count_parts(text) > MOST_PARTS:
         raise SQLParseError(f"The SQL has more than {MOST_PARTS} SELECTs and joins; simplify it.")
     try:
         if "|>" in text and any(token.token_type is TokenType.PIPE_GT for token in rules.grammar.tokenize(text)):

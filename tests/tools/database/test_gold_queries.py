@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tableturn.evals.lab.bench.gold import gold_queries
 from tableturn.tools.database import Database, Limits
+from tableturn.tools.database.dialects import MOST_JOINS, MOST_PARTS, MOST_TOKENS, count_parts, grammar_of
 
 _EVERY = 40
 
@@ -29,3 +30,12 @@ def test_gold_queries_run_alike(data_dir: Path) -> None:
                 compared += 1
         plain.close()
     assert compared > 300
+
+
+@pytest.mark.data
+def test_gold_queries_are_far_below_the_limits_of_statements(data_dir: Path) -> None:
+    queries = [sql for held in gold_queries(data_dir).values() for sql in held]
+    assert len(queries) > 1_000
+    most = max(queries, key=count_parts)
+    assert count_parts(most) <= min(MOST_PARTS, MOST_JOINS) / 5
+    assert max(len(grammar_of("sqlite").tokenize(sql)) for sql in queries) <= MOST_TOKENS / 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tableturn.tools.database.dialects import MOST_TOKENS
 from tableturn.tools.database.postgres.engine import GRAMMAR
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
 from tableturn.tools.database.server.reading import STATEMENT_LENGTH, Reader
@@ -109,6 +110,20 @@ def test_a_statement_may_have_so_many_characters_and_no_more() -> None:
     assert read(longest) == longest
     with pytest.raises(ResultTooLarge, match="100,001 characters"):
         read(f"{longest} ")
+
+
+@pytest.mark.parametrize("reads", ["SELECT * FROM", "TABLE", "FROM"])
+def test_a_statement_may_have_so_many_selects_however_they_are_written(reads: str) -> None:
+    rest = "".join(f", c{at} AS ({reads} c{at - 1})" for at in range(1, 300))
+    with pytest.raises(ResultTooLarge, match="301 SELECTs and joins: it may have 200"):
+        read(f"WITH c0 AS (SELECT 1 AS a){rest} SELECT * FROM c299")
+
+
+def test_a_statement_may_have_so_many_tokens_and_is_not_parsed_with_more() -> None:
+    listed = ", ".join(["1"] * (MOST_TOKENS // 2))
+    assert read(f"SELECT {listed}") == f"SELECT {listed}"
+    with pytest.raises(ResultTooLarge, match="10,002 words, values and signs: it may have 10,000"):
+        read(f"SELECT {listed}, 1")
 
 
 def test_a_syntax_error_is_told_in_one_line() -> None:

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import pytest
 from tableturn.tools import sql as analyses
+from tableturn.tools.database.dialects import MOST_PARTS
 from tableturn.tools.errors import SQLParseError
-from tableturn.tools.sql.parse import MAX_LENGTH, MOST_PARTS, analysis, analysis_or, parse
+from tableturn.tools.sql.parse import MAX_LENGTH, analysis, analysis_or, parse
 from tableturn.tools.sql.reads import may_read
 
 from .shop import SHOP

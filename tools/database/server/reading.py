@@ -23,7 +23,7 @@ from sqlglot.generator import Generator
 from sqlglot.tokenizer_core import TokenType
 
 from ...errors import QueryFailed, QueryRejected, ResultTooLarge
-from ..dialects import parse_tokens
+from ..dialects import TooLong, check_parts, parse_tokens
 from ..profile import read_profile
 from .catalogue import Catalogue, Relation
 
@@ -124,7 +124,11 @@ class Reader:
             tree = self._parsed(sql)
             self._narrow(tree, self._check(tree, catalogue), catalogue)
             written = self._written(tree, catalogue.own_functions)
+            # `FROM t` and `TABLE t` are written as SELECTs.
+            check_parts(written)
             self._check_written(written, catalogue)
+        except TooLong as error:
+            raise ResultTooLarge(str(error)) from None
         except SqlglotError as error:
             raise QueryFailed(_one_line(error), "syntax") from None
         except RecursionError:

@@ -40,6 +40,38 @@ def test_rows_are_capped_and_say_so(database: Database, rows: int, truncated: bo
     assert table.truncated is truncated
 
 
+def _chain(steps: int, read: str = "SELECT * FROM") -> str:
+    """Each common table expression reads the one before: PostgreSQL plans some hundreds of them for minutes."""
+    rest = "".join(f", c{at} AS ({read} c{at - 1})" for at in range(1, steps))
+    return f"WITH c0 AS (SELECT 1 AS a){rest} SELECT a FROM c{steps - 1}"
+
+
+def _joined(tables: int) -> str:
+    joins = "".join(f" LEFT JOIN customer a{at} ON a{at}.id = a0.id" for at in range(1, tables + 1))
+    return f"SELECT count(*) FROM customer a0{joins}"
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        (_chain(1_500), r"1,501 SELECTs and joins: it may have 200"),
+        (_joined(100), r"joins 100 tables: it may join 64"),
+        ("SELECT 1 -- ".ljust(50_001, "x"), r"50,001 bytes: it may have 50,000"),
+    ],
+)
+def test_a_statement_that_would_be_planned_for_minutes_is_refused(database: Database, sql: str, said: str) -> None:
+    with pytest.raises(ResultTooLarge, match=said):
+        database.execute(sql)
+    with pytest.raises(ResultTooLarge, match=said):
+        database.estimate(sql)
+    assert isinstance(database.compile_check(sql, ()), ResultTooLarge)
+
+
+def test_a_statement_may_have_many_parts(database: Database) -> None:
+    # MariaDB takes 63 common table expressions.
+    assert database.execute(_chain(60), Limits(seconds=UNHURRIED)).rows == ((1,),)
+
+
 class Kept:
     """A sink that keeps what it is given."""
 
