@@ -22,7 +22,7 @@ from starlette.routing import Route
 from tableturn import __version__
 
 from ..agent import Answer, verbs
-from ..agent.answers.tool import answer_text
+from ..agent.answers.forms import answer_text
 from ..agent.audit import Query, run_query
 from ..tools.database.table import plain_cell
 from ..tools.errors import SettingsError, TableturnError

@@ -20,7 +20,7 @@ from ..records import (
     fields_of,
 )
 from ..state import AgentState, turn_of, usage_of
-from .phrasing import shown
+from .phrasing import numbered, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,7 +208,7 @@ class Answer(AnswerRecord):
         export_rows(self.columns, self.rows, path, "xlsx")
 
     def _repr_html_(self) -> str:
-        from .html import answer_html
+        from .forms import answer_html
 
         return answer_html(self)
 
@@ -227,7 +227,7 @@ class Answer(AnswerRecord):
         whole = fields_of(self.record, JSON_KEYS) | {"answered": self.answered, "headings": self.headings}
         whole["chart"] = self.chart if self.pictured else None
         whole["notes"] = self.notes
-        whole["text"] = "\n".join([self.text, *(f"{n}. {choice}" for n, choice in enumerate(self.choices, 1))])
+        whole["text"] = "\n".join([self.text, *numbered(self.choices)])
         whole["estimate"] = advise("phrasing", lambda: shown(self.estimate), None)
         return {key: whole[key] for key in JSON_KEYS}
 

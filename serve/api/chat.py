@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import time
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
@@ -19,9 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from starlette.responses import JSONResponse, Response
 
 from ...agent import Answer
+from ...agent.answers.forms import answer_markdown
 from ...tools.errors import TableturnError
-from ...tools.export import export_rows
-from ...tools.export.text import escaped_markdown
 from ..errors import status_of
 from ..running import Asked, RunningTurn
 from ..server import Asker
@@ -129,7 +127,7 @@ async def _begin(question: str, before: list[Message], asker: Asker) -> RunningT
 
 async def _reply(answer: Answer, messages: list[Message], thread: str, asker: Asker) -> str:
     """The words of the reply; with them the front end will go on with this conversation."""
-    text = _text(Answer(answer.kept, answer.thread), asker)
+    text = asker.masked(answer_markdown(Answer(answer.kept, answer.thread), _ROWS))
     said = [(message.role, message.words) for message in messages if message.role in ("user", "assistant")]
     digest = _digest([*said, ("assistant", text)])
     await asker.server.store.run(asker.server.store.note_chat, asker.owner, thread, digest)
@@ -139,31 +137,6 @@ async def _reply(answer: Answer, messages: list[Message], thread: str, asker: As
 def _digest(said: list[tuple[str, str]]) -> str:
     plain = json.dumps([(role, " ".join(words.split())) for role, words in said])
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _text(answer: Answer, asker: Asker) -> str:
-    """An answer in Markdown."""
-    choices = (f"{number}. {escaped_markdown(choice)}" for number, choice in enumerate(answer.choices, 1))
-    parts = [escaped_markdown(answer.text), *choices]
-    if answer.sql:
-        fence = max(re.findall("`{3,}", answer.sql), default="``", key=len) + "`"
-        parts.append(f"{fence}sql\n{answer.sql}\n{fence}")
-    if answer.answered and answer.rows:
-        parts.append(_table(answer))
-    if answer.explanation:
-        parts.append(f"*{escaped_markdown(answer.explanation)}*")
-    if certainty := answer.certainty:
-        parts.append(escaped_markdown(f"{certainty[0].upper()}{certainty[1:]}."))
-    return asker.masked("\n\n".join(parts))
-
-
-def _table(answer: Answer) -> str:
-    from io import BytesIO
-
-    written = BytesIO()
-    export_rows(answer.headings, answer.rows[:_ROWS], written, "md")
-    more = "" if answer.row_count <= _ROWS else f"\n\n({answer.row_count:,} rows, the first {_ROWS} of them shown)"
-    return written.getvalue().decode().strip() + more
 
 
 async def _chunks(turn: RunningTurn, asker: Asker, body: ChatBody) -> AsyncIterator[bytes]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from langchain_openai import ChatOpenAI
 from tableturn.agent import SQLAgent
-from tableturn.agent.answers.tool import answer_text
+from tableturn.agent.answers.forms import answer_text
 from tableturn.agent.evidence.trust import fingerprints, judged
 from tableturn.agent.model.trust import Bound, Fingerprints, find_bound, keep_bound, read_bounds, trust_file
 from tableturn.tools.errors import SettingsError

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ....tools.database import Cancellation
     from ...answers.answer import Answer
-    from ...answers.why import Why
+    from ...answers.forms import Why
     from ...conversation import Conversation
     from ...sqlagent import SQLAgent
 

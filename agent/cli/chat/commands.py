@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def _why(chat: Chat, rest: str) -> RenderableType:
     """What an answer rests on."""
-    from ...answers.why import told
+    from ...answers.forms import told
 
     held, _ = chat.choose(rest, "explain")
     parts: list[RenderableType] = []
