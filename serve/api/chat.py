@@ -22,10 +22,10 @@ from ...agent.answers.forms import answer_markdown
 from ...tools.errors import TableturnError
 from ..errors import status_of
 from ..running import Asked, RunningTurn
-from ..server import Asker
+from ..server import Asker, AskerHere
+from ..store import Store
 from .asking import event_stream
 from .bodies import storable
-from .who import AskerHere
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
@@ -116,9 +116,8 @@ async def complete(body: ChatBody, asker: AskerHere) -> Response:
 
 async def _begin(question: str, before: list[Message], asker: Asker) -> RunningTurn:
     """Start a turn in the conversation that these messages are, or in a new one, with notes that stand for them."""
-    store = asker.server.store
     said = [(message.role, message.words) for message in before if message.role in ("user", "assistant")]
-    found = await store.run(store.chat, asker.owner, _digest(said)) if said else None
+    found = await asker.kept(Store.chat, _digest(said)) if said else None
     if found is not None:
         return await asker.begin(Asked(asker.owner, found.id, question))
     told = (f"{'Asked' if role == 'user' else 'Answered'} before: {words[:1_000]}" for role, words in said[-_HISTORY:])
@@ -130,7 +129,7 @@ async def _reply(answer: Answer, messages: list[Message], thread: str, asker: As
     text = asker.masked(answer_markdown(Answer(answer.kept, answer.thread), _ROWS))
     said = [(message.role, message.words) for message in messages if message.role in ("user", "assistant")]
     digest = _digest([*said, ("assistant", text)])
-    await asker.server.store.run(asker.server.store.note_chat, asker.owner, thread, digest)
+    await asker.kept(Store.note_chat, thread, digest)
     return text
 
 
