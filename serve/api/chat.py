@@ -19,7 +19,6 @@ from starlette.responses import JSONResponse, Response
 
 from ...agent import Answer
 from ...agent.answers.forms import answer_markdown
-from ...tools.errors import TableturnError
 from ..errors import status_of
 from ..running import Asked, RunningTurn
 from ..server import Asker, AskerHere
@@ -108,7 +107,8 @@ async def complete(body: ChatBody, asker: AskerHere) -> Response:
         return event_stream(_chunks(turn, asker, body))
     await turn.wait()
     if turn.answer is None:
-        return _failed(turn.error)
+        kind = type(turn.error).__name__
+        return _refusal(str(turn.error), status_of(kind), kind)
     message = {"role": "assistant", "content": await _reply(turn.answer, body.messages, turn.asked.thread, asker)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return JSONResponse(_head(turn, "chat.completion") | {"choices": [choice], "usage": _usage(turn.answer)})
@@ -172,11 +172,6 @@ def _usage(answer: Answer) -> dict[str, int]:
         "completion_tokens": usage.completion_tokens,
         "total_tokens": usage.tokens,
     }
-
-
-def _failed(error: TableturnError | None) -> Response:
-    kind = type(error).__name__
-    return _refusal(str(error), status_of(kind), kind)
 
 
 def _refusal(message: str, status: int, kind: str = "invalid_request_error") -> Response:
