@@ -18,7 +18,7 @@ from ..tools.errors import AuditError, NothingToDecide, TableturnError, TurnCanc
 from ..tools.examples import database_identity
 from .answers.answer import Answer, pending_answer
 from .answers.events import STREAM_MODES, Event, EventReader
-from .answers.why import Why, read_why
+from .answers.forms import Why, read_why
 from .audit import AuditRecord, unanswered
 from .effects import finished
 from .records import AnswerRecord, Turn

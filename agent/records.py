@@ -391,6 +391,11 @@ class AttemptView:
     row_count: int | None
     feedback: str
 
+    @property
+    def came(self) -> str:
+        """What came of it where it ran, in words."""
+        return "ran" if self.row_count is None else f"{self.row_count:,} row(s)"
+
 
 @dataclass(frozen=True)
 class UsedKnowledge:
@@ -411,6 +416,11 @@ class UsedKnowledge:
     sql: str = ""
     author: str = ""
     added: str = ""
+
+    @property
+    def line(self) -> str:
+        """It in one line."""
+        return f"{self.kind} {self.name}: {self.text or self.sql}"
 
 
 @dataclass(frozen=True)

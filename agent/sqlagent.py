@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BaseModel, Field
 
 from ..tools.database import Access, Database, Identity, Limits, asked_in
 from ..tools.errors import QueryError
+from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
@@ -40,6 +42,12 @@ if TYPE_CHECKING:
     from ..tools.export import Exported, Format, Target
     from ..tools.knowledge import Entry
     from ..tools.sandbox import SandboxLimits
+
+
+class Question(BaseModel):
+    """What the agent takes as a tool."""
+
+    question: str = Field(description="A self-contained question in plain language about what the database holds.")
 
 
 class SQLAgent:
@@ -344,19 +352,32 @@ class SQLAgent:
 
     def as_tool(self, name: str = "ask_database", description: str | None = None) -> BaseTool:
         """A LangChain tool that takes a question and returns words and rows; its artifact is the `Answer`."""
-        from .answers.tool import answering_tool
+        from langchain_core.tools import StructuredTool
+
+        from .answers.forms import answer_text
 
         described = (
             f"Answers a question from the database {self.resources.database.name!r}. Read-only. "
             "Returns the answer, the SQL that was run, and its first rows."
         )
         masks = self.resources.database.session.policy.egress.mask
-        return answering_tool(
-            lambda question: self._alone().take(question),
-            lambda question: self._alone().atake(question),
-            name,
-            description or described,
-            masks,
+
+        def told(answer: Answer) -> tuple[str, Answer]:
+            return mask(answer_text(answer), masks), answer
+
+        def ask(question: str) -> tuple[str, Answer]:
+            return told(self._alone().take(question))
+
+        async def aask(question: str) -> tuple[str, Answer]:
+            return told(await self._alone().atake(question))
+
+        return StructuredTool.from_function(
+            func=ask,
+            coroutine=aask,
+            name=name,
+            description=description or described,
+            args_schema=Question,
+            response_format="content_and_artifact",
         )
 
     async def adelete_thread(self, thread: str) -> None:

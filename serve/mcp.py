@@ -22,13 +22,14 @@ from starlette.routing import Route
 from tableturn import __version__
 
 from ..agent import Answer, verbs
-from ..agent.answers.tool import answer_text
+from ..agent.answers.forms import answer_text
 from ..agent.audit import Query, run_query
 from ..tools.database.table import plain_cell
 from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import table_text
 from .running import Asked
 from .server import Asker, House
+from .store import Store
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -138,7 +139,7 @@ def mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any]:
 
 
 class _Server(MCPServer[Any]):
-    """The SDK's server, which says what is wrong with a call's arguments by name, and takes none that there are not."""
+    """The SDK's server, which says what went wrong in a call, and takes no arguments that there are not."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """See MCPServer."""
@@ -153,7 +154,10 @@ class _Server(MCPServer[Any]):
         try:
             return _compact(await super().call_tool(name, arguments, context))
         except ToolError as error:
-            if not isinstance(wrong := error.__cause__, ValidationError):
+            wrong = error.__cause__
+            if isinstance(wrong, TableturnError):
+                raise ToolError(f"Error executing tool {name}: {type(wrong).__name__}: {wrong}") from wrong
+            if not isinstance(wrong, ValidationError):
                 raise
             told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong.errors())
             raise ToolError("; ".join(told)) from wrong
@@ -204,24 +208,22 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> AskResult:
         """Answer a question about the database; the rows come with the SQL that gave them."""
         asker = asker_of()
-        with _Told():
-            if thread:
-                turn = await asker.begin(Asked(asker.owner, thread, question, notes))
-            else:
-                turn = await asker.begin_thread("mcp", question, notes)
-            await turn.wait()
-            if turn.answer is None:
-                assert turn.error is not None
-                raise turn.error
-            return _asked(turn.id, Answer(turn.answer.kept, turn.asked.thread), asker)
+        if thread:
+            turn = await asker.begin(Asked(asker.owner, thread, question, notes))
+        else:
+            turn = await asker.begin_thread("mcp", question, notes)
+        await turn.wait()
+        if turn.answer is None:
+            assert turn.error is not None
+            raise turn.error
+        return _asked(turn.id, Answer(turn.answer.kept, turn.asked.thread), asker)
 
     @server.tool(annotations=_READS)
     async def run_sql(sql: _SQL) -> QueryResult:
         """Run one query of your own, read-only, under limits of time and size."""
         asker = asker_of()
         resources, limits = asker.agent.resources, asker.agent.settings.limits
-        with _Told():
-            table = await asker.work(lambda cancellation: run_query(Query(sql), resources, limits, cancellation))
+        table = await asker.work(lambda cancellation: run_query(Query(sql), resources, limits, cancellation))
         rows = [[plain_cell(cell) for cell in row] for row in table.rows[:_ROWS]]
         found = {"columns": list(table.columns), "rows": rows, "text": table_text(table)}
         return QueryResult(**asker.masked(found), row_count=len(table.rows), truncated=table.truncated)
@@ -234,8 +236,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> SchemaResult:
         """See tables, columns, types, keys and sample values."""
         asker = asker_of()
-        with _Told():
-            return await asyncio.to_thread(_schema, asker, tables)
+        return await asyncio.to_thread(_schema, asker, tables)
 
     @server.tool(annotations=_READS)
     async def values(
@@ -244,8 +245,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> ValuesResult:
         """Find which values of the database a text mentions, in the database's own spelling."""
         asker = asker_of()
-        with _Told():
-            found = await asker.work(lambda _: verbs.mentioned_values(text, asker.agent.resources, limit))
+        found = await asker.work(lambda _: verbs.mentioned_values(text, asker.agent.resources, limit))
         told = [
             {"mention": each.mention, "value": each.value, "table": each.table, "column": each.column} for each in found
         ]
@@ -264,12 +264,10 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> ApproveResult:
         """Keep an answer as an example for similar questions. Only when a person has said that it is right."""
         asker = asker_of()
-        with _Told():
-            stored = await asker.turn(turn)
-            if stored.answer is None:
-                raise ToolError(f"turn {turn!r} has no answer to approve")
-            answer = Answer(stored.answer, stored.thread)
-            saved = await asker.work(lambda _: verbs.approve(answer, asker.agent.resources, question=question))
+        stored = await asker.turn(turn)
+        if (answer := stored.given) is None:
+            raise ToolError(f"turn {turn!r} has no answer to approve")
+        saved = await asker.work(lambda _: verbs.approve(answer, asker.agent.resources, question=question))
         return ApproveResult(id=saved.id, new=saved.new)
 
 
@@ -293,7 +291,7 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
     async def threads() -> str:
         """One's own conversations, the last used first."""
         asker = asker_of()
-        found = await asker.server.store.run(asker.server.store.threads, asker.owner, listed=False)
+        found = await asker.kept(Store.threads, listed=False)
         return json.dumps(asker.masked([{"id": thread.id, "title": thread.title} for thread in found]))
 
     @server.resource("tableturn://threads/{id}", mime_type="text/plain")
@@ -301,14 +299,14 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """A conversation: its questions, with their answers as far as they may leave."""
         asker = asker_of()
         try:
-            await asker.server.store.run(asker.server.store.thread, asker.owner, id)
+            await asker.kept(Store.thread, id)
         except TableturnError as error:
             raise ResourceNotFoundError(str(error)) from None
-        turns = await asker.server.store.run(asker.server.store.turns, asker.owner, id)
+        turns = await asker.kept(Store.turns, id)
         told = [
-            f"Question: {turn.question}\n{answer_text(Answer(turn.answer))}"
+            f"Question: {turn.question}\n{answer_text(turn.given)}"
             for turn in turns
-            if turn.answer is not None and asker.may_see(turn)
+            if turn.given is not None and asker.may_see(turn)
         ]
         return asker.masked("\n\n".join(told))
 
@@ -329,17 +327,6 @@ def _add_prompts(server: MCPServer[Any]) -> None:
             f"Look into {topic} with the tool `ask`, one question at a time in one thread. After each answer say what "
             "it shows and what it leaves open. End with a short summary in which every number names its query."
         )
-
-
-class _Told:
-    """Has errors of ours told to the model that called; others are the SDK's to report."""
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, TableturnError):
-            raise ToolError(f"{type(error).__name__}: {error}") from None
 
 
 def _asked(turn: str, answer: Answer, asker: Asker) -> AskResult:

@@ -10,8 +10,9 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
 
+from fastapi import Depends, Request
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 
 from ..agent import Answer, SQLAgent
@@ -35,6 +36,7 @@ _TIDY_SECONDS = 3600.0
 _CHECK_SECONDS = 2.0
 _TRIES = 5
 
+P = ParamSpec("P")
 R = TypeVar("R")
 
 AgentOpener = Callable[[], AbstractAsyncContextManager[SQLAgent]]
@@ -149,13 +151,18 @@ class Asker:
     agent: SQLAgent
     server: Server
 
+    async def kept(self, method: Callable[Concatenate[Store, Owner, P], R], *arguments: P.args, **more: P.kwargs) -> R:
+        """Read or write something of theirs in the store."""
+        store = self.server.store
+        return await store.run(method, store, self.owner, *arguments, **more)
+
     async def turn(self, id_: str) -> StoredTurn:
         """One of their turns, under their rights as they are now.
 
         Raises:
             NotThere: There is none, or it was taken under wider rights.
         """
-        turn = await self.server.store.run(self.server.store.turn, self.owner, id_)
+        turn = await self.kept(Store.turn, id_)
         if not self.may_see(turn):
             raise NotThere(f"turn {id_[:64]!r} was taken under other permissions: ask again")
         return turn
@@ -167,10 +174,8 @@ class Asker:
 
     async def answer(self, turn: StoredTurn) -> Answer | None:
         """A turn's answer, with the rows that are kept nowhere."""
-        if turn.answer is None:
-            return None
-        answer = Answer(turn.answer, turn.thread)
-        return await self.work(lambda _: self.agent.deliver(answer)) if answer.withheld else answer
+        answer = turn.given
+        return await self.work(lambda _: self.agent.deliver(answer)) if answer and answer.withheld else answer
 
     def masked(self, value: Any) -> Any:
         """Return JSON values for a model, with their texts masked as the policy says."""
@@ -196,8 +201,7 @@ class Asker:
             question: In plain language.
             notes: What to know beside the question.
         """
-        store = self.server.store
-        thread = await store.run(store.add_thread, self.owner, door=door)
+        thread = await self.kept(Store.add_thread, door=door)
         try:
             return await self.begin(Asked(self.owner, thread.id, question, notes))
         except TableturnError:
@@ -301,6 +305,22 @@ async def opened_server(opener: AgentOpener, place: str | None, settings: ServeS
         people = People(agent, settings)
         stack.push_async_callback(asyncio.to_thread, people.close)
         yield Server(agent, settings, people, store, turns, results, work, metrics)
+
+
+async def server_of(request: Request) -> Server:
+    """The server that a request is for."""
+    return await cast("House", request.app.state.house).server()
+
+
+ServerHere = Annotated[Server, Depends(server_of)]
+
+
+async def asker_of(request: Request, server: ServerHere) -> Asker:
+    """Who asks; see `Server.asker`."""
+    return await server.asker(request)
+
+
+AskerHere = Annotated[Asker, Depends(asker_of)]
 
 
 def given(agent: SQLAgent) -> AgentOpener:

@@ -36,6 +36,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
+from ..agent import Answer
 from ..agent.records import AnswerRecord, Usage
 from ..agent.state import dump, load
 from ..tools.database import Rights
@@ -134,6 +135,11 @@ class StoredTurn:
     decision: dict[str, Any] | None = None
     approve: bool | None = None
     rights: Rights | None = None
+
+    @property
+    def given(self) -> Answer | None:
+        """Its answer, as far as it may be kept."""
+        return self.answer and Answer(self.answer, self.thread)
 
 
 @dataclass(frozen=True)

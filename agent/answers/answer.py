@@ -9,22 +9,19 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from ...prompts.replies import Intent
 from ...tools.charts import Chart, Spec, Wish, choose, vega_lite, wished
 from ...tools.database import Estimate
 from ...tools.export import export_rows
 from ..advice import advise, failures_noted
 from ..evidence.confidence import in_words
-from ..records import AnswerRecord, AttemptView, PlainCell, Readings, Status, StopKind, Usage, UsedKnowledge
+from ..records import AnswerRecord, Usage
 from ..state import AgentState, fields_of, turn_of, usage_of
-from .phrasing import shown
+from .phrasing import numbered, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ...tools.basis import Basis
     from ...tools.database import Rights
-    from ...tools.knowledge import Entry
     from ..effects import Translator
 
 R = TypeVar("R")
@@ -61,7 +58,7 @@ JSON_KEYS = (
 """The keys of an answer's JSON form, in order: a contract with the programs that read it."""
 
 
-class Answer:
+class Answer(AnswerRecord):
     """An answer to one question.
 
     Attributes:
@@ -111,44 +108,20 @@ class Answer:
         kept: What is stored of the answer: `record` without the rows that may not be sent to a model.
     """
 
+    record: AnswerRecord
+    kept: AnswerRecord
+    thread: str
+    withheld: bool  # pyright: ignore[reportIncompatibleVariableOverride] - which rows are missing is the record's
+
     def __init__(self, record: AnswerRecord, thread: str = "", kept: AnswerRecord | None = None) -> None:
-        self.record = record
-        self.kept = record if kept is None else kept
-        self.thread = thread
-        self.question: str = record.question
-        self.rephrased: str = record.rephrased
-        self.intent: Intent = record.intent
-        self.sql: str | None = record.sql
-        self.columns: tuple[str, ...] = record.columns
-        self.rows: tuple[tuple[PlainCell, ...], ...] = record.rows
-        self.row_count: int = record.row_count
-        self.truncated: bool = record.truncated
-        self.status: Status = record.status
-        self.text: str = record.text
-        self.confidence: float = record.confidence
-        self.confidence_reason: str = record.confidence_reason
-        self.trusted: bool | None = record.trusted
-        self.trust_reason: str = record.trust_reason
-        self.attempts: tuple[AttemptView, ...] = record.attempts
-        self.usage: Usage = record.usage
-        self.usage_by_node: dict[str, Usage] = record.usage_by_node
-        self.translator: str = record.translator
-        self.model: str = record.model
-        self.notes: tuple[str, ...] = record.notes
-        self.stopped: str = record.stopped
-        self.stop_kind: StopKind | None = record.stop_kind
-        self.explanation: str = record.explanation
-        self.basis: Basis | None = record.basis
-        self.readings: Readings = record.readings
-        self.used_knowledge: tuple[UsedKnowledge, ...] = record.used_knowledge
-        self.proposals: tuple[Entry, ...] = record.proposals
-        self.estimate: Estimate | None = record.estimate
-        self.headings: tuple[str, ...] = record.headings or record.columns
-        self.choices: tuple[str, ...] = record.choices
-        self.simplified: str = record.simplified
-        self.self_contained: bool = record.self_contained
-        self.database: str = record.database
-        self.withheld: bool = bool(record.withheld)
+        named = {"headings": record.headings or record.columns, "withheld": bool(record.withheld)}
+        own = {"record": record, "kept": record if kept is None else kept, "thread": thread}
+        self.__dict__.update(vars(record) | named | own)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other  # two answers that say the same are still two
+
+    __hash__ = object.__hash__
 
     @property
     def answered(self) -> bool:
@@ -189,7 +162,7 @@ class Answer:
         """Return what the call gives, or None and a note where it fails: charts are made once an answer is there."""
         with failures_noted() as notes:
             made = advise("charts", call, None)
-        self.notes = tuple(dict.fromkeys((*self.notes, *notes)))
+        self.__dict__["notes"] = tuple(dict.fromkeys((*self.notes, *notes)))
         return made
 
     @cached_property
@@ -231,7 +204,7 @@ class Answer:
         export_rows(self.columns, self.rows, path, "xlsx")
 
     def _repr_html_(self) -> str:
-        from .html import answer_html
+        from .forms import answer_html
 
         return answer_html(self)
 
@@ -250,7 +223,7 @@ class Answer:
         whole = fields_of(self.record, JSON_KEYS) | {"answered": self.answered, "headings": self.headings}
         whole["chart"] = self.chart if self.pictured else None
         whole["notes"] = self.notes
-        whole["text"] = "\n".join([self.text, *(f"{n}. {choice}" for n, choice in enumerate(self.choices, 1))])
+        whole["text"] = "\n".join([self.text, *numbered(self.choices)])
         whole["estimate"] = advise("phrasing", lambda: shown(self.estimate), None)
         return {key: whole[key] for key in JSON_KEYS}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ...tools.basis import Basis, Origin, basis_of
 from ...tools.errors import SQLParseError
@@ -12,9 +11,6 @@ from ..advice import advisory
 from ..context.inputs import as_asked
 from ..records import Attempt, Readings, Turn, UsedKnowledge
 from ..resources import Run
-
-if TYPE_CHECKING:
-    from .answer import Answer
 
 _LONGEST = 20_000
 
@@ -62,11 +58,6 @@ def basis_for(
         ),
         readings=readings.line,
     )
-
-
-def basis_lines(answer: Answer) -> tuple[str, ...]:
-    """What an answer rests on, about three lines; none where there is nothing to rest on."""
-    return () if answer.basis is None else tuple(answer.basis.text().splitlines())
 
 
 def _origin(chosen: Attempt, used: Sequence[UsedKnowledge], run: Run) -> Origin:

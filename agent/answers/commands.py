@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...tools.knowledge import Entry
     from ..resources import Resources
     from .answer import Answer
-    from .why import Why
+    from .forms import Why
 
 _SHOWN = 100
 """Characters of a question in a list."""

@@ -50,25 +50,27 @@ class Page:
 
     Attributes:
         columns: The columns' names.
+        headings: The same, in words.
         rows: The rows, as JSON values.
         total: Rows that pass the filter.
         truncated: Whether the query has more rows than were read.
-        first: The number of the first one, from 0.
+        offset: The number of the first one, from 0.
         read_at: When they were read, in Unix seconds.
     """
 
     columns: tuple[str, ...]
+    headings: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     total: int
     truncated: bool
-    first: int = 0
+    offset: int = 0
     read_at: float = 0.0
 
     @property
     def caption(self) -> str:
         """Which rows these are, in words."""
-        last = self.first + len(self.rows)
-        return f"rows {self.first + 1:,} to {last:,} of {self.total:,}{' or more' if self.truncated else ''}"
+        last = self.offset + len(self.rows)
+        return f"rows {self.offset + 1:,} to {last:,} of {self.total:,}{' or more' if self.truncated else ''}"
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,9 @@ class View:
 class _Result:
     """One result, in a database of its own; a `Sink` while it is read."""
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, headings: tuple[str, ...], most_bytes: int) -> None:
         self.columns: tuple[str, ...] = ()
+        self.headings = headings
         self.truncated = False
         self.read: float = math.inf  # so many rows were read at most
         self.read_at = time.time()
@@ -154,7 +157,7 @@ class _Result:
         with self._lock:
             (total,) = self._database.execute(f"SELECT count(*) FROM rows{found}", given).fetchone()
             rows = tuple(tuple(map(plain_cell, row)) for row in self._database.execute(sql, given))
-        return Page(self.columns, rows, total, self.truncated, view.offset, self.read_at)
+        return Page(self.columns, self.headings, rows, total, self.truncated, view.offset, self.read_at)
 
     def close(self) -> None:
         with self._lock, closing(self._database):
@@ -236,7 +239,7 @@ class Results:
     ) -> _Result:
         if not answer.answered:
             raise ExportError("there is no answer whose rows could be shown")
-        result = _Result(self._most_bytes // 2)
+        result = _Result(answer.headings, self._most_bytes // 2)
         try:
             if answer.sql is None or not (answer.withheld or (answer.truncated and need > len(answer.rows))):
                 result.start(answer.columns)

@@ -23,8 +23,9 @@ TEXT_CHARACTERS = 60
 """Longest value in words; longer ones are cut with an ellipsis."""
 
 
-def phrase(headings: Sequence[Heading], rows: Sequence[Sequence[PlainCell]], truncated: bool) -> str:
-    """The result as a sentence: spelled out where it is short, counted where it is long."""
+def phrase(result: Result, headings: Sequence[Heading]) -> str:
+    """The result as a sentence, for whoever may see its rows: spelled out where it is short, counted where long."""
+    rows = result.rows
     if not rows:
         return "No rows match."
     columns = [heading.words for heading in headings]
@@ -37,7 +38,7 @@ def phrase(headings: Sequence[Heading], rows: Sequence[Sequence[PlainCell]], tru
         return f"{columns[0]}: {', '.join(_value(row[0]) for row in rows)}."
     if len(rows) == 1 and len(columns) <= COLUMNS_IN_WORDS:
         return ", ".join(f"{name}: {_value(cell)}" for name, cell in zip(columns, rows[0], strict=True)) + "."
-    return counted_rows(columns, len(rows), truncated)
+    return counted_rows(columns, len(rows), result.truncated)
 
 
 def counted_rows(columns: Sequence[str], rows: int, truncated: bool) -> str:
@@ -71,12 +72,7 @@ def phrased(result: Result, headings: Sequence[Heading], literals: Sequence[Sear
 def words_or_count(result: Result, headings: Sequence[Heading]) -> str:
     """Return the words for a result, or how many rows it has where there are none."""
     plain = f"{'More than ' if result.truncated else ''}{result.row_count:,} rows."
-    return advise("phrasing", lambda: in_words(result, headings), plain)
-
-
-def in_words(result: Result, headings: Sequence[Heading]) -> str:
-    """Return what an answer says of a result to whoever may see its rows."""
-    return phrase(headings, result.rows, result.truncated)
+    return advise("phrasing", lambda: phrase(result, headings), plain)
 
 
 def headed(sql: str | None, columns: Sequence[str], database: Database) -> tuple[Heading, ...]:
@@ -127,7 +123,20 @@ def about(result: Result) -> list[str]:
 
 
 def _value(cell: PlainCell) -> str:
-    if cell is None:
-        return "NULL"
+    return "NULL" if cell is None else cut(cell, TEXT_CHARACTERS)
+
+
+def cut(cell: object, most: int) -> str:
+    """Return a cell as text, at most so many characters of it."""
     text = str(cell)
-    return text if len(text) <= TEXT_CHARACTERS else text[: TEXT_CHARACTERS - 1] + "…"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def numbered(choices: Sequence[str]) -> list[str]:
+    """Return the choices on offer with their numbers."""
+    return [f"{number}. {choice}" for number, choice in enumerate(choices, 1)]
+
+
+def some_rows(shown: int, count: int, truncated: bool) -> str:
+    """Return how many of the rows are shown; empty where all are."""
+    return "" if count <= shown else f"{shown:,} of {count:,}{' or more' if truncated else ''} rows"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,44 +45,50 @@ def start(
     """Holds the options that stand before a command."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What becomes of an answer; `form` gives the rows alone, `--json` the whole answer."""
+
+    as_json: JsonOption = False
+    form: Annotated[
+        str | None,
+        typer.Option("--format", help="table, or only the rows, all of them: csv, json, jsonl, md, xlsx or parquet."),
+    ] = None
+    file: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write all rows to this file; the query is run again. See --format."),
+    ] = None
+    chart: Annotated[
+        Path | None, typer.Option("--chart", help="Draw a chart of the result in this file: .svg, .png or .html.")
+    ] = None
+    explain: Annotated[bool, typer.Option("--explain", help="Explain in plain words what the SQL computes.")] = False
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, max=1_000_000, help="The most rows to show or write.")
+    ] = None
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the SQL and what it would read, without running it.")
+    ] = False
+
+
 @app.command(rich_help_panel=ASK)
 @with_options()
 def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, in plain language.")],
     options: AgentOptions,
-    as_json: JsonOption = False,
-    form: Annotated[
-        str | None,
-        typer.Option("--format", help="table, or only the rows, all of them: csv, json, jsonl, md, xlsx or parquet."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write all rows to this file; the query is run again. See --format."),
-    ] = None,
-    chart: Annotated[
-        Path | None, typer.Option("--chart", help="Draw a chart of the result in this file: .svg, .png or .html.")
-    ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Explain in plain words what the SQL computes.")] = False,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, max=1_000_000, help="The most rows to show or write.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the SQL and what it would read, without running it.")
-    ] = False,
+    output: Output,
     notes: NotesOption = "",
 ) -> None:
     """Answer one question.
 
     Exit codes: 0 answered, 1 not answered (or no chart fits), 2 bad usage.
     """
-    from .output import Output, ask_once, parse_form
+    from .output import ask_once
 
     source = context.get_parameter_source("form")
-    if source is not None and source.name == "DEFAULT_MAP" and (as_json or output or dry_run):
-        form = None  # a default gives way to what was asked for
-    wanted = Output(as_json, parse_form(form), output, chart, explain, limit, dry_run)
-    raise typer.Exit(ask_once(question, options, wanted, notes))
+    if source is not None and source.name == "DEFAULT_MAP" and (output.as_json or output.file or output.dry_run):
+        output = replace(output, form=None)  # a default gives way to what was asked for
+    raise typer.Exit(ask_once(question, options, output, notes))
 
 
 class Priced(TyperCommand):

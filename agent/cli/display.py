@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...tools.terminal import safe
-from ..answers.phrasing import counted_rows, cut_note
+from ..answers.phrasing import counted_rows, cut, cut_note, numbered, some_rows
 
 if TYPE_CHECKING:
     from ..answers.answer import Answer
@@ -107,8 +107,7 @@ def _cell(cell: object, characters: int | None = CELL_CHARACTERS) -> Text:
     if cell is None:
         return Text("NULL", style="dim")
     text = safe(str(cell))
-    cut = characters is not None and len(text) > characters
-    return Text(f"{text[: characters - 1]}…" if cut and characters else text)
+    return Text(text if characters is None else cut(text, characters))
 
 
 ROWS_SHOWN = 20
@@ -142,13 +141,14 @@ def show_answer(
     if len(answer.attempts) > 1 or any(attempt.error for attempt in answer.attempts):
         told = answer.text
         for number, attempt in enumerate(answer.attempts, 1):
-            came = "ran" if attempt.row_count is None else f"{attempt.row_count} row(s)"
+            came = attempt.came
             if attempt.error:
                 came = "failed" if attempt.error in told else f"failed: {attempt.error}"
                 told += attempt.error
             console.print(Text(f"attempt {number}: {safe(came)}", style="dim"))
     shown = ROWS_SHOWN if rows is None else rows
-    caption = _caption(answer, shown, paged) if answer.columns else ""
+    caption = some_rows(shown, answer.row_count, answer.truncated) if answer.columns else ""
+    caption += "; /more shows the next" if caption and paged else ""
     if answer.columns:
         console.print(Rows(answer.headings, answer.rows[:shown], caption))
     if answer.answered and answer.pictured:
@@ -161,8 +161,8 @@ def show_answer(
         console.print(Text(safe(text), style=style))
     if answer.estimate is not None and answer.status == "needs_clarification":
         console.print(Text(f"  expected to read about {answer.estimate.rows:,} row(s)", style="dim"))
-    for number, choice in enumerate(answer.choices, 1):
-        console.print(Text(f"  {number}. {safe(choice)}"))
+    for choice in numbered(answer.choices):
+        console.print(Text(f"  {safe(choice)}"))
     if explain and answer.explanation:
         console.print(Text(safe(answer.explanation)))
     if facts:
@@ -175,8 +175,7 @@ def show_answer(
         said += f"{answer.usage.seconds:.2f} s, {answer.model}"
         console.print(Text(said, style="dim"))
     for used in answer.used_knowledge:
-        meaning = used.text or used.sql
-        console.print(Text(safe(f"by definition: {used.kind} {used.name}: {meaning}"), style="dim"))
+        console.print(Text(safe(f"by definition: {used.line}"), style="dim"))
     for note in answer.notes:
         if caption and note == cut_note(answer.row_count):
             continue
@@ -186,13 +185,6 @@ def show_answer(
 def shown_sql(sql: str) -> Syntax:
     """SQL in the terminal's own colours, which can be read on light and on dark ones."""
     return Syntax(safe(sql), "sql", theme="ansi_light", word_wrap=True, background_color="default")
-
-
-def _caption(answer: Answer, shown: int, paged: bool) -> str:
-    if answer.row_count <= shown:
-        return ""
-    more = "; /more shows the next" if paged else ""
-    return f"{shown:,} of {answer.row_count:,}{' or more' if answer.truncated else ''} rows{more}"
 
 
 def _beside(caption: str, answer: Answer) -> str:

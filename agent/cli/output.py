@@ -7,10 +7,10 @@ import sqlite3
 import sys
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ...tools.errors import DatabaseUnavailable, SettingsError
 from ...tools.export import BINARY, FORMATS, Format, check_installed, check_target, format_of
@@ -23,74 +23,39 @@ from .display import show_answer, show_progress
 if TYPE_CHECKING:
     from ..conversation import Conversation
     from ..sqlagent import SQLAgent
+    from .app import Output
 
 
-Shown = Literal["table", "csv", "json", "jsonl", "md", "xlsx", "parquet"]
-"""What `--format` takes."""
+_SHOWN = ("table", *FORMATS)
+"""What `--format` takes; `table` shows the answer."""
 
 
-@dataclass(frozen=True)
-class Output:
-    """What the command line asks for.
-
-    Attributes:
-        as_json: The whole answer as one JSON object.
-        form: The rows alone, in that form; `table` and None show the answer.
-        file: Where all rows are written.
-        chart: Where the chart is written.
-        explain: Whether to say what the SQL means.
-        limit: Rows at most; None for what the settings allow.
-        dry_run: Whether the query is shown and not run.
-    """
-
-    as_json: bool = False
-    form: Shown | None = None
-    file: Path | None = None
-    chart: Path | None = None
-    explain: bool = False
-    limit: int | None = None
-    dry_run: bool = False
-
-    def check(self) -> None:
-        """Sees that all of it can be done, before anything is asked.
-
-        Raises:
-            SettingsError: Two wishes exclude one another.
-            ExportError: A file's form is not known.
-        """
-        rows = self.form not in (None, "table")
-        if self.as_json and rows:
-            raise SettingsError("--json prints the whole answer, --format only its rows: choose one of them")
-        if self.dry_run and (rows or self.file or self.chart):
-            raise SettingsError("--dry-run runs no query, so there are no rows to write: leave out the other options")
-        if self.file and self.form == "table":
-            raise SettingsError(f"a file takes one of {', '.join(FORMATS)}: name one with --format")
-        if self.file is None and self.form in BINARY and sys.stdout.isatty():
-            raise SettingsError(f"{self.form} cannot be printed as text: name a file with --output")
-        form = cast("Format", self.form) if rows else format_of(self.file) if self.file else None
-        if form:
-            check_installed(form)
-        if self.chart:
-            verbs.check_picture(self.chart)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What this asks of the turn."""
-        return {"approve": True, "reason": "off"} if self.dry_run else {}
-
-
-def parse_form(text: str | None) -> Shown | None:
-    """What `--format` was given.
+def _check(output: Output) -> Format | None:
+    """Return the form of rows that `--format` names, once all can be done that is asked for.
 
     Raises:
-        SettingsError: It is none of them.
+        SettingsError: There is no such form, or two wishes exclude one another.
+        ExportError: A file's form is not known.
     """
-    if text is not None and text not in get_args(Shown):
-        raise SettingsError(f"there is no format {text!r}: choose one of {', '.join(get_args(Shown))}")
-    return cast("Shown | None", text)
+    if output.form not in (None, *_SHOWN):
+        raise SettingsError(f"there is no format {output.form!r}: choose one of {', '.join(_SHOWN)}")
+    form = None if output.form == "table" else output.form
+    if output.as_json and form:
+        raise SettingsError("--json prints the whole answer, --format only its rows: choose one of them")
+    if output.dry_run and (form or output.file or output.chart):
+        raise SettingsError("--dry-run runs no query, so there are no rows to write: leave out the other options")
+    if output.file and output.form == "table":
+        raise SettingsError(f"a file takes one of {', '.join(FORMATS)}: name one with --format")
+    if output.file is None and form in BINARY and sys.stdout.isatty():
+        raise SettingsError(f"{form} cannot be printed as text: name a file with --output")
+    if written := form or (format_of(output.file) if output.file else None):
+        check_installed(written)
+    if output.chart:
+        verbs.check_picture(output.chart)
+    return form
 
 
-def put_out(answer: Answer, agent: SQLAgent, output: Output) -> bool:
+def put_out(answer: Answer, agent: SQLAgent, output: Output, form: Format | None) -> bool:
     """Prints and writes an answer; whether all that was asked for could be done."""
     if output.as_json:
         cut = len(answer.rows) if output.limit is None else output.limit
@@ -99,16 +64,15 @@ def put_out(answer: Answer, agent: SQLAgent, output: Output) -> bool:
             say_json(Answer(record, answer.thread).to_dict())
         else:
             say_json(answer.to_dict())
-    elif output.form in (None, "table") or output.file or not answer.answered:
+    elif form is None or output.file or not answer.answered:
         show_answer(answer, rows=output.limit, explain=output.explain)
     else:
-        verbs.export(answer, agent.resources, _stdout(output.form), output.form, rows=output.limit)
+        verbs.export(answer, agent.resources, _stdout(form), form, rows=output.limit)
         if output.explain:
             warn(answer.explanation)
     if not answer.answered:
         return False
     if output.file:
-        form = None if output.form in (None, "table") else output.form
         written = verbs.export(answer, agent.resources, output.file, form, rows=output.limit)
         more = "; the query gives more" if written.truncated else ""
         warn(f"wrote {written.rows:,} rows to {output.file}{more}")
@@ -122,7 +86,7 @@ def put_out(answer: Answer, agent: SQLAgent, output: Output) -> bool:
 def show_query(answer: Answer, agent: SQLAgent, output: Output) -> bool:
     """Shows a query that was not run, and what it would read; whether there is one."""
     if answer.sql is None or answer.status != "needs_clarification":
-        put_out(answer, agent, replace(output, limit=None))
+        put_out(answer, agent, replace(output, limit=None), None)
         return False
     reads = _reads(answer.sql, agent)
     shown = Answer(
@@ -202,15 +166,15 @@ def ask_once(question: str, options: AgentOptions, output: Output, notes: str = 
     """Answers one question and says how it went as an exit code."""
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")
-    output.check()
+    form = _check(output)
     with options.open_agent() as agent:
         for file in filter(None, (output.file, output.chart)):
             check_target(agent.resources.database, file)
-        settings = dict(output.settings)
+        settings: dict[str, Any] = {"approve": True, "reason": "off"} if output.dry_run else {}
         if output.limit is not None and output.limit > agent.settings.rows:
             settings["rows"] = output.limit
         answer = answered(agent.conversation(), question, settings or None, notes)
-        done = (show_query if output.dry_run else put_out)(answer, agent, output)
+        done = show_query(answer, agent, output) if output.dry_run else put_out(answer, agent, output, form)
         return ANSWERED if done else NOT_ANSWERED
 
 

@@ -11,16 +11,15 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
 from ...agent import Answer, verbs
-from ...agent.answers.paging import View
+from ...agent.answers.paging import Page, View
 from ...tools.charts import Kind, vega_lite
 from ...tools.database import Cancellation
 from ...tools.errors import ExportError
 from ...tools.export.forms import MEDIA_TYPES, Format
-from ..server import Asker
-from ..store import StoredTurn
+from ..server import Asker, AskerHere
+from ..store import Store, StoredTurn
 from .asking import turn_reply
-from .bodies import FeedbackBody, PageReply, RunBody, TurnReply
-from .who import AskerHere
+from .bodies import FeedbackBody, RunBody, TurnReply
 
 router = APIRouter(tags=["answers"])
 
@@ -42,22 +41,13 @@ async def get_rows(
     sort: Annotated[int | None, Query(ge=0, le=10_000, description="The column to sort by, from 0.")] = None,
     descending: bool = False,
     search: Annotated[str, Query(max_length=200, description="Only rows with this text in some cell.")] = "",
-) -> PageReply:
+) -> Page:
     """Rows of a turn's answer, as many as the query gives: it runs anew where the answer holds only the first."""
     answer = _answer_of(await asker.turn(id_))
     view = View(offset, limit, sort, descending, search)
     results, resources, rows = asker.server.results, asker.agent.resources, asker.server.settings.limits.result_rows
-    page = await asker.work(
+    return await asker.work(
         lambda cancellation: results.page(id_, answer, resources, view, cancellation, need=rows, read=rows)
-    )
-    return PageReply(
-        columns=list(page.columns),
-        headings=list(answer.headings),
-        rows=[list(row) for row in page.rows],
-        offset=offset,
-        total=page.total,
-        truncated=page.truncated,
-        read_at=page.read_at,
     )
 
 
@@ -89,8 +79,7 @@ async def run_query(id_: str, body: RunBody, asker: AskerHere) -> dict[str, Any]
     turn = await asker.turn(id_)
     answer = _answer_of(turn)
     new = await asker.work(lambda cancellation: verbs.rerun(answer, body.sql, asker.agent.resources, cancellation))
-    new = await asker.server.store.run(asker.server.store.add_answer, asker.owner, turn, new.record)
-    return await turn_reply(await asker.turn(new), asker)
+    return await turn_reply(await asker.turn(await asker.kept(Store.add_answer, turn, new.record)), asker)
 
 
 @router.post("/turns/{id_}/feedback")
@@ -98,8 +87,7 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
     """Says how good an answer was: approve it, correct its query, note a definition, or say that it is wrong."""
     turn = await asker.turn(id_)
     given = await asker.work(lambda _: _learn(turn, body, asker))
-    said = body.model_dump(exclude_defaults=True)
-    await asker.server.store.run(asker.server.store.add_feedback, asker.owner, id_, said)
+    await asker.kept(Store.add_feedback, id_, body.model_dump(exclude_defaults=True))
     return {"kind": body.kind, **given}
 
 
@@ -132,9 +120,9 @@ def _answer_of(turn: StoredTurn) -> Answer:
     Raises:
         ExportError: There is none.
     """
-    if turn.answer is None:
+    if (answer := turn.given) is None:
         raise ExportError("this turn has no answer")
-    return Answer(turn.answer, turn.thread)
+    return answer
 
 
 def _exported(asker: Asker, answer: Answer, form: Format, rows: int | None, cancellation: Cancellation) -> BinaryIO:

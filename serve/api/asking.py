@@ -13,10 +13,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from ..errors import error_body, status_of
 from ..running import Asked, RunningTurn
-from ..server import Asker
-from ..store import Busy, StoredTurn
+from ..server import Asker, AskerHere
+from ..store import Busy, Store, StoredTurn
 from .bodies import AgainBody, AskBody, Decision, TurnBody, TurnReply
-from .who import AskerHere
 
 router = APIRouter(tags=["asking"])
 
@@ -56,7 +55,7 @@ async def ask_again(id_: str, asker: AskerHere, body: AgainBody | None = None, a
     """Asks a turn's question once more, as it was asked: one that was lost, stopped or failed."""
     turn = await asker.turn(id_)
     if turn.thread and await asker.agent.conversation(turn.thread).awaits_for():
-        last = (await asker.server.store.run(asker.server.store.turns, asker.owner, turn.thread))[-1]
+        last = (await asker.kept(Store.turns, turn.thread))[-1]
         if turn.answer is not None or turn.id != last.id:
             raise Busy("this conversation waits for your reply to what was asked back: give that first")
     approve = turn.approve or False if body is None or body.approve is None else body.approve
@@ -78,7 +77,7 @@ async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")
 @router.post("/turns/{id_}/stop", status_code=202)
 async def stop_turn(id_: str, asker: AskerHere) -> dict[str, str]:
     """Ends a turn; the conversation stands as it did before it."""
-    await asker.server.store.run(asker.server.store.turn, asker.owner, id_)
+    await asker.kept(Store.turn, id_)
     await asker.server.turns.cancel(asker.owner, id_)
     return {"id": id_}
 

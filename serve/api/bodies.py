@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
+
+from ..store import Thread
 
 _Question = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S", description="In plain language.")]
 _Notes = Annotated[
@@ -107,15 +110,6 @@ class TokenBody(Body):
     token: Annotated[str, Field(max_length=1_000)]
 
 
-class ThreadReply(BaseModel):
-    """A conversation; times in Unix seconds."""
-
-    id: str
-    title: str
-    created: float
-    changed: float
-
-
 class ErrorReply(BaseModel):
     """An error."""
 
@@ -142,19 +136,8 @@ class TurnReply(BaseModel):
     feedback: dict[str, Any] | None
 
 
-class ThreadWithTurns(ThreadReply):
+@dataclass(frozen=True)
+class ThreadWithTurns(Thread):
     """A conversation with its turns, oldest first."""
 
     turns: list[TurnReply]
-
-
-class PageReply(BaseModel):
-    """A part of a result."""
-
-    columns: list[str]
-    headings: list[str]
-    rows: list[list[Any]]
-    offset: int
-    total: int
-    truncated: bool
-    read_at: float

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import time
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
@@ -19,15 +18,13 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from starlette.responses import JSONResponse, Response
 
 from ...agent import Answer
-from ...tools.errors import TableturnError
-from ...tools.export import export_rows
-from ...tools.export.forms import escaped_markdown
+from ...agent.answers.forms import answer_markdown
 from ..errors import status_of
 from ..running import Asked, RunningTurn
-from ..server import Asker
+from ..server import Asker, AskerHere
+from ..store import Store
 from .asking import event_stream
 from .bodies import storable
-from .who import AskerHere
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
@@ -110,7 +107,8 @@ async def complete(body: ChatBody, asker: AskerHere) -> Response:
         return event_stream(_chunks(turn, asker, body))
     await turn.wait()
     if turn.answer is None:
-        return _failed(turn.error)
+        kind = type(turn.error).__name__
+        return _refusal(str(turn.error), status_of(kind), kind)
     message = {"role": "assistant", "content": await _reply(turn.answer, body.messages, turn.asked.thread, asker)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return JSONResponse(_head(turn, "chat.completion") | {"choices": [choice], "usage": _usage(turn.answer)})
@@ -118,9 +116,8 @@ async def complete(body: ChatBody, asker: AskerHere) -> Response:
 
 async def _begin(question: str, before: list[Message], asker: Asker) -> RunningTurn:
     """Start a turn in the conversation that these messages are, or in a new one, with notes that stand for them."""
-    store = asker.server.store
     said = [(message.role, message.words) for message in before if message.role in ("user", "assistant")]
-    found = await store.run(store.chat, asker.owner, _digest(said)) if said else None
+    found = await asker.kept(Store.chat, _digest(said)) if said else None
     if found is not None:
         return await asker.begin(Asked(asker.owner, found.id, question))
     told = (f"{'Asked' if role == 'user' else 'Answered'} before: {words[:1_000]}" for role, words in said[-_HISTORY:])
@@ -129,41 +126,16 @@ async def _begin(question: str, before: list[Message], asker: Asker) -> RunningT
 
 async def _reply(answer: Answer, messages: list[Message], thread: str, asker: Asker) -> str:
     """The words of the reply; with them the front end will go on with this conversation."""
-    text = _text(Answer(answer.kept, answer.thread), asker)
+    text = asker.masked(answer_markdown(Answer(answer.kept, answer.thread), _ROWS))
     said = [(message.role, message.words) for message in messages if message.role in ("user", "assistant")]
     digest = _digest([*said, ("assistant", text)])
-    await asker.server.store.run(asker.server.store.note_chat, asker.owner, thread, digest)
+    await asker.kept(Store.note_chat, thread, digest)
     return text
 
 
 def _digest(said: list[tuple[str, str]]) -> str:
     plain = json.dumps([(role, " ".join(words.split())) for role, words in said])
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _text(answer: Answer, asker: Asker) -> str:
-    """An answer in Markdown."""
-    choices = (f"{number}. {escaped_markdown(choice)}" for number, choice in enumerate(answer.choices, 1))
-    parts = [escaped_markdown(answer.text), *choices]
-    if answer.sql:
-        fence = max(re.findall("`{3,}", answer.sql), default="``", key=len) + "`"
-        parts.append(f"{fence}sql\n{answer.sql}\n{fence}")
-    if answer.answered and answer.rows:
-        parts.append(_table(answer))
-    if answer.explanation:
-        parts.append(f"*{escaped_markdown(answer.explanation)}*")
-    if certainty := answer.certainty:
-        parts.append(escaped_markdown(f"{certainty[0].upper()}{certainty[1:]}."))
-    return asker.masked("\n\n".join(parts))
-
-
-def _table(answer: Answer) -> str:
-    from io import BytesIO
-
-    written = BytesIO()
-    export_rows(answer.headings, answer.rows[:_ROWS], written, "md")
-    more = "" if answer.row_count <= _ROWS else f"\n\n({answer.row_count:,} rows, the first {_ROWS} of them shown)"
-    return written.getvalue().decode().strip() + more
 
 
 async def _chunks(turn: RunningTurn, asker: Asker, body: ChatBody) -> AsyncIterator[bytes]:
@@ -200,11 +172,6 @@ def _usage(answer: Answer) -> dict[str, int]:
         "completion_tokens": usage.completion_tokens,
         "total_tokens": usage.tokens,
     }
-
-
-def _failed(error: TableturnError | None) -> Response:
-    kind = type(error).__name__
-    return _refusal(str(error), status_of(kind), kind)
 
 
 def _refusal(message: str, status: int, kind: str = "invalid_request_error") -> Response:

@@ -15,8 +15,8 @@ from ...agent.evidence.confidence import FAIRLY_SURE, SURE
 from ...tools.database import Schema
 from ...tools.database.table import plain_cell
 from ..people import COOKIE, Unauthorized
+from ..server import AskerHere, ServerHere
 from .bodies import TokenBody
-from .who import AskerHere, ServerHere
 
 router = APIRouter(tags=["looking"])
 

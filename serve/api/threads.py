@@ -6,18 +6,18 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from ..server import AskerHere
+from ..store import Store, Thread
 from .asking import turn_reply
-from .bodies import ThreadBody, ThreadReply, ThreadWithTurns
-from .who import AskerHere
+from .bodies import ThreadBody, ThreadWithTurns
 
 router = APIRouter(tags=["threads"])
 
 
 @router.post("/threads", status_code=201)
-async def begin_thread(body: ThreadBody, asker: AskerHere) -> ThreadReply:
+async def begin_thread(body: ThreadBody, asker: AskerHere) -> Thread:
     """A new conversation."""
-    thread = await asker.server.store.run(asker.server.store.add_thread, asker.owner, body.title)
-    return ThreadReply(**vars(thread))
+    return await asker.kept(Store.add_thread, body.title)
 
 
 @router.get("/threads")
@@ -25,27 +25,24 @@ async def list_threads(
     asker: AskerHere,
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
-) -> list[ThreadReply]:
+) -> tuple[Thread, ...]:
     """One's own conversations, the last used first."""
-    found = await asker.server.store.run(asker.server.store.threads, asker.owner, offset, limit)
-    return [ThreadReply(**vars(thread)) for thread in found]
+    return await asker.kept(Store.threads, offset, limit)
 
 
 @router.get("/threads/{thread}", response_model=ThreadWithTurns)
 async def get_thread(thread: str, asker: AskerHere, rows: Annotated[int, Query(ge=0, le=1_000)] = 20) -> dict[str, Any]:
     """A conversation with its turns; of each answer so many rows."""
-    store = asker.server.store
-    found = await store.run(store.thread, asker.owner, thread)
-    turns = await store.run(store.turns, asker.owner, thread)
+    found = await asker.kept(Store.thread, thread)
+    turns = await asker.kept(Store.turns, thread)
     shown = [await turn_reply(turn, asker, rows) for turn in turns if asker.may_see(turn)]
     return vars(found) | {"turns": shown}
 
 
 @router.patch("/threads/{thread}")
-async def rename_thread(thread: str, body: ThreadBody, asker: AskerHere) -> ThreadReply:
+async def rename_thread(thread: str, body: ThreadBody, asker: AskerHere) -> Thread:
     """Gives a conversation another name."""
-    found = await asker.server.store.run(asker.server.store.rename, asker.owner, thread, body.title)
-    return ThreadReply(**vars(found))
+    return await asker.kept(Store.rename, thread, body.title)
 
 
 @router.delete("/threads/{thread}", status_code=204)

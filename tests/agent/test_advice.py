@@ -96,7 +96,7 @@ def test_a_part_that_fails_is_left_out(
     [
         ("tableturn.agent.resources.taught.KnowledgeSource.layers", "knowledge"),
         ("tableturn.agent.resources.taught.KnowledgeSource.path", "knowledge"),
-        ("tableturn.agent.answers.phrasing.in_words", "phrasing"),
+        ("tableturn.agent.answers.phrasing.phrase", "phrasing"),
     ],
 )
 def test_loading_and_wording_that_fail_end_no_turn(

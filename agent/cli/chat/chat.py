@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ....tools.database import Cancellation
     from ...answers.answer import Answer
-    from ...answers.why import Why
+    from ...answers.forms import Why
     from ...conversation import Conversation
     from ...sqlagent import SQLAgent
 
@@ -87,11 +87,11 @@ class Pages:
 
     def __post_init__(self) -> None:
         answer = self.answer
-        self.now = Page(answer.columns, answer.rows[:PAGE], len(answer.rows), answer.truncated)
+        self.now = Page(answer.columns, answer.headings, answer.rows[:PAGE], len(answer.rows), answer.truncated)
 
     def next(self, count: int, chat: Chat, cancellation: Cancellation) -> Page:
         """Turn to the next rows."""
-        first = self.now.first + len(self.now.rows)
+        first = self.now.offset + len(self.now.rows)
         return self.part(first, first + count, chat, cancellation)
 
     def part(self, first: int, last: int, chat: Chat, cancellation: Cancellation) -> Page:

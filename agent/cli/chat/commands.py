@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def _why(chat: Chat, rest: str) -> RenderableType:
     """What an answer rests on."""
-    from ...answers.why import told
+    from ...answers.forms import told
 
     held, _ = chat.choose(rest, "explain")
     parts: list[RenderableType] = []
@@ -133,9 +133,9 @@ def _wide(chat: Chat, rest: str) -> RenderableType:
     pages = _pages(chat)
     if rest:
         with interrupted() as cancellation:
-            pages.part(pages.now.first, pages.now.first + _count(rest, "/wide 3"), chat, cancellation)
+            pages.part(pages.now.offset, pages.now.offset + _count(rest, "/wide 3"), chat, cancellation)
     now = pages.now
-    return Group(as_records(pages.answer.headings, now.rows, now.first + 1), Text(now.caption, style="dim"))
+    return Group(as_records(now.headings, now.rows, now.offset + 1), Text(now.caption, style="dim"))
 
 
 def _export(chat: Chat, rest: str) -> str:
@@ -171,7 +171,7 @@ class _Drawn:
 
 def _show_page(pages: Pages) -> RenderableType:
     """The page that was turned to last, as a table."""
-    return Rows(pages.answer.headings, pages.now.rows, pages.now.caption)
+    return Rows(pages.now.headings, pages.now.rows, pages.now.caption)
 
 
 def _pages(chat: Chat) -> Pages:

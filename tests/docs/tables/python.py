@@ -53,7 +53,8 @@ def _members(kind: type[Any]) -> dict[str, Any]:
 def _described(value: Any, name: str) -> Iterator[str]:
     """Yield the signature of what can be called, and the parts of the docstring."""
     told = parse(inspect.cleandoc(value.__doc__ or ""))
-    takes = any(each.args[0] == "param" for each in told.params) or hasattr(value, "__dataclass_fields__")
+    own = getattr(value, "__dict__", ())
+    takes = any(each.args[0] == "param" for each in told.params) or "__dataclass_fields__" in own
     if inspect.isfunction(value) or (inspect.isclass(value) and takes):
         yield f"```text\n{_signature(value, name)}\n```"
     yield from _paragraphs("\n\n".join(filter(None, (told.short_description, told.long_description))))

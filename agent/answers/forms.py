@@ -1,0 +1,236 @@
+"""An answer as text for a model, Markdown, HTML for notebooks, and the list of what it rests on.
+
+In HTML everything that a person, a model or a database wrote is escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+
+from ...tools.charts.render import can_render, picture
+from ...tools.errors import ExportError
+from ...tools.examples import Example
+from ...tools.export import export_rows
+from ...tools.export.text import escaped_markdown
+from ...tools.knowledge import Entry
+from ...tools.terminal import safe
+from ...tools.values import ValueMatch
+from ..evidence.confidence import in_words
+from ..evidence.feedback import Bounds, result_csv
+from ..records import Attempt, PlainCell, Result
+from ..state import AgentState, attempts_of, turn_of
+from .answer import Answer
+from .phrasing import cut, numbered, some_rows
+
+ROWS_SHOWN = 20
+"""Rows in a text or a table; a chart is of all of them."""
+
+_TABLES, _COLUMNS, _VALUES = 6, 8, 8
+"""How many are told of."""
+
+_CELL = 200
+_BOX = "font-family:sans-serif;font-size:13px;line-height:1.4;max-width:60em"
+_TABLE = "border-collapse:collapse;margin:.5em 0"
+_CELLS = "padding:2px 8px;border-bottom:1px solid #8884;text-align:"
+_CODE = "background:#8881;padding:6px 8px;overflow-x:auto;white-space:pre-wrap"
+_QUIET = "color:#888"
+
+
+def answer_text(answer: Answer) -> str:
+    """An answer for a model to read: the words, the SQL and its meaning, the first rows."""
+    if not answer.answered:
+        choices = "".join(f"\n- {choice}" for choice in answer.choices)
+        return f"{answer.status}: {answer.text}{choices}"
+    rows = result_csv(Result(answer.columns, answer.rows, answer.truncated), Bounds(rows=ROWS_SHOWN))
+    meaning = f"\nMeaning: {answer.explanation}" if answer.explanation else ""
+    basis = "".join(f"\n{line}" for line in basis_lines(answer))
+    label = "\nRead offline, by a grammar and not by a model." if answer.translator == "offline" else ""
+    sure = "".join(f"\n{_sentence(said)}" for said in (answer.certainty, answer.trust) if said)
+    return f"{answer.text}\nSQL: {answer.sql}{meaning}{basis}\n{rows}{sure}{label}"
+
+
+def answer_markdown(answer: Answer, rows: int) -> str:
+    """An answer for a chat front end: the words, the SQL, so many rows, its meaning, and how sure it is."""
+    parts = [escaped_markdown(answer.text), *map(escaped_markdown, numbered(answer.choices))]
+    if answer.sql:
+        fence = max(re.findall("`{3,}", answer.sql), default="``", key=len) + "`"
+        parts.append(f"{fence}sql\n{answer.sql}\n{fence}")
+    if answer.answered and answer.rows:
+        table = BytesIO()
+        export_rows(answer.headings, answer.rows[:rows], table, "md")
+        parts.append(table.getvalue().decode().strip())
+        if answer.row_count > rows:
+            parts.append(f"({answer.row_count:,} rows, the first {rows} of them shown)")
+    if answer.explanation:
+        parts.append(f"*{escaped_markdown(answer.explanation)}*")
+    if answer.certainty:
+        parts.append(escaped_markdown(_sentence(answer.certainty)))
+    return "\n\n".join(parts)
+
+
+def _sentence(said: str) -> str:
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def basis_lines(answer: Answer) -> tuple[str, ...]:
+    """What an answer rests on, about three lines; none where there is nothing to rest on."""
+    return () if answer.basis is None else tuple(answer.basis.text().splitlines())
+
+
+def answer_html(answer: Answer) -> str:
+    """The question, the SQL, the rows, the chart, and, folded, what it rests on and how it came about.
+
+    No script, nothing from a network.
+    """
+    parts = [f"<b>{_text(answer.question)}</b>"]
+    if answer.rephrased not in ("", answer.question):
+        parts.append(f'<div style="{_QUIET}">read as {_text(answer.rephrased)}</div>')
+    parts.append(f"<p>{_text(answer.text).replace(chr(10), '<br>')}</p>")
+    parts += [f'<div style="{_QUIET}">{_text(said)}</div>' for said in (answer.certainty, answer.trust) if said]
+    parts += [f"<div>{_text(choice)}</div>" for choice in numbered(answer.choices)]
+    if answer.sql:
+        parts.append(f'<pre style="{_CODE}">{_sql(answer.sql)}</pre>')
+    if answer.columns:
+        parts.append(_table(answer.headings, answer.rows, answer.truncated))
+    if chart := _chart(answer):
+        parts.append(chart)
+    if lines := basis_lines(answer):
+        items = "".join(f"<div>{_text(line)}</div>" for line in lines)
+        parts.append(f'<details style="{_QUIET}"><summary>what this rests on</summary>{items}</details>')
+    parts.append(_steps(answer))
+    return f'<div class="tableturn-answer" style="{_BOX}">{"".join(parts)}</div>'
+
+
+def _text(text: object) -> str:
+    return escape(safe(str(text)))
+
+
+def _sql(sql: str) -> str:
+    """The query in colours, where Pygments is there to give them."""
+    sql = safe(sql)
+    try:
+        from pygments import highlight
+        from pygments.formatters import HtmlFormatter
+        from pygments.lexers.sql import SqlLexer
+    except ImportError:
+        return escape(sql)
+    return highlight(sql, SqlLexer(), HtmlFormatter(nowrap=True, noclasses=True)).rstrip("\n")
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[PlainCell]], truncated: bool) -> str:
+    head = "".join(f'<th style="{_CELLS}left">{_text(name)}</th>' for name in headings)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows[:ROWS_SHOWN])
+    more = some_rows(ROWS_SHOWN, len(rows), truncated)
+    caption = f'<div style="{_QUIET}">{more}</div>' if more else ""
+    return f'<table style="{_TABLE}"><tr>{head}</tr>{body}</table>{caption}'
+
+
+def _cell(cell: PlainCell) -> str:
+    if cell is None:
+        return f'<td style="{_CELLS}left;{_QUIET}">NULL</td>'
+    return f'<td style="{_CELLS}{"left" if isinstance(cell, str) else "right"}">{_text(cut(cell, _CELL))}</td>'
+
+
+def _chart(answer: Answer) -> str:
+    """The chart as an image, in which nothing can run."""
+    spec = answer.chart
+    if spec is None or not can_render():
+        return ""
+    try:
+        drawn = base64.b64encode(picture(spec, "svg")).decode()
+    except ExportError:
+        return ""
+    return f'<img alt="{_text(answer.question)}" style="max-width:100%" src="data:image/svg+xml;base64,{drawn}">'
+
+
+def _steps(answer: Answer) -> str:
+    """What was tried on the way, what it means, and what to know about it."""
+    lines = [f"{answer.status}, {answer.usage.llm_calls} model call(s), {answer.model}"]
+    lines += [answer.explanation] if answer.explanation else []
+    for number, attempt in enumerate(answer.attempts, 1):
+        came = f"failed: {attempt.error}" if attempt.error else attempt.came
+        lines.append(f"attempt {number}: {came}: {attempt.sql}")
+    lines += [f"note: {note}" for note in answer.notes]
+    items = "".join(f"<div>{_text(line)}</div>" for line in lines)
+    return f'<details style="{_QUIET}"><summary>how this came about</summary>{items}</details>'
+
+
+@dataclass(frozen=True)
+class Why:
+    """What the turn behind an answer knew.
+
+    Attributes:
+        tables: Those that it worked with, most probable first: name, probability, columns.
+        values: Database values that the question mentions, the surest first.
+        knowledge: Definitions that it needs.
+        examples: Answered questions that it was shown.
+        attempts: Queries that were run.
+    """
+
+    tables: tuple[tuple[str, float, tuple[str, ...]], ...]
+    values: tuple[ValueMatch, ...]
+    knowledge: tuple[Entry, ...]
+    examples: tuple[Example, ...]
+    attempts: tuple[Attempt, ...]
+
+
+def read_why(state: AgentState) -> Why:
+    """What the turn at hand knows."""
+    turn = turn_of(state)
+    sure = {table: p for table, column, p in turn.items if column is None}
+    tables = tuple((name, sure.get(name, 0.0), columns) for name, columns in turn.shown)
+    return Why(tables, turn.values, turn.knowledge, turn.examples, attempts_of(state))
+
+
+def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Headings, each with its lines; one without lines is left out.
+
+    Args:
+        answer: The answer.
+        why: What its turn knew; None where that is not kept.
+    """
+    parts = {
+        "read as": (answer.rephrased,) if answer.rephrased else (),
+        "rests on": basis_lines(answer),
+        "linked": _linked(why),
+        "values": tuple(
+            f"{match.mention!r} is {match.value!r} in {match.table}.{match.column} ({match.how})"
+            for match in (why.values if why else ())[:_VALUES]
+        ),
+        "definitions": tuple(used.line for used in answer.used_knowledge),
+        "examples": tuple(f"{example.question} ({example.source})" for example in (why.examples if why else ())),
+        "tried": tuple(_tried(answer)),
+        "ended": (answer.stopped,) if answer.stopped else (),
+        "how sure": tuple(filter(None, (_how_sure(answer), answer.trust))),
+    }
+    return ((heading, lines) for heading, lines in parts.items() if lines)
+
+
+def _how_sure(answer: Answer) -> str:
+    if not answer.answered or answer.certainty:
+        return answer.certainty
+    but = " but what another reading gives" if answer.readings.line else ""
+    return f"{in_words(answer.confidence, '')}: nothing was found against it{but}"
+
+
+def _linked(why: Why | None) -> tuple[str, ...]:
+    if why is None:
+        return ()
+    lines = [
+        f"{table} {p:.2f}: {', '.join(columns[:_COLUMNS])}{', ...' if len(columns) > _COLUMNS else ''}"
+        for table, p, columns in why.tables[:_TABLES]
+    ]
+    more = len(why.tables) - _TABLES
+    return (*lines, f"and {more} more tables") if more > 0 else tuple(lines)
+
+
+def _tried(answer: Answer) -> Iterator[str]:
+    for number, attempt in enumerate(answer.attempts, 1):
+        yield f"{number}. {attempt.error or attempt.came}: {' '.join(attempt.sql.split())}"
+        if attempt.feedback:
+            yield f"   looked at again because: {' '.join(attempt.feedback.split())}"
