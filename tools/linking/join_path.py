@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 
 from ..database.schema import ForeignKey, Schema
 from ..words import name_stems
@@ -14,6 +13,7 @@ _INFERRED_COST = 1.5
 """An inferred key is taken only where it saves a table."""
 
 _Links = Mapping[str, list[tuple[float, ForeignKey, str]]]
+_Way = tuple[tuple[ForeignKey, str], ...]
 
 
 def join_path(schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()) -> tuple[ForeignKey, ...]:
@@ -32,23 +32,22 @@ def join_path(schema: Schema, tables: Iterable[str], mentioned: Collection[str] 
         The keys in the order in which a FROM clause can join them, starting at the first table. Tables that no keys
         connect with the first are left out.
     """
-    wanted = _names(schema, tables)
-    return tuple(_grow(_links(schema, frozenset(mentioned)), wanted, set())) if wanted else ()
+    return next(_trees(schema, tables, mentioned), ())
 
 
 def join_paths(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
     """As `join_path`, of every group of tables that keys connect: none is left out for what the first table is."""
-    wanted, links = _names(schema, tables), _links(schema, frozenset())
-    keys: list[ForeignKey] = []
+    return tuple(chain.from_iterable(_trees(schema, tables)))
+
+
+def _trees(schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()) -> Iterator[tuple[ForeignKey, ...]]:
+    """Yields the keys of the first table's tree, and then of those of what it leaves out."""
+    wanted = list(dict.fromkeys(table.name for name in tables if (table := schema.table(name))))
+    links = _links(schema, frozenset(mentioned))
     while wanted:
-        tree: set[str] = set()
-        keys += _grow(links, wanted, tree)
+        tree: dict[str, None] = {}
+        yield tuple(_grow(links, wanted, tree))
         wanted = [name for name in wanted if name not in tree]
-    return tuple(keys)
-
-
-def _names(schema: Schema, tables: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(table.name for name in tables if (table := schema.table(name))))
 
 
 def _links(schema: Schema, mentioned: frozenset[str]) -> _Links:
@@ -66,42 +65,26 @@ def _links(schema: Schema, mentioned: frozenset[str]) -> _Links:
     return links
 
 
-def _grow(links: _Links, goals: Sequence[str], tree: set[str]) -> Iterator[ForeignKey]:
+def _grow(links: _Links, goals: Sequence[str], tree: dict[str, None]) -> Iterator[ForeignKey]:
     """Grows a tree from the first goal to the others, the nearest first, as far as keys lead.
 
-    This is Dijkstra's algorithm from all tables of the tree at once.
+    Each way to the next is found by Dijkstra's algorithm, from all tables of the tree at once.
     """
-    costs: dict[str, float] = {}
-    came: dict[str, tuple[ForeignKey, str]] = {}
-    queue: list[tuple[float, int, str]] = []
-    order = count()
-
-    def offer(table: str, cost: float) -> None:
-        costs[table] = cost
-        heapq.heappush(queue, (cost, next(order), table))
-
-    def take_in(table: str) -> None:
-        tree.add(table)
-        offer(table, 0.0)
-
-    take_in(goals[0])
-    rest = set(goals) - tree
-    while rest and queue:
-        cost, _, table = heapq.heappop(queue)
-        if cost > costs[table]:
-            continue
-        if table in rest:
-            way: list[tuple[ForeignKey, str]] = []
-            joined = table
-            while joined not in tree:
-                key, before = came[joined]
-                way.append((key, joined))
-                joined = before
-            for key, joined in reversed(way):
-                take_in(joined)
-                yield key
-            rest -= tree
-        for step, key, other in links[table]:
-            if costs[table] + step < costs.get(other, math.inf):
-                came[other] = key, table
-                offer(other, costs[table] + step)
+    tree[goals[0]] = None
+    while any(goal not in tree for goal in goals):
+        order = count()
+        queue: list[tuple[float, int, str, _Way]] = [(0.0, next(order), table, ()) for table in tree]
+        passed: set[str] = set()
+        while queue:
+            cost, _, table, way = heapq.heappop(queue)
+            if table in passed:
+                continue
+            passed.add(table)
+            if table in goals and table not in tree:
+                tree.update((joined, None) for _, joined in way)
+                yield from (key for key, _ in way)
+                break
+            for step, key, other in links[table]:
+                heapq.heappush(queue, (cost + step, next(order), other, (*way, (key, other))))
+        else:
+            return
