@@ -181,7 +181,7 @@ class PersonKnowledge:
         Raises:
             KnowledgeError: The file is wrong.
         """
-        from ...tools.knowledge.knowledge import Knowledge
+        from ...tools.knowledge.search import Knowledge
 
         if self._shared is not None:
             return self._shared.now()

@@ -10,8 +10,8 @@
 from .entry import Entry, Selection
 from .file import knowledge_schema
 from .fragment import compiled, used_entries
-from .knowledge import Knowledge, unknown_words
 from .read import knowledge_path, read_knowledge
+from .search import Knowledge, unknown_words
 from .write import KnowledgeWriter
 
 __all__ = [

@@ -23,6 +23,7 @@ from .fragment import (
     parse_fragment,
     read_fragment,
 )
+from .read import DATABASE
 
 if TYPE_CHECKING:
     from ..database import Database
@@ -53,7 +54,7 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
     problems: list[Problem] = []
     fitting: list[Entry] = []
     unseen: set[str] = set()
-    for entry in _upper(layers, problems):
+    for entry in _upper([_commented(layer, schema) for layer in layers], problems):
         try:
             fitting.append(_fitted(entry, schema, database))
         except TableturnError as error:
@@ -70,6 +71,21 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
         fitting.sort(key=lambda entry: (entry.added, entry.key))
     fitting = [entry for entry in fitting if _may_leave(entry, database)]
     return _without_conflicts(fitting, problems), problems
+
+
+def _commented(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
+    """Return a layer, or what the database's own comments say if it stands for them."""
+    if [entry.source for entry in layer] != [DATABASE]:
+        return layer
+    items = [(table, item) for table in schema.tables for item in (None, *table.columns)]
+    entries = [
+        Entry("column", f"{table.name}.{item.name}", item.comment, about=((table.name, item.name),), source=DATABASE)
+        if item
+        else Entry("table", table.name, table.comment, about=((table.name, ""),), source=DATABASE)
+        for table, item in items
+        if (item or table).comment
+    ]
+    return sorted(entries, key=lambda entry: entry.kind == "column")
 
 
 _CONTRADICTS = "it contradicts"

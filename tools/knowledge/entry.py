@@ -7,8 +7,9 @@ from typing import Literal
 
 from ..words import stems
 
-EntryKind = Literal["term", "metric", "column", "table", "join", "convention", "never"]
-"""What an entry is: a word of the business, something that is computed, a description, or a rule."""
+EntryKind = Literal["term", "metric", "table", "column", "join", "convention", "never"]
+"""What an entry is: a word of the business, something that is computed, a description, or a rule. Files have them in
+this order."""
 
 Item = tuple[str, str]
 """A table and a column; the column is empty for the table itself."""

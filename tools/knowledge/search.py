@@ -1,4 +1,4 @@
-"""Finding the definitions that a question needs: by its words, and by the tables and columns that it is about."""
+"""The knowledge of one database, as one person may see it: checked, and found by words, tables and columns."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ..linking.vocabulary import shipped
+from ..values.match import ValueMatch
 from ..words import (
     FUNCTION_WORDS,
     IRREGULAR_PLURALS,
@@ -20,16 +21,20 @@ from ..words import (
     fold,
     listed_words,
     name_stems,
+    name_words,
     question_words,
     stem,
     stems,
     synonyms,
     taken_for,
 )
+from .check import Problem, check_entries, join_key
 from .entry import Entry, Item, Selection
 
 if TYPE_CHECKING:
+    from ..database import Database
     from ..database.schema import Schema
+    from .read import Layers
 
 _RARE = 0.9
 """What words of an entry that are in the question must weigh together for it to be shown for them alone; a word that no
@@ -73,6 +78,23 @@ _STOP = frozenset(
     | listed_words("all any every give its list no not number our per this we were you your")
 )
 """Stems that no entry is found by; other stop words may stand in its name: `active until`."""
+
+
+BUDGET = 1_800
+"""Characters of definitions that a question is shown at most, about six hundred tokens."""
+
+
+_JARGON = re.compile(r"(?<![\w.'’-])(?:([A-Z][A-Z0-9&/]*[A-Z0-9])s?|[\"“]([^\"”]{2,40})[\"”])(?![\w'’-])")
+"""What is certainly meant as a word of its own: an abbreviation, or a word in quotes."""
+
+_FAMILIAR = frozenset(
+    """
+    AD AM AND ASC ASAP AVG BC CEO CFO CM COUNT CSV CTO DB DESC DVD EN EST ETC EU FAQ FR GB GMT HTML HTTP ID IDS IN IP IT
+    JSON KG KM KPI LA LIMIT MAX MB MIN NASA NO NOT NULL NY OK OR PC PDF PIN PM PNG SQL SUM TV UK UN URL US USA USD UTC
+    VIP XML YES ZIP EUR GBP JPY YTD MTD QTD TOP ALL ANY BY ON OF TO IS ARE WHO HOW WHAT WHEN I
+""".split()  # noqa: SIM905 - read as a sentence
+)
+"""Abbreviations that need no explanation, and words that people write in capitals."""
 
 
 class Wording:
@@ -249,30 +271,55 @@ class _Hit:
     matched: frozenset[str] = field(default_factory=frozenset[str])
 
 
-class KnowledgeIndex:
-    """Entries by their words. May be used from several threads once it is made."""
+class Knowledge:
+    """Definitions that hold on a database, found by their words; made once a version of the files and of the schema.
 
-    def __init__(self, entries: Sequence[Entry], schema: Schema) -> None:
-        """Index entries that hold on a database."""
-        self._entries = tuple(entries)
-        self._names = [_names(entry) for entry in self._entries]
+    May be used from several threads once it is made.
+
+    Attributes:
+        entries: What holds.
+        problems: What is left out, and why.
+    """
+
+    def __init__(self, entries: Sequence[Entry], problems: Sequence[Problem], schema: Schema) -> None:
+        """Use `of`."""
+        self.entries = tuple(entries)
+        self.problems = tuple(problems)
+        self.schema = schema
+        self._names = [_names(entry) for entry in self.entries]
         self._phrases: dict[str, list[tuple[int, tuple[str, ...]]]] = defaultdict(list)
         self._short: list[tuple[int, str]] = []
         self._words: dict[str, list[int]] = defaultdict(list)
         self._ruled: dict[str, list[int]] = defaultdict(list)
-        self._always = [n for n, one in enumerate(self._entries) if one.kind == "convention" and not one.about]
-        for number, entry in enumerate(self._entries):
+        self._always = [n for n, one in enumerate(self.entries) if one.kind == "convention" and not one.about]
+        for number, entry in enumerate(self.entries):
             self._add(number, entry)
-        whole = math.log(1 + len(self._entries))
-        self._rarity = {
-            word: math.log(1 + len(self._entries) / len(held)) / whole for word, held in self._words.items()
-        }
+        whole = math.log(1 + len(self.entries))
+        self._rarity = {word: math.log(1 + len(self.entries) / len(held)) / whole for word, held in self._words.items()}
         self._keys = {(key.table, column): key.ref_table for key in schema.foreign_keys for column in key.columns}
         items = [item for table in schema.tables for item in (table, *table.columns)]
         self._schema_words = frozenset(word for item in items for word in name_stems(item.name))
         self._common = self._schema_words | _says_little()
         self._known = frozenset(word for names in self._names for name in names for word in name)
         self._wording = Wording(self._known, self._known | self._words.keys() | self._schema_words)
+
+    @classmethod
+    def of(cls, layers: Layers, database: Database) -> Knowledge:
+        """Return the entries of all layers, checked against a database.
+
+        Args:
+            layers: What `read_knowledge` gives.
+            database: As whoever asks may see it.
+
+        Raises:
+            DatabaseUnavailable: The database is gone or damaged.
+        """
+        bare = database.schema()
+        entries, problems = check_entries(layers, database)
+        linked = {frozenset((key.table, key.ref_table)) for key in bare.foreign_keys}
+        keys = [join_key(entry, bare) for entry in entries if entry.kind == "join"]
+        more = [key for key in keys if frozenset((key.table, key.ref_table)) not in linked]
+        return cls(entries, problems, replace(bare, foreign_keys=(*bare.foreign_keys, *more)))
 
     def _add(self, number: int, entry: Entry) -> None:
         for phrase in self._names[number]:
@@ -286,8 +333,10 @@ class KnowledgeIndex:
         for table in {table for table, _ in entry.about if entry.kind not in ("term", "metric", "table")}:
             self._ruled[table].append(number)
 
-    def find(self, question: str, linked: Iterable[tuple[str, str | None, float]], characters: int) -> Selection:
-        """Return what a question needs.
+    def find(
+        self, question: str, linked: Iterable[tuple[str, str | None, float]] = (), characters: int = BUDGET
+    ) -> Selection:
+        """Return what a question needs, the most specific first.
 
         Args:
             question: Self-contained, or with the words of the turn that it leans on.
@@ -305,9 +354,9 @@ class KnowledgeIndex:
         shown: list[Entry] = []
         room = characters
         for number, _ in ranked:
-            cost = len(self._entries[number].line) + _LINE
+            cost = len(self.entries[number].line) + _LINE
             if cost <= room:
-                shown.append(self._entries[number])
+                shown.append(self.entries[number])
                 room -= cost
         return Selection(tuple(shown), len(ranked) - len(shown))
 
@@ -338,7 +387,7 @@ class KnowledgeIndex:
         for number, phrase in sorted(hits, key=lambda hit: -len(hit[1])):
             covered = any(phrase < other.matched for known, other in found.items() if known != number)
             if not covered and (number not in found or len(phrase) > len(found[number].matched)):
-                found[number] = _Hit(_weight(self._entries[number]) + len(phrase), phrase)
+                found[number] = _Hit(_weight(self.entries[number]) + len(phrase), phrase)
         return found
 
     def _by_abbreviation(self, question: str, found: dict[int, _Hit]) -> None:
@@ -350,14 +399,14 @@ class KnowledgeIndex:
         for number, short in self._short:
             run = next((run for run in spelt if run[0][0] == short[0] and abbreviates(short, run)), None)
             if run and number not in found:
-                found[number] = _Hit(_weight(self._entries[number]) + len(run), frozenset(map(stem, run)))
+                found[number] = _Hit(_weight(self.entries[number]) + len(run), frozenset(map(stem, run)))
 
     def _by_meaning(self, asked: _Asked, found: dict[int, _Hit]) -> None:
         """Add entries of which rare words, or most of the name, are in the question; numbers are no such words."""
         used = {word for hit in found.values() for word in hit.matched}
         words = {word for word in asked.meant if word not in used and not word.isdigit()}
         for number, weight in self._shared(asked, words).items():
-            entry = self._entries[number]
+            entry = self.entries[number]
             named = entry.kind in ("term", "metric", "table") and any(
                 self._share(name, asked) >= _MOST for name in self._names[number]
             )
@@ -366,13 +415,13 @@ class KnowledgeIndex:
 
     def _by_item(self, asked: _Asked, p: Mapping[Item, float], found: dict[int, _Hit]) -> None:
         """Add descriptions and rules of what the question, or a definition that it needs, is about."""
-        read = {item for number in found if self._entries[number].sql for item in self._entries[number].about}
+        read = {item for number in found if self.entries[number].sql for item in self.entries[number].about}
         topic = _Topic(asked, p, read, self._keys)
         weights = self._shared(asked, asked.meant)
         tables = {table for table, _ in (*p, *read)} | {table for table in self._ruled if asked.mentions(table)}
         tables |= {table for (table, _), goal in self._keys.items() if goal in topic.tables}
         for number in sorted({number for table in tables for number in self._ruled.get(table, ())} - found.keys()):
-            entry = self._entries[number]
+            entry = self.entries[number]
             if topic.needs(entry, weights.get(number, 0.0) >= _MOST):
                 found[number] = _Hit(max(p.get(item, 0.0) for item in entry.about))
 
@@ -396,6 +445,31 @@ class KnowledgeIndex:
         """Return how much of a name is in the question, rare words counting more."""
         counts = {word: _COMMON if word in self._common else self._rarity[word] for word in name}
         return sum(asked.said.get(word, 0.0) * count for word, count in counts.items()) / sum(counts.values())
+
+
+def unknown_words(question: str, schema: Schema, values: Iterable[ValueMatch], knowledge: Knowledge) -> tuple[str, ...]:
+    """Return abbreviations and quoted words of a question that stand in no name, value or definition, in order.
+
+    Ordinary words are left to whoever writes the query: that one knows the language.
+    """
+    if question.isupper():
+        return ()
+    items = [item.name for table in schema.tables for item in (table, *table.columns)]
+    names = {stem(word) for item in items for word in name_words(item)}
+    whole = set(map(fold, items))
+    mentioned = [(match.start, match.end) for match in values]
+    found: list[str] = []
+    for hit in _JARGON.finditer(question):
+        word = hit[1] or hit[2]
+        if hit[1] and (word in _FAMILIAR or re.fullmatch(r"[QH][1-4]|[A-Z]?\d+[A-Z]?", word)):
+            continue
+        parts = re.findall(r"\w+", word)
+        explained = all(stem(fold(part)) in names or knowledge.knows(part) for part in parts) or fold(word) in whole
+        in_value = any(start < hit.end() and hit.start() < end for start, end in mentioned)
+        sample = any(word.lower() in str(cell).lower() for t in schema.tables for c in t.columns for cell in c.samples)
+        if not (explained or in_value or sample):
+            found.append(word)
+    return tuple(dict.fromkeys(found))
 
 
 def _names(entry: Entry) -> list[tuple[str, ...]]:

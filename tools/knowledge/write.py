@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from ..errors import KnowledgeError
 from ..whole_files import only_writer, write_whole
-from .entry import Entry
+from .entry import Entry, EntryKind
 from .file import KnowledgeFile
 from .read import parse_file, text_of
 
@@ -103,22 +103,21 @@ _TEXTS = (("conventions", "says"), ("joins", "on"), ("never", "use"))
 
 def _put(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
     """Put an entry into a file's content; return whether that changes it."""
-    also = list(entry.also)
+    text, also = entry.text, list(entry.also)
     match entry.kind:
         case "term":
-            _define(
-                content, "terms", entry.name, _given(means=entry.text or entry.name, sql=entry.sql, also=also) | stamped
-            )
+            _define(content, "terms", entry.name, _given(means=text or entry.name, sql=entry.sql, also=also) | stamped)
         case "metric":
-            _define(content, "metrics", entry.name, _given(expression=entry.sql, means=entry.text, also=also) | stamped)
+            _define(content, "metrics", entry.name, _given(expression=entry.sql, means=text, also=also) | stamped)
         case "column" | "table":
             _describe(_part(content, "tables", {}), entry, stamped)
         case "join":
-            return _append(content, "joins", {"on": entry.sql or entry.name} | stamped)
+            return _append(content, "joins", _given(on=entry.sql or entry.name, means=text) | stamped)
         case "convention":
-            return _append(content, "conventions", {"says": entry.text} | stamped)
+            about = [".".join(filter(None, item)) for item in entry.about]
+            return _append(content, "conventions", _given(says=text, about=about) | stamped)
         case "never":
-            return _append(content, "never", {"use": entry.name, "why": entry.text} | stamped)
+            return _append(content, "never", _given(use=entry.name, why=text) | stamped)
     return True
 
 
@@ -167,18 +166,18 @@ def _describe(tables: Any, entry: Entry, stamped: dict[str, str]) -> None:
         held = _opened(_part(held, "columns", {}), column)
     if entry.text:
         held["means"] = entry.text
-    if entry.also:
-        held["also"] = [*dict.fromkeys([*(held.get("also") or []), *entry.also])]
     values = _part(held, "values", {}) if entry.values else {}
     for code, meaning in entry.values:
         # Numbers and dates are no texts to the library that keeps comments.
         values[next((known for known in values if str(known) == code), code)] = meaning
+    if entry.also:
+        held["also"] = [*dict.fromkeys([*(held.get("also") or []), *entry.also])]
     held.update(stamped)
 
 
 def _opened(parts: Any, name: str) -> Any:
     """Return a definition as a mapping, also if it is a text alone, or not there yet."""
-    there = next((known for known in parts if _words(known) == _words(name)), name)
+    there = name if name in parts else next((known for known in parts if _words(known) == _words(name)), name)
     known: Any = parts.get(there)
     if not isinstance(known, dict):
         parts[there] = {"means": known} if known else {}
@@ -207,30 +206,10 @@ def _take_out(content: Any, name: str, rights: str | None) -> bool:
 
 def to_file(entries: Sequence[Entry]) -> dict[str, Any]:
     """Return a knowledge file's content as plain values, in a stable order: two exports differ where knowledge does."""
-    terms = {entry.name: _plain(entry, means=entry.text, sql=entry.sql) for entry in _of("term", entries)}
-    metrics = {entry.name: _plain(entry, expression=entry.sql, means=entry.text) for entry in _of("metric", entries)}
-    tables: dict[str, dict[str, Any]] = {}
-    for entry in _of("table", entries):
-        tables.setdefault(entry.about[0][0], {}).update(_plain(entry, means=entry.text))
-    for entry in _of("column", entries):
-        table, column = entry.about[0]
-        note = _plain(entry, means=entry.text, values=dict(entry.values))
-        tables.setdefault(table, {}).setdefault("columns", {})[column] = note
-    lists = {
-        "joins": [_plain(entry, on=entry.sql, means=entry.text) for entry in _of("join", entries)],
-        "conventions": [
-            _plain(entry, says=entry.text, about=[".".join(filter(None, item)) for item in entry.about])
-            for entry in _of("convention", entries)
-        ],
-        "never": [_plain(entry, use=entry.name, why=entry.text) for entry in _of("never", entries)],
-    }
-    return _given(terms=terms, metrics=metrics, tables=dict(sorted(tables.items())), **lists)
-
-
-def _of(kind: str, entries: Sequence[Entry]) -> list[Entry]:
-    return sorted((entry for entry in entries if entry.kind == kind), key=lambda entry: entry.name.lower())
-
-
-def _plain(entry: Entry, **fields: Any) -> dict[str, Any]:
-    also = () if entry.kind in ("join", "convention", "never") else entry.also
-    return _given(**fields, also=list(also), author=entry.author, added=entry.added)
+    content: dict[str, Any] = {}
+    kinds = get_args(EntryKind)
+    for entry in sorted(entries, key=lambda entry: (kinds.index(entry.kind), entry.name.lower())):
+        _put(content, entry, _given(author=entry.author, added=entry.added))
+    if tables := content.get("tables"):
+        content["tables"] = dict(sorted(tables.items()))
+    return content
