@@ -66,6 +66,7 @@ def agent(shop: Path) -> Iterator[SQLAgent]:
         yield agent
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("part", get_args(Part))
 @pytest.mark.parametrize("take", [_ask, _aask, _stream])
 def test_a_part_that_fails_is_left_out(

@@ -237,6 +237,7 @@ def test_what_was_read_wrongly_with_confidence(shop: Path, question: str, sql: s
         assert agent.ask(question).sql == sql
 
 
+@pytest.mark.whole
 def test_a_conversation_is_held_by_one_chat_at_a_time(shop: Path, tmp_path: Path) -> None:
     kept = ("--thread", "monday", "--checkpoints", str(tmp_path / "kept.sqlite"))
     command = [sys.executable, "-m", "tableturn", "chat", "--db", str(shop), "--model", "offline", *kept]

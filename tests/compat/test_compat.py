@@ -171,6 +171,7 @@ def test_a_chat_goes_on(folder: Path) -> None:
     assert json.loads(said)["rows"] == [[1]]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_servers_threads_go_on(kind: str, folder: Path, expected: dict[str, Any]) -> None:
     checkpoints, expected = "serve.sqlite", expected[kind]

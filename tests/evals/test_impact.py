@@ -285,6 +285,7 @@ def test_a_trail_that_is_none_is_named(text: str, tmp_path: Path) -> None:
         read_history(path)
 
 
+@pytest.mark.whole
 def test_the_bench_finds_seeded_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TABLETURN_DATA", raising=False)
     found: dict[str, Any] = impact_bench.run(BenchOptions(limit=24))

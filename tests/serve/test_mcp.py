@@ -157,6 +157,7 @@ async def test_what_may_not_leave_is_in_no_result(shop: Path, agent_over: Callab
         assert not {"Ada", "Cy"} & set(told.replace("'", " ").replace('"', " ").split())
 
 
+@pytest.mark.whole
 async def test_over_stdio(shop: Path, tmp_path: Path) -> None:
     command = [
         "-m",

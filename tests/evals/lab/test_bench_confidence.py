@@ -45,6 +45,7 @@ def test_signals_weigh_as_they_tell_and_never_the_wrong_way() -> None:
     assert 0.5 < weights.prior < 0.9
 
 
+@pytest.mark.whole
 def test_a_set_is_measured_by_weights_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trust, "play_draft_sets", replayed)
     found = trust.measure_confidence(BenchOptions(Path()))

@@ -597,6 +597,7 @@ def test_enough_forms() -> None:
     assert len(_LEGAL) >= 60
 
 
+@pytest.mark.whole
 def test_hidden_columns_are_told_as_missing_ones(guarded: _Guarded, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     hidden, twin = guarded.hidden, guarded.twin

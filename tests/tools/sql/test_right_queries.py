@@ -77,6 +77,7 @@ def _queries(name: str, dialect: str) -> list[tuple[str, str]]:
     return [(key, sql.strip()) for key, sql in told]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", ["wholesale", "clinic", "saas", "hr", "energy"])
 @pytest.mark.parametrize("engine", _ENGINES, ids=[engine.name for engine in _ENGINES])
 def test_a_right_query_is_not_remarked_on(engine: Candidate, name: str, tmp_path: Path) -> None:

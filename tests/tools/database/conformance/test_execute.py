@@ -138,6 +138,7 @@ def test_cancelling(candidate: Candidate, database: Database) -> None:
     assert database.execute("SELECT count(*) FROM customer").rows == ((4,),)
 
 
+@pytest.mark.whole
 def test_many_threads(database: Database) -> None:
     wrong: list[object] = []
 
