@@ -16,7 +16,7 @@ from ...tools.charts.render import can_render, picture
 from ...tools.errors import ExportError
 from ...tools.examples import Example
 from ...tools.export import export_rows
-from ...tools.export.text import escaped_markdown
+from ...tools.export.forms import escaped_markdown
 from ...tools.knowledge import Entry
 from ...tools.terminal import safe
 from ...tools.values import ValueMatch
