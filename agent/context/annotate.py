@@ -113,8 +113,7 @@ def describe(
     )
     made = cut = unusable = 0
     while made < calls:
-        found = yield from _columns(schema, known, most.columns, annotator)
-        found = found or (yield from _tables(schema, known, most.tables, annotator))
+        found = yield from _found(schema, known, most, annotator)
         if found is None:
             break
         if found.cut:
@@ -146,21 +145,16 @@ class _Found:
     cut: bool
 
 
-def _columns(schema: Schema, known: Annotations, most: int, annotator: Translator | None) -> Body[_Found | None]:
-    missing = tuple(known.undescribed_columns(schema)[:most])
-    if not missing:
-        return None
-    phrases = yield from _phrases(AnnotateColumnsTask(missing, schema.dialect), len(missing), annotator)
-    names = [(table.name, column.name) for table, column in missing]
-    return _Found(Annotations(columns=_by_name(names, phrases)), None in phrases)
-
-
-def _tables(schema: Schema, known: Annotations, most: int, annotator: Translator | None) -> Body[_Found | None]:
-    missing = tuple(known.undescribed_tables(known.on(schema))[:most])
-    if not missing:
-        return None
-    phrases = yield from _phrases(AnnotateTablesTask(missing, schema.dialect), len(missing), annotator)
-    return _Found(Annotations(tables=_by_name([table.name for table in missing], phrases)), None in phrases)
+def _found(schema: Schema, known: Annotations, most: _Most, annotator: Translator | None) -> Body[_Found | None]:
+    """What one call finds of columns or, once these are described, of tables; None where nothing is missing."""
+    if columns := tuple(known.undescribed_columns(schema)[: most.columns]):
+        phrases = yield from _phrases(AnnotateColumnsTask(columns, schema.dialect), len(columns), annotator)
+        names = [(table.name, column.name) for table, column in columns]
+        return _Found(Annotations(columns=_by_name(names, phrases)), None in phrases)
+    if tables := tuple(known.undescribed_tables(known.on(schema))[: most.tables]):
+        phrases = yield from _phrases(AnnotateTablesTask(tables, schema.dialect), len(tables), annotator)
+        return _Found(Annotations(tables=_by_name([table.name for table in tables], phrases)), None in phrases)
+    return None
 
 
 def _by_name(names: Sequence[Name], phrases: Phrases) -> dict[Name, str]:

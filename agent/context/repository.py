@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from itertools import groupby, islice
+from itertools import groupby
 from typing import TypeVar
 
 from ...prompts.rephrase import RephraseTask
@@ -20,7 +20,6 @@ from ..effects import Tally, Translator, ask, run
 from ..model.budget import left_of
 from ..settings import Settings
 
-A = TypeVar("A")
 R = TypeVar("R")
 
 Dialogue = tuple[Example, ...]
@@ -171,28 +170,18 @@ def complete(
     left = Calls(calls)
     open_ones = (one for one in everything if not all(map(has, one)))
     with ThreadPoolExecutor(jobs) as threads:
-        for made, failed, asked in _side_by_side(
-            threads, jobs, lambda one: forms(one, translator, left), open_ones
-        ):  # fmt: skip
-            if made:
-                store.add(made, strict=False)
-            done = progress.done + len(made)
-            progress = Progress(done, pairs, progress.failed + failed, progress.calls + asked)
-            tell(progress)
-            if progress.calls >= calls:
-                break
+        waiting = [threads.submit(forms, one, translator, left) for one in open_ones]
+        try:
+            for future in as_completed(waiting):
+                made, failed, asked = future.result()
+                if made:
+                    store.add(made, strict=False)
+                done = progress.done + len(made)
+                progress = Progress(done, pairs, progress.failed + failed, progress.calls + asked)
+                tell(progress)
+                if progress.calls >= calls:
+                    break
+        finally:
+            for future in waiting:
+                future.cancel()
     return progress
-
-
-def _side_by_side(threads: ThreadPoolExecutor, jobs: int, work: Callable[[A], R], items: Iterable[A]) -> Iterator[R]:
-    """Results as they come, with no more than a few waiting."""
-    waiting = iter(items)
-    running: set[Future[R]] = {threads.submit(work, item) for item in islice(waiting, jobs)}
-    try:
-        while running:
-            ended, running = wait(running, return_when=FIRST_COMPLETED)
-            running |= {threads.submit(work, item) for item in islice(waiting, len(ended))}
-            yield from (future.result() for future in ended)
-    finally:
-        for future in running:
-            future.cancel()

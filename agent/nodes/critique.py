@@ -20,8 +20,7 @@ from ...tools.sql import same_sql, writes
 from ..context.inputs import generate_task, shown_schema
 from ..effects import Body, Done, ask, do
 from ..evidence.choose import compare_code, differs, near_value, same_answer
-from ..evidence.feedback import Bounds, code_csv, contents, problems, result_csv
-from ..evidence.look import look_at
+from ..evidence.feedback import Bounds, code_csv, contents, look_at, problems, result_csv
 from ..model.budget import calls_left
 from ..records import Attempt, CodeResult, Feedback, Stop, Turn
 from ..resources import Run

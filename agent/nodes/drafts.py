@@ -13,8 +13,7 @@ from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..context.inputs import generate_task
 from ..effects import Body, ask
 from ..evidence.choose import Group, group
-from ..evidence.feedback import Bounds, result_csv
-from ..evidence.look import look_at
+from ..evidence.feedback import Bounds, look_at, result_csv
 from ..model.budget import BudgetReached
 from ..records import Attempt, CandidateDraft, Stop, Turn, Usage, parallel_usage
 from ..resources import Run

@@ -22,13 +22,11 @@ from .words import (
     PHRASES,
     SUPERLATIVES,
     Word,
-    spelled_out,
 )
 
 _LONGEST = 5
 _IDENTIFIERS = frozenset({"id", "ids", "code", "codes", "number", "numbers", "key", "no", "name", "names"})
 """Words that ask for an identifier itself, not for what it stands for."""
-_TIMES = ("in", "on", "before", "after", "between", "since", "at", "by", "from")
 
 
 @dataclass
@@ -114,11 +112,8 @@ def _values(words: Sequence[Word], values: Iterable[ValueMatch]) -> list[_Option
         if quoted:
             matches = [m for m in matches if 1.25 * len(m.mention) >= len(span[0].text)]
         best = max((match.score for match in matches), default=0.0)
-        if not quoted and not proper:
-            if all(word.lower in COMMANDS or len(word.lower) < 3 for word in span):
-                continue
-            if len(span) == 1:
-                matches = _of_common_word(span[0], words[start - 1].lower if start else "", matches)
+        if not quoted and not proper and all(word.lower in COMMANDS or len(word.lower) < 3 for word in span):
+            continue
         is_number = len(span) == 1 and span[0].text.replace(",", "").replace(".", "").isdigit()
         if not matches or is_number or best < (0.6 if quoted or matches[0].how == "abbreviation" else 0.8):
             continue
@@ -128,19 +123,6 @@ def _values(words: Sequence[Word], values: Iterable[ValueMatch]) -> list[_Option
         if keep:  # else all that was likely is what a common word cannot stand for
             found.append((weight, Mention("v", start, end, text, matches=keep, literal=keep[0].value)))
     return found
-
-
-def _of_common_word(word: Word, before: str, matches: list[ValueMatch]) -> list[ValueMatch]:
-    """The values that a single word in lower case may stand for."""
-    is_code = all(m.value.isupper() and len(m.value) < 5 for m in matches) and matches[0].how != "abbreviation"
-    if is_code and before not in ("in", "from", "at", "of", "code", "called", "named"):
-        return []
-    size = len(word.lower)
-    matches = [m for m in matches if m.how != "typo" or abs(len(m.value) - size) < 3]
-    # The town of Destin is no destination.
-    matches = [m for m in matches if m.how != "inflection" or len(m.value) > 0.6 * size]
-    is_verb = word.lower.endswith(("ed", "ing")) and all(match.how == "inflection" for match in matches)
-    return [] if is_verb else matches
 
 
 def _names(words: Sequence[Word], stems: Sequence[str], names: NameIndex) -> list[_Option]:
@@ -153,7 +135,7 @@ def _names(words: Sequence[Word], stems: Sequence[str], names: NameIndex) -> lis
             hits = names.find(tuple(part for said in stems[start:end] for part in said.split()))
             if not hits or hits[0].score < 0.4:
                 continue
-            if size == 1 and not (_worth(words[start], start, hits[0]) and _noun(words, start, hits[0])):
+            if size == 1 and not _worth(words[start], start, hits[0]):
                 continue
             kept = [hit for hit in hits if hit.score >= hits[0].score - 0.65][:40]
             tables = any(hit.column is None and hit.score >= hits[0].score - 0.3 for hit in kept)
@@ -174,16 +156,6 @@ def _worth(word: Word, at: int, hit: Hit) -> bool:
     if word.lower == "number" or word.lower in SUPERLATIVES or word.lower in COMPARATIVES:
         return hit.score >= 0.9
     return len(word.lower) > 1 and not (word.stem in GENERIC and hit.score < 0.4)
-
-
-def _noun(words: Sequence[Word], at: int, hit: Hit) -> bool:
-    """Whether a word is no mere verb: `released` stands for a release date only before a time."""
-    lower = words[at].lower
-    if hit.score >= 0.9 or not lower.endswith(("ed", "ing")):
-        return True
-    if lower in spelled_out(hit.column or hit.table):
-        return True
-    return at + 1 < len(words) and words[at + 1].lower in _TIMES
 
 
 def _phrases(words: Sequence[Word]) -> list[_Option]:
@@ -293,7 +265,7 @@ def _tables(items: Sequence[Item], names: NameIndex) -> list[str]:
 
         def worth(hit: Hit) -> float:
             near = min((names.distance(hit.table, other) for other in sure if other != hit.table), default=0)
-            return hit.score - 0.05 * min(near, 4) - 0.02 * len(hit.table) / 20 - 0.06 * names.is_junction(hit.table)
+            return hit.score - 0.05 * min(near, 4) - 0.02 * len(hit.table) / 20
 
         mention.table = max(options, key=worth).table
         at = items.index(mention)

@@ -131,9 +131,6 @@ class NameIndex:
         for size in (4, 3):
             if len(word.lower) >= size + 3 and word.lower[:size] in self.short:
                 return word.lower[:size]
-        longer = [known for known in self.vocabulary if known.startswith(word.stem)] if len(word.stem) >= 4 else []
-        if len(longer) == 1:
-            return longer[0]
         near = (other for _, other in spelt_alike(word.stem, self.vocabulary))
         return next((other for other in near if len(other) > 4 and other[0] == word.stem[0]), word.stem)
 
@@ -211,12 +208,6 @@ class NameIndex:
     def identity(self, table: str) -> Column:
         """The column that stands for the table's rows: the one that tells them apart, else what they are called."""
         return self.key(table) or self.title(table)[0]
-
-    def is_junction(self, table: str) -> bool:
-        """Whether a table does little but connect others."""
-        found = self.schema.table(table)
-        keys = {column for key in self.schema.foreign_keys if key.table == table for column in key.columns}
-        return found is not None and len(keys) >= 2 and len(found.columns) - len(keys) <= 2
 
     def named(self, table: str) -> bool:
         """Whether the table's rows have a name or title of their own."""

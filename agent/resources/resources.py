@@ -238,7 +238,11 @@ class Run:
         return masking(translator(self.settings), self.resources.database.session.policy.egress.mask)
 
     def schema(self) -> Schema:
-        """The schema as this run shows it; see `Schemas`."""
+        """The schema as this run shows it, the same from its first use on; see `Schemas`."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> Schema:
         return self.resources.schemas.schema(self.settings.annotate)
 
     def spelt(self, sql: str) -> str:

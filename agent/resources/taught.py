@@ -185,8 +185,8 @@ class PersonKnowledge:
 
         if self._shared is not None:
             return self._shared.now()
-        own = self.source.layers(self._path)
-        apart = self.source.layers(self._apart(self._database.rights.key))
+        path, key = self._path, self._database.rights.key
+        own, apart = self.source.layers(path), self.source.layers(_apart(path, key))
         if own is None and apart is None:
             return None
         (stamp, layers), (more, above) = own or ((), ()), apart or ((), ())
@@ -208,13 +208,13 @@ class PersonKnowledge:
         if path is None:
             raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
         others = [known for known in self._entries(path) if _same(entry, known) and known.rights != key]
-        apart = self._apart(key)
+        apart = _apart(path, key)
         if apart is not None and (others or any(_same(entry, known) for known in self._entries(apart))):
             path = apart
         else:
             # Those who wrote it may not be able to see the new one: theirs must not vanish before their eyes.
             for known in others:
-                if (place := self._apart(known.rights)) is not None:
+                if (place := _apart(path, known.rights)) is not None:
                     KnowledgeWriter(place, known.author).add(known)
         added = KnowledgeWriter(path, self._database.session.identity.name).add(replace(entry, rights=key))
         return self._as_shown(added)
@@ -225,7 +225,8 @@ class PersonKnowledge:
         Raises:
             KnowledgeError: It was written under other rights, or a file is wrong or cannot be written.
         """
-        key, path, apart = self._database.rights.key, self._path, self._apart(self._database.rights.key)
+        key, path = self._database.rights.key, self._path
+        apart = _apart(path, key)
         if apart is not None and KnowledgeWriter(apart).remove(name):
             return True
         if path is None:
@@ -242,10 +243,6 @@ class PersonKnowledge:
     def _path(self) -> Path | None:
         return self.source.path(self._database)
 
-    def _apart(self, key: str) -> Path | None:
-        """The file of those with rights of their own; None for all rights."""
-        return self._path.with_suffix(f".{key}.yaml") if self._path and key else None
-
     def _as_shown(self, entry: Entry) -> Entry:
         """An entry as of the common file: that it had to be kept apart tells of another one."""
         return replace(entry, source=self._path.name) if self._path else entry
@@ -253,6 +250,11 @@ class PersonKnowledge:
     def _entries(self, path: Path) -> list[Entry]:
         found = self.source.layers(path)
         return [entry for layer in found[1] for entry in layer] if found else []
+
+
+def _apart(path: Path | None, key: str) -> Path | None:
+    """The file of those with rights of their own; None for all rights."""
+    return path.with_suffix(f".{key}.yaml") if path and key else None
 
 
 def _same(entry: Entry, other: Entry) -> bool:

@@ -26,7 +26,7 @@ ENTRIES: dict[Part, str] = {
     "examples": "tableturn.tools.examples.OwnFirst.select",
     "plain questions": "tableturn.agent.nodes.rephrase.english_stem",
     "follow-up": "tableturn.agent.nodes.link.base_turn",
-    "checks": "tableturn.agent.evidence.look.check",
+    "checks": "tableturn.agent.evidence.feedback.check",
     "readings": "tableturn.agent.evidence.readings.rivals",
     "confidence": "tableturn.agent.evidence.confidence.evidence_of",
     "basis": "tableturn.agent.answers.basis.basis_of",

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.agent.offline.parser import Engine
+from tableturn.agent.offline.translator import Engine
 from tableturn.tools.database import Database
 from tableturn.tools.values import ValueIndex
 

@@ -14,7 +14,7 @@ from tableturn.agent.offline.names import NameIndex
 from tableturn.agent.offline.sql import read_sql
 from tableturn.agent.offline.words import spelled_out, words_of
 from tableturn.tools.database import ColumnSchema, Database, Schema, TableSchema
-from tableturn.tools.values import ValueIndex, ValueMatch
+from tableturn.tools.values import ValueIndex
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,6 @@ def test_what_the_schema_says(names: NameIndex) -> None:
     assert names.title("tblStudent") == (Column("tblStudent", "fname"), Column("tblStudent", "lname"))
     assert names.key("course") == Column("course", "course_id")
     assert names.identity("course") == Column("course", "course_id")
-    assert names.is_junction("enrolled")
     assert names.distance("tblStudent", "course") == 2
     assert names.references(Column("enrolled", "stuid")) == "tblStudent"
 
@@ -121,17 +120,6 @@ def test_mentions_that_a_query_has_no_use_for(
     frame = read_sql(sql, names.schema)
     assert frame is not None
     assert [mark.text for mark in unused(said, frame, names.schema)] == left_out
-
-
-def test_a_common_word_that_is_likely_only_for_what_it_cannot_mean_is_no_value(school: Database) -> None:
-    question = "show the people who paid in euros"
-    start = question.index("euros")
-    likely = ValueMatch(
-        "course", "title", "eu", "euros", start, start + 5, 0.98, "inflection"
-    )  # too short to stand for it
-    poor = ValueMatch("course", "title", "eurus", "euros", start, start + 5, 0.82, "typo")
-    found = find_mentions(words_of(question), NameIndex(school.schema()), [likely, poor])
-    assert [each for each in found if isinstance(each, Mention) and each.kind == "v"] == []
 
 
 @pytest.mark.parametrize("name", ["_", "__", "?", "#"])

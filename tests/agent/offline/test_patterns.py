@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from tableturn.agent.offline.parser import Engine
 from tableturn.agent.offline.reading import STAGES
+from tableturn.agent.offline.translator import Engine
 from tableturn.tools.database import Database
 
 CASES = [

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tableturn.agent.offline.names import NameIndex
-from tableturn.agent.offline.parser import Engine
+from tableturn.agent.offline.translator import Engine
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
 from tableturn.tools.values import ValueIndex
