@@ -15,7 +15,7 @@ from ..database.schema import ColumnSchema, ForeignKey, TableSchema
 from ..database.table import Cell
 from ..sql.query import Edit, Query
 from ..sql.scope import Scope, Source
-from ..words import name_stems, name_words, plain_name, plural, stem, words
+from ..words import name_stems, name_words, plain_name, plural, stems, words
 
 Look = Callable[[str], Sequence[Cell] | None]
 """Gives the first column of a query's result as far as whoever asked may know it; None where that is not to be had."""
@@ -75,7 +75,7 @@ class QuestionContext:
     @cached_property
     def stems(self) -> frozenset[str]:
         """Their stems."""
-        return frozenset(map(stem, self.words))
+        return frozenset(stems(f"{self.question} {self.beside}"))
 
     @cached_property
     def _question_stems(self) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ class QuestionContext:
 
     def has(self, *any_of: str) -> bool:
         """Whether one of these words was said, in any inflection."""
-        return not self.stems.isdisjoint(map(stem, any_of))
+        return not self.stems.isdisjoint(stems(" ".join(any_of)))
 
     def names(self, name: str) -> bool:
         """Whether all words of a name were said."""
