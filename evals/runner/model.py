@@ -67,6 +67,10 @@ class ReplyCache(BaseCache):
         """Forget everything."""
         self._execute("DELETE FROM reply")
 
+    def size(self) -> int:
+        """Return how many replies are kept."""
+        return self._execute("SELECT count(*) FROM reply")[0][0]
+
     def close(self) -> None:
         """Close the file."""
         self._connection.close()

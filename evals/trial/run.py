@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby, product
@@ -27,6 +28,7 @@ from ..metrics.expected import GOLD_LIMITS, Expected, expected
 from ..metrics.statistics import wilson
 from ..report import write_report
 from ..runner import Listener, run_evaluation
+from ..runner.model import CACHE_FILE, ReplyCache
 from ..runner.record import TurnRecord
 from ..runner.results import HISTORY_FILE, RESULTS_FILE, read_results, run_results, used_model, write_results
 from ..runner.run import JOURNAL_FILE, run_settings
@@ -97,11 +99,12 @@ def run_trial(
     before = read_results(out) if (out / RESULTS_FILE).exists() else None
     if before is not None and "trial" not in before:
         raise SettingsError(f"{out / RESULTS_FILE} is not what `tableturn trial` writes")
-    start = time.perf_counter()
+    start, replies = time.perf_counter(), _kept_replies(out)
     judge = TrialJudge(dataset.place(dataset.questions[0].database), turns)
     judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judging=judge)
     results = run_results(spec, dataset, judged, time.perf_counter() - start, rulings_beside(out, None))
     results = _trial_results(results, judged, asked, turns, options, location)
+    results["cost"]["new_replies"] = _kept_replies(out) - replies  # those that the model gave in this start
     if results["not_asked"]:
         return results
     if before is not None:
@@ -188,6 +191,12 @@ class TrialJudge:
             return expected(self._databases.at(self._place), sql)
         except QueryError as error:
             return error
+
+
+def _kept_replies(out: Path) -> int:
+    out.mkdir(parents=True, exist_ok=True)
+    with closing(ReplyCache(out / CACHE_FILE)) as cache:
+        return cache.size()
 
 
 def _trial_results(

@@ -21,7 +21,7 @@ MOST_JOINS = 64
 """As many tables as SQLite joins at all. PostgreSQL plans twice as many outer joins for minutes, whatever its limits of
 time, and so it does a chain of a thousand common table expressions, which `MOST_PARTS` keeps out."""
 
-MOST_TOKENS = 10_000
+MOST_TOKENS = 25_000
 """Words, values and signs of a query that is parsed: the parser takes about a second for so many, in the caller's time.
 """
 

@@ -122,7 +122,7 @@ def test_a_statement_may_have_so_many_selects_however_they_are_written(reads: st
 def test_a_statement_may_have_so_many_tokens_and_is_not_parsed_with_more() -> None:
     listed = ", ".join(["1"] * (MOST_TOKENS // 2))
     assert read(f"SELECT {listed}") == f"SELECT {listed}"
-    with pytest.raises(ResultTooLarge, match="10,002 words, values and signs: it may have 10,000"):
+    with pytest.raises(ResultTooLarge, match="25,002 words, values and signs: it may have 25,000"):
         read(f"SELECT {listed}, 1")
 
 
