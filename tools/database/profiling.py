@@ -179,10 +179,10 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
     """The targets that the column's name speaks for most."""
     own_key = table.key == (column.name,)
     words = _words(column.name)
-    if len(words) > 1 and not _MEASURES.isdisjoint((words[0], words[-1])):
-        return []
+    # `rate_id` and `tax_rate` may be named after a table as a whole; of `bathroom_count` no part is.
+    measures = not _MEASURES.isdisjoint((*words[:1], *words[-1:]))
     counts = is_count(column)
-    for start in range(len(words)):
+    for start in range(1 if measures else len(words)):
         name = _joined(words[start:])
         fitting = [
             (strength, target)

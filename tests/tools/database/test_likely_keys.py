@@ -124,7 +124,9 @@ def test_names_of_other_rows_and_of_measures(tmp_path: Path) -> None:
             "CREATE TABLE house (id INTEGER PRIMARY KEY, bathroom_count INT, rank_in_street INT, street INT);"
             "CREATE TABLE count (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE street (id INTEGER PRIMARY KEY);"
             "CREATE TABLE emp (id INTEGER PRIMARY KEY, mgr_id INT, reports_to INT);"
-            "CREATE TABLE manager (manager_id INTEGER PRIMARY KEY);"
+            "CREATE TABLE manager (manager_id INTEGER PRIMARY KEY); CREATE TABLE rate (id INTEGER PRIMARY KEY);"
+            "CREATE TABLE room (id INTEGER PRIMARY KEY, rate_id INT); INSERT INTO rate VALUES (1), (2);"
+            "INSERT INTO room VALUES (1, 2), (2, 1);"
             "CREATE TABLE shop (id INTEGER PRIMARY KEY, manager_id INT);"
             "INSERT INTO house VALUES (1, 1, 1, 2), (2, 2, 2, 1); INSERT INTO count VALUES (1, 'a'), (2, 'b');"
             "INSERT INTO street VALUES (1), (2); INSERT INTO emp VALUES (1, NULL, NULL), (2, 1, 1);"
@@ -134,6 +136,7 @@ def test_names_of_other_rows_and_of_measures(tmp_path: Path) -> None:
         found = {(key.table, key.columns[0], key.ref_table) for key in opened.schema().foreign_keys}
     assert found == {
         ("house", "street", "street"),
+        ("room", "rate_id", "rate"),
         ("emp", "mgr_id", "emp"),
         ("emp", "reports_to", "emp"),
         ("shop", "manager_id", "manager"),
