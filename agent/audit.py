@@ -38,44 +38,23 @@ class AuditRecord:
     """One turn, or one query that a person ran beside it.
 
     Cells of the database are nowhere in it, but for those that a question or a query names.
-
-    Attributes:
-        time: When it was written, in ISO 8601, UTC.
-        user: The person's name; the login name of this process where nobody is named.
-        thread: The conversation; a name of its own for a single question.
-        database: Which was asked, as answers name it.
-        question: As asked.
-        sql: The query behind the answer; None where there is none.
-        rows: Rows given.
-        status: As answers have it; `error` where the turn raised an error, `cancelled` where a person ended it. Of a
-            query that a person ran: `run`, `exported`, or `read` where an answer's rows were read anew page by page.
-        refused: Queries that were turned down: they write, or reach for what may not be read.
-        queries: All queries that were sent to the database, the refused ones included.
-        error: For `error`, the kind of error.
     """
 
-    time: str
-    user: str
-    thread: str
-    database: str
+    time: str  # when it was written, in ISO 8601, UTC
+    user: str  # the person's name; the login name of this process where nobody is named
+    thread: str  # the conversation; a name of its own for a single question
+    database: str  # which was asked, as answers name it
     question: str
-    sql: str | None = None
-    rows: int = 0
-    status: str = ""
-    refused: tuple[str, ...] = ()
-    queries: tuple[str, ...] = ()
-    error: str = ""
+    sql: str | None = None  # behind the answer
+    rows: int = 0  # rows given
+    status: str = ""  # as answers have it; else `error`, `cancelled`, or one of `BESIDE`
+    refused: tuple[str, ...] = ()  # queries that were turned down: they write, or reach for what may not be read
+    queries: tuple[str, ...] = ()  # all queries that were sent to the database, the refused ones included
+    error: str = ""  # for `error`, the kind of error
 
 
 class AuditTrail:
-    """A file of `AuditRecord` lines. May be used from any number of threads and processes.
-
-    Args:
-        path: The file; made, for its owner alone, where there is none.
-
-    Raises:
-        SettingsError: It cannot be written, or is something else than an audit trail.
-    """
+    """A file of `AuditRecord` lines, made for its owner alone; for any number of threads and processes."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -155,26 +134,15 @@ def unanswered(question: str, status: str, identity: Identity, thread: str, **mo
 
 @dataclass(frozen=True)
 class Query:
-    """What is run, and of which answer.
-
-    Attributes:
-        sql: The query.
-        question: Of the answer whose query it is, or in whose place it runs; empty where there is none.
-        thread: That answer's conversation.
-    """
+    """What is run, and of which answer."""
 
     sql: str
-    question: str = ""
-    thread: str = ""
+    question: str = ""  # of the answer whose query it is, or in whose place it runs; empty where there is none
+    thread: str = ""  # that answer's conversation
 
 
 def run_query(query: Query, resources: Resources, limits: Limits, cancellation: Cancellation | None = None) -> Table:
-    """Runs a query that a person wrote.
-
-    Raises:
-        QueryError: It does not run.
-        AuditError: It cannot be written down.
-    """
+    """Runs a query that a person wrote."""
 
     def call() -> Table:
         outcome = resources.tools.run_sql.call(sql=query.sql, limits=limits, cancellation=cancellation)
@@ -188,18 +156,7 @@ def run_query(query: Query, resources: Resources, limits: Limits, cancellation: 
 def written_down(
     query: Query, status: str, resources: Resources, function: Callable[[], R], rows: Callable[[R], int]
 ) -> R:
-    """What a function gives that runs a query, which is written down before it is given.
-
-    Args:
-        query: The query.
-        status: What is done with its rows: `run`, `read` (page by page), `exported`.
-        resources: Of whoever does it.
-        function: Does it.
-        rows: Tells how many rows there were.
-
-    Raises:
-        AuditError: It cannot be written down.
-    """
+    """What a function gives that runs a query; what was done with its rows is written down before it is given."""
     audit, database = resources.audit, resources.database
     if audit is None:
         return function()

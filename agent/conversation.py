@@ -226,10 +226,6 @@ class Conversation:
         """What the graph is given: a new question, or the reply to what was asked back.
 
         What was asked back under wider rights, or of somebody else, is passed over: these words are a new question.
-
-        Raises:
-            TableturnError: It is neither words nor fields.
-            NothingToDecide: It is a decision, and no query waits for one.
         """
         if not isinstance(question, str | Mapping):
             raise TableturnError(f"a turn takes a question as text, or the fields of a decision, not {question!r}")
@@ -255,12 +251,7 @@ class Conversation:
         return turn is not None and self._agent.resources.may_read(load(Turn, turn).rights)
 
     def _answered(self, output: Mapping[str, Any], turn: OpenTurn) -> Answer | None:
-        """The turn's answer; None where it waits for a person.
-
-        Raises:
-            TurnCancelled: It was undone when it was all but done.
-            KeyboardInterrupt: Likewise, by Ctrl-C.
-        """
+        """The turn's answer; None where it waits for a person."""
         if turn.undone:
             if turn.interrupted:
                 raise KeyboardInterrupt

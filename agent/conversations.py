@@ -37,14 +37,6 @@ def kept_conversations(
 
     The file is its owner's alone: it holds questions and rows. One that holds anything else than conversations, such as
     the very database that is asked, is not touched.
-
-    Args:
-        thread: The conversation's name.
-        path: The file; a default one if None.
-        db: The database that is asked, whose file may be missing: none is made in its place.
-
-    Raises:
-        SettingsError: The file cannot be used.
     """
     if thread is None:
         if path is not None:
@@ -67,17 +59,6 @@ def only_here(thread: str | None, path: Path | None, location: str) -> Generator
     """Within it, no other chat goes on with the conversation: two would undo, or write over, one another's turns.
 
     The lock is a byte of one file for all conversations, by a hash of the name; it ends with the process.
-
-    Args:
-        thread: The conversation's name; nothing is locked without one.
-        path: The file that keeps conversations; the default one if None.
-        location: The database's.
-
-    Yields:
-        The conversation's name in the checkpointer.
-
-    Raises:
-        SettingsError: It is in use.
     """
     name = f"{thread}@{location}" if thread else None
     try:
@@ -106,19 +87,7 @@ def only_here(thread: str | None, path: Path | None, location: str) -> Generator
 
 
 def own_file(path: Path, db: str, more_tables: frozenset[str] = frozenset()) -> Path:
-    """A file for conversations, made where there is none; its owner's alone.
-
-    Args:
-        path: The file.
-        db: The database that is asked.
-        more_tables: What it may hold besides LangGraph's own tables.
-
-    Returns:
-        Its absolute path.
-
-    Raises:
-        SettingsError: The file cannot be used.
-    """
+    """A file for conversations, its owner's alone and made where there is none; `db` is the database that is asked."""
     path = path.absolute()
     try:
         _refuse_others(path, more_tables)
@@ -138,27 +107,14 @@ def _cannot(path: Path, error: Exception) -> SettingsError:
 
 @dataclass(frozen=True)
 class Kept:
-    """A conversation that is kept.
+    """A conversation that is kept."""
 
-    Attributes:
-        name: As `--thread` takes it.
-        used: When its last turn was taken.
-    """
-
-    name: str
-    used: datetime
+    name: str  # as `--thread` takes it
+    used: datetime  # when its last turn was taken
 
 
 def kept_threads(path: Path | None, location: str) -> list[Kept]:
-    """The kept conversations with a database, the last used first.
-
-    Args:
-        path: The file; the default one if None.
-        location: The database's.
-
-    Raises:
-        SettingsError: The file cannot be read.
-    """
+    """The kept conversations with a database, the last used first."""
     path = _file(path)
     if not path.exists():
         return []
@@ -185,11 +141,7 @@ def _file(path: Path | None) -> Path:
 
 
 def _refuse_others(path: Path, more_tables: frozenset[str]) -> None:
-    """Looks into a file without writing.
-
-    Raises:
-        SettingsError: It is there, and holds something else than conversations.
-    """
+    """Looks into a file without writing."""
     if path.name.endswith(_SIDECARS) or any(part.endswith(":") for part in path.parts):
         raise SettingsError(f"cannot store conversations in {path}: give --checkpoints a plain file name")
     if not path.exists():

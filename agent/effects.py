@@ -68,15 +68,10 @@ class Ask(Generic[R]):
 
 @dataclass(frozen=True)
 class Do(Generic[R]):
-    """Call a function that waits on a disk, a database or a process.
-
-    Attributes:
-        function: What to call.
-        abandoned: Whether a cancelled turn leaves it to itself: it may take long, and ends at no cancellation.
-    """
+    """Call a function that waits on a disk, a database or a process."""
 
     function: Callable[[], R]
-    abandoned: bool = False
+    abandoned: bool = False  # whether a cancelled turn leaves it to itself: it may take long
 
 
 @dataclass(frozen=True)
@@ -95,32 +90,19 @@ Body = Generator[Effect, Any, R]
 
 @dataclass(frozen=True)
 class Done(Generic[R]):
-    """A task done.
-
-    Attributes:
-        reply: The typed reply.
-        notes: For the answer: what the prompt left out, what was repaired.
-    """
+    """A task done."""
 
     reply: R
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # for the answer: what the prompt left out, what was repaired
 
 
 class Translator(Protocol):
-    """Who does the tasks: a chat model and the offline parser look the same to a node.
+    """Who does the tasks: a chat model and the offline parser look the same to a node."""
 
-    Attributes:
-        name: `offline` or `prompted`.
-        model: The model's name as answers report it.
-        reads_examples: Whether few-shot examples are of use to it; where not, none are fetched.
-        understands: Whether its reply to a request for SQL can say how it understood the question, ask back and
-            decline.
-    """
-
-    name: str
-    model: str
-    reads_examples: bool
-    understands: bool
+    name: str  # `offline` or `prompted`
+    model: str  # the model's name as answers report it
+    reads_examples: bool  # whether few-shot examples are of use to it; where not, none are fetched
+    understands: bool  # whether its reply to a request for SQL can also ask back and decline
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
         """Does the task.
@@ -150,19 +132,12 @@ def wait_for(function: Callable[[], R]) -> Body[R]:
 
 @dataclass
 class Tally:
-    """Counts what the tasks of one body cost.
-
-    Attributes:
-        budget: What they may cost.
-        query: The number of the turn's query that the body works on, from 0; None outside a graph.
-        cancellation: Ends the body at its next effect, and what runs for it.
-        usage: What they did cost.
-    """
+    """Counts what the tasks of one body cost."""
 
     budget: Budget
-    query: int | None = None
-    cancellation: Cancellation | None = None
-    usage: Usage = field(default_factory=Usage)
+    query: int | None = None  # the number of the turn's query that the body works on, from 0; None outside a graph
+    cancellation: Cancellation | None = None  # ends the body at its next effect, and what runs for it
+    usage: Usage = field(default_factory=Usage)  # what they did cost
 
     def allowance(self) -> Allowance:
         """What the next effect may cost."""
@@ -175,11 +150,7 @@ class Tally:
 
 
 def run(body: Body[R], translator: Translator, tally: Tally) -> R:
-    """Runs a body, blocking.
-
-    Raises:
-        TurnCancelled: It was cancelled.
-    """
+    """Runs a body, blocking."""
     return finished(_Driver(translator, tally, _Blocking(tally.cancellation)).drive(body))
 
 
@@ -193,11 +164,7 @@ def finished(coroutine: Coroutine[Any, Any, R]) -> R:
 
 
 async def arun(body: Body[R], translator: Translator, tally: Tally) -> R:
-    """Runs a body without blocking the event loop.
-
-    Raises:
-        TurnCancelled: It was cancelled.
-    """
+    """Runs a body without blocking the event loop."""
     return await _Driver(translator, tally, _Awaiting(tally.cancellation)).drive(body)
 
 
@@ -206,11 +173,7 @@ class _Late(Exception):
 
 
 class RequestFailed(Exception):
-    """A model's client raised an error: code of others, told apart from faults of ours around it.
-
-    Attributes:
-        error: What it raised.
-    """
+    """A model's client raised an error: code of others, told apart from faults of ours around it."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -392,11 +355,7 @@ def _work_off(queue: SimpleQueue[Work]) -> None:
 
 
 def _slices(seconds: float, cancellation: Cancellation | None) -> Iterator[float | None]:
-    """How long to wait, again and again, until so many seconds are over; None for as long as it takes.
-
-    Raises:
-        TurnCancelled: It is.
-    """
+    """How long to wait, again and again, until so many seconds are over; None for as long as it takes."""
     if cancellation is None:
         yield None if seconds == math.inf else seconds
         return

@@ -198,11 +198,7 @@ def _undone_by_errors(config: RunnableConfig | None) -> Generator[None]:
 
 
 def _check_rights(name: str, state: AgentState, resources: Resources) -> None:
-    """A turn goes on only under the rights that it was begun with, or wider ones.
-
-    Raises:
-        TableturnError: It was begun under others.
-    """
+    """A turn goes on only under the rights that it was begun with, or wider ones."""
     goes_on = name not in _FIRST or (name == "rephrase" and clarified_turn(state) is not None)
     if goes_on and not resources.may_read(turn_of(state).rights):
         raise TableturnError(

@@ -83,11 +83,7 @@ OFFLINE_LINE = (
 
 @dataclass(frozen=True, kw_only=True)
 class AccessOptions:
-    """Who asks, and what that person may read.
-
-    Attributes:
-        named: Whether somebody else names everybody who asks, so that [default] is for those who are named alone.
-    """
+    """Who asks, and what that person may read."""
 
     allow: Annotated[
         list[str] | None,
@@ -116,25 +112,17 @@ class AccessOptions:
             "--schema", help="On a server: the schemas to read, separated by commas. Default: the search path."
         ),
     ] = None
-    named: bool = False
+    named: bool = False  # whether somebody else names everybody, so that [default] is for those named alone
 
     def rules(self) -> dict[str, Any]:
-        """Return who may read what, as `SQLAgent` and `Access.of` take it.
-
-        Raises:
-            SettingsError: The permissions file is wrong.
-        """
+        """Return who may read what, as `SQLAgent` and `Access.of` take it."""
         from ..tools.database import PermissionsFile
 
         file = PermissionsFile.read(self.permissions).naming_everybody() if self.permissions and self.named else None
         return {"allow": self.allow or None, "deny": self.deny or (), "permissions": file or self.permissions}
 
     def located(self, db: str) -> str:
-        """Return the database with the schemas that `--schema` names.
-
-        Raises:
-            SettingsError: It is no database on a server.
-        """
+        """Return the database with the schemas that `--schema` names."""
         if self.schemas is None:
             return db
         from ..tools.database.server.address import in_schemas
@@ -142,12 +130,7 @@ class AccessOptions:
         return in_schemas(db, self.schemas)
 
     def open_database(self, db: str) -> Database:
-        """Open a database as this person may read it.
-
-        Raises:
-            DatabaseUnavailable: It cannot be used.
-            SettingsError: The permissions are wrong, or say nothing of this person.
-        """
+        """Open a database as this person may read it."""
         from ..tools.database import Access, Database, Identity, Policy
 
         session = Access.of(**self.rules()).session(Identity(self.user or ""), Policy())
@@ -228,9 +211,6 @@ def with_options(without: Collection[str] = ()) -> Callable[[Callable[..., R]], 
     """Give a command, in the place of each parameter that is options, one parameter for each of them.
 
     Typer reads a command's signature, and knows no options that commands share.
-
-    Args:
-        without: Those that the command does not have.
     """
 
     def flatten(command: Callable[..., R]) -> Callable[..., R]:

@@ -48,21 +48,13 @@ AttemptSource = Literal["draft", "candidate", "merged", "revision", "edited", "v
 
 @dataclass(frozen=True)
 class Result:
-    """A query's result as the state and answers carry it.
+    """A query's result as the state and answers carry it."""
 
-    Attributes:
-        columns: Names as the database gives them; may repeat.
-        rows: Plain cells, each row as long as `columns`.
-        truncated: Whether there were more rows than were fetched.
-        withheld: Whether cells, or all of it, may not leave and are not here; see `tools.outgoing`.
-        notes: What the engine remarks on it.
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[PlainCell, ...], ...]
-    truncated: bool = False
-    withheld: Withheld = ""
-    notes: tuple[str, ...] = ()
+    columns: tuple[str, ...]  # names as the database gives them; may repeat
+    rows: tuple[tuple[PlainCell, ...], ...]  # plain cells, each row as long as `columns`
+    truncated: bool = False  # whether there were more rows than were fetched
+    withheld: Withheld = ""  # whether cells, or all of it, may not leave and are not here; see `tools.outgoing`
+    notes: tuple[str, ...] = ()  # what the engine remarks on it
 
     @property
     def row_count(self) -> int:
@@ -72,95 +64,53 @@ class Result:
 
 @dataclass(frozen=True)
 class CodeResult:
-    """What the pandas code of a turn gave (SQL-CRAFT 2).
-
-    Attributes:
-        result: Its rows.
-        index_columns: How many of the first columns are keys that a group-by left in the index.
-        sampled: Tables of which the code saw only a sample.
-        labelled: Whether these are single values under labels, which could be a row for each, or one row.
-    """
+    """What the pandas code of a turn gave (SQL-CRAFT 2)."""
 
     result: Result
-    index_columns: int = 0
-    sampled: tuple[str, ...] = ()
-    labelled: bool = False
+    index_columns: int = 0  # how many of the first columns are keys that a group-by left in the index
+    sampled: tuple[str, ...] = ()  # tables of which the code saw only a sample
+    labelled: bool = False  # whether these are single values under labels, which could be a row for each, or one row
 
 
 @dataclass(frozen=True)
 class CodeRun:
-    """Pandas code and what became of it.
-
-    Attributes:
-        code: As the model wrote it.
-        result: What it gave; None if it failed or was not run.
-        error: Why it gave nothing; empty if it did, or was not run.
-    """
+    """Pandas code and what became of it."""
 
     code: str
-    result: CodeResult | None = None
-    error: str = ""
+    result: CodeResult | None = None  # None if it failed or was not run
+    error: str = ""  # empty if it gave a result or was not run
 
 
 @dataclass(frozen=True)
 class Reach:
-    """How much a query decides that the question's words do not.
+    """How much a query decides that the question's words do not."""
 
-    Attributes:
-        unexpected: Tables and columns that it uses and that the linker did not expect: what their probabilities lack of
-            1, added up.
-        joins: Joins in it.
-        nested: Queries within it.
-    """
-
-    unexpected: float
+    unexpected: float  # tables and columns that the linker did not expect: 1 - p, added up
     joins: int
-    nested: int
+    nested: int  # queries within it
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One query that was run for a turn.
-
-    Attributes:
-        sql: The query.
-        source: Where it came from.
-        error: Why it gave no result; None if it ran.
-        error_kind: The error's class (`unknown_column`, ...); None if it ran.
-        result: Its result; None if it failed.
-        findings: What static checks say about it, one sentence each.
-        feedback: What was fed back for the next attempt; empty if nothing was.
-        confidence: The translator's own; None where it gave none.
-        sure: How sure its writer said it was, from 0 to 1; None where it did not say.
-        doubt: Why its writer was not surer; empty if it did not say.
-        fit: Log-probability of its form and schema items for the question, in nats; None where it stands alone, or it
-            cannot be told.
-        literals: Texts and numbers that it compares with, and whether the database has them.
-        differences: How it differs from the question, by the model's explanation; empty if it does not or was not
-            explained.
-        dialect: Of the query, by sqlglot's name.
-        estimate: What the engine expected of it before it ran; None where that is not known, or may not leave.
-        reach: How much it decides by itself; None where it cannot be read.
-        never: Conditions of it that no row can fulfil, each with the reason.
-    """
+    """One query that was run for a turn."""
 
     sql: str
     source: AttemptSource = "draft"
-    error: str | None = None
-    error_kind: str | None = None
+    error: str | None = None  # None if it ran
+    error_kind: str | None = None  # its class (`unknown_column`, ...)
     result: Result | None = None
-    findings: tuple[str, ...] = ()
-    feedback: str = ""
-    confidence: float | None = None
-    sure: float | None = None
-    doubt: str = ""
-    fit: float | None = None
-    literals: tuple[SearchedLiteral, ...] = ()
-    differences: str = ""
-    dialect: str = "sqlite"
-    estimate: Estimate | None = None
-    reach: Reach | None = None
-    never: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()  # of static checks, a sentence each
+    feedback: str = ""  # fed back for the next attempt
+    confidence: float | None = None  # the translator's own; None where it gave none
+    sure: float | None = None  # how sure its writer said it was, from 0 to 1; None where it did not say
+    doubt: str = ""  # why its writer was not surer; empty if it did not say
+    fit: float | None = None  # log-probability of its form and schema items for the question; only of several drafts
+    literals: tuple[SearchedLiteral, ...] = ()  # what it compares with, and whether the database has that
+    differences: str = ""  # from the question, by the model's explanation
+    dialect: str = "sqlite"  # by sqlglot's name
+    estimate: Estimate | None = None  # what the engine expected of it; None where that may not leave
+    reach: Reach | None = None  # None where it cannot be read
+    never: tuple[str, ...] = ()  # conditions of it that no row can fulfil, each with the reason
 
     @property
     def row_count(self) -> int | None:
@@ -170,36 +120,22 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Stop:
-    """Why a turn ends.
-
-    Attributes:
-        kind: As programs read it.
-        why: In words, for the answer.
-        status: Of the answer, if its attempts bear it out.
-    """
+    """Why a turn ends."""
 
     kind: StopKind
-    why: str
-    status: Status
+    why: str  # in words, for the answer
+    status: Status  # of the answer, if its attempts bear it out
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a revision is told about the attempt before it; an empty part is left out.
+    """What a revision is told about the attempt before it; an empty part is left out."""
 
-    Attributes:
-        problems: The execution error and the static findings (revision chain 3.2.1 (1), SQL-CRAFT 2).
-        explanation: What the SQL means and how that differs from the question (revision chain 3.2.1 (2)).
-        contents: Values of the columns involved, those the question mentions first (revision chain 3.2.1 (3)).
-        result: The result as CSV (SQL-CRAFT 2, IC-Loop).
-        code: The pandas code's result, where it differs from the SQL's.
-    """
-
-    problems: str = ""
-    explanation: str = ""
-    contents: str = ""
-    result: str = ""
-    code: str = ""
+    problems: str = ""  # the execution error and the static findings (revision chain 3.2.1 (1), SQL-CRAFT 2)
+    explanation: str = ""  # what the SQL means and how that differs from the question (revision chain 3.2.1 (2))
+    contents: str = ""  # values of the columns involved, those the question mentions first (revision chain 3.2.1 (3))
+    result: str = ""  # the result as CSV (SQL-CRAFT 2, IC-Loop)
+    code: str = ""  # the pandas code's result, where it differs from the SQL's
 
     @property
     def text(self) -> str:
@@ -244,27 +180,16 @@ def parallel_usage(usages: Sequence[Usage]) -> Usage:
 
 @dataclass(frozen=True)
 class CandidateDraft:
-    """One of several drafts for a question.
+    """One of several drafts for a question."""
 
-    Attributes:
-        number: From 0.
-        attempt: Its query, run and checked; None where there is no query.
-        stop: Why there is none.
-        notes: For the answer.
-        caveats: As the draft has them.
-        usage: What it cost; its seconds count from when the drafts were started.
-        code: Pandas code, where the draft was reasoned in code.
-        understood: How its reply understood the question; None where it does not say.
-    """
-
-    number: int
-    attempt: Attempt | None = None
-    stop: Stop | None = None
+    number: int  # from 0
+    attempt: Attempt | None = None  # its query, run and checked; None where there is no query
+    stop: Stop | None = None  # why there is none
     notes: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
-    usage: Usage = Usage()
-    code: CodeRun | None = None
-    understood: Rephrasing | None = None
+    usage: Usage = Usage()  # what it cost; its seconds count from when the drafts were started
+    code: CodeRun | None = None  # pandas code, where the draft was reasoned in code
+    understood: Rephrasing | None = None  # how its reply understood the question; None where it does not say
 
 
 @dataclass(frozen=True)
@@ -293,80 +218,42 @@ class Offer:
 
 @dataclass(frozen=True)
 class Turn:
-    """What belongs to the turn at hand; a new one starts with nothing but its question.
+    """What belongs to the turn at hand; a new one starts with nothing but its question."""
 
-    Attributes:
-        question: As asked.
-        clarification: What was asked back and what the person replied, until `rephrase` has read it.
-        clarifications: Times this turn has asked back.
-        clarified: Everything that was asked back in this turn and what the person replied, in order.
-        rephrasing: The question made self-contained; as it was asked until a reply says more.
-        understood: Whether a request of its own has made it so, before the SQL is asked for.
-        carried: Database values that the question mentions together with the turn before, and not alone.
-        values: Database values that the question mentions, the surest first; prompts for SQL show
-            `Settings.values` of them.
-        items: The linker's probabilities, `(table, column or None, p)`, most probable first.
-        shown: The tables and columns shown to the model, most probable first.
-        marked: Schema items that earlier turns used, `(table, column)`; the column is empty for the table itself.
-        all_columns: Tables of which all columns are asked for, and the position to say so among their columns.
-        base: The past turn whose SQL is edited.
-        examples: Few-shot examples.
-        code: Pandas code, where the turn is reasoned in code.
-        confidence: The translator's own in the query to run next.
-        written: That query as it was written; where the state's `sql` differs, a person edited it in a checkpoint.
-        sure: How sure the writer of that query said it was.
-        doubt: Why it was not surer.
-        caveats: What the answer must say about that query, one sentence each.
-        feedback: What the next revision is told.
-        approve: Whether queries wait for approval, also when the turn is resumed with other settings.
-        candidates: How many drafts are written side by side.
-        candidate: The number of the draft that a `candidate` node writes, from 0.
-        started_at: When the drafts side by side were started, in Unix time.
-        to_save: Queries that a person approved with the wish to save the answer, should it come from one of them.
-        stop: Why the turn ends; None while it goes on.
-        rights: Under which rights it was begun; None in older conversations.
-        asked: The question with its words about a picture, where it has any; `question` is without them.
-        evidence: Notes that came with the question.
-        knowledge: Definitions that the question needs, most specific first.
-        unknown: Words of the question that nothing explains and a person was asked about, in order.
-        offered: Readings that a person was asked to choose among, with their queries.
-        sent: Queries that were sent before that, for the audit trail's line on asking back.
-    """
-
-    question: str
-    clarification: tuple[str, str] | None = None
-    clarifications: int = 0
-    clarified: tuple[tuple[str, str], ...] = ()
-    understood: bool = False
-    rephrasing: Rephrasing = field(default_factory=lambda: Rephrasing("", ""))
-    values: tuple[ValueMatch, ...] = ()
-    carried: tuple[ValueMatch, ...] = ()
-    items: tuple[tuple[str, str | None, float], ...] = ()
-    shown: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    marked: tuple[tuple[str, str], ...] = ()
-    all_columns: tuple[tuple[str, int], ...] = ()
-    base: PastTurn | None = None
+    question: str  # without its words about a picture
+    clarification: tuple[str, str] | None = None  # what was asked back, and the reply, until `rephrase` has read it
+    clarifications: int = 0  # times this turn has asked back
+    clarified: tuple[tuple[str, str], ...] = ()  # all that was asked back, with the replies, in order
+    understood: bool = False  # whether a request of its own has made it so, before the SQL is asked for
+    rephrasing: Rephrasing = field(default_factory=lambda: Rephrasing("", ""))  # as asked until a reply says more
+    values: tuple[ValueMatch, ...] = ()  # database values that the question mentions, the surest first
+    carried: tuple[ValueMatch, ...] = ()  # database values that the question mentions only with the turn before
+    items: tuple[tuple[str, str | None, float], ...] = ()  # the linker's probabilities, most probable first
+    shown: tuple[tuple[str, tuple[str, ...]], ...] = ()  # to the model, most probable first
+    marked: tuple[tuple[str, str], ...] = ()  # items that earlier turns used; no column for the table itself
+    all_columns: tuple[tuple[str, int], ...] = ()  # tables asked for whole, and where to say so
+    base: PastTurn | None = None  # the past turn whose SQL is edited
     examples: tuple[Example, ...] = ()
-    code: CodeRun | None = None
-    confidence: float | None = None
-    sure: float | None = None
-    doubt: str = ""
-    caveats: tuple[str, ...] = ()
-    feedback: Feedback = Feedback()
-    written: str = ""
-    approve: bool = False
-    candidates: int = 1
-    candidate: int = 0
-    started_at: float = 0.0
-    to_save: tuple[str, ...] = ()
-    stop: Stop | None = None
-    rights: Rights | None = None
-    asked: str = ""
-    evidence: str = ""
-    knowledge: tuple[Entry, ...] = ()
-    unknown: tuple[str, ...] = ()
-    offered: tuple[Offer, ...] = ()
-    sent: tuple[str, ...] = ()
+    code: CodeRun | None = None  # pandas code, where the turn is reasoned in it
+    confidence: float | None = None  # the translator's own in the query to run next
+    sure: float | None = None  # as the writer of that query said
+    doubt: str = ""  # why it was not surer
+    caveats: tuple[str, ...] = ()  # what the answer must say about that query, one sentence each
+    feedback: Feedback = Feedback()  # what the next revision is told
+    written: str = ""  # the query as it was written; where the state's `sql` differs, a person edited it
+    approve: bool = False  # whether queries wait for approval, also when the turn is resumed with other settings
+    candidates: int = 1  # how many drafts are written side by side
+    candidate: int = 0  # the number of the draft that a `candidate` node writes, from 0
+    started_at: float = 0.0  # when the drafts side by side were started, in Unix time
+    to_save: tuple[str, ...] = ()  # queries approved with the wish to save the answer
+    stop: Stop | None = None  # why the turn ends; None while it goes on
+    rights: Rights | None = None  # under which rights it was begun; None in older conversations
+    asked: str = ""  # with them, where there are any
+    evidence: str = ""  # notes that came with the question
+    knowledge: tuple[Entry, ...] = ()  # definitions that the question needs, most specific first
+    unknown: tuple[str, ...] = ()  # words of the question that nothing explains and a person was asked about, in order
+    offered: tuple[Offer, ...] = ()  # readings that a person was asked to choose among, with their queries
+    sent: tuple[str, ...] = ()  # queries that were sent before that, for the audit trail's line on asking back
 
     @property
     def code_result(self) -> CodeResult | None:

@@ -371,11 +371,7 @@ def make_settings(given: Settings | Mapping[str, Any] | None = None, *, preset: 
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:
-    """The fields of a settings file, TOML or JSON by its ending.
-
-    Raises:
-        SettingsError: The file cannot be read or is neither.
-    """
+    """The fields of a settings file, TOML or JSON by its ending."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")

@@ -47,36 +47,21 @@ class AgentState(MessagesState):
 
     Of the conversation: `messages` (as chat front ends want them) and `turns` (the sliding window). Everything else is
     of the turn at hand and is reset when the next one starts.
-
-    Attributes:
-        version: The form of this state; `upgrade` reads older ones.
-        turns: Earlier turns (`PastTurn`), oldest first, at most the window.
-        question: The question, where it did not come as a message.
-        evidence: Notes that come with the next question; a turn takes them when it begins.
-        turn: A `Turn`.
-        sql: The query to run next: what a person edits in a checkpoint.
-        sql_source: Where that query came from.
-        attempts: Queries run so far (`Attempt`).
-        drafts: What nodes side by side wrote (`CandidateDraft`), in any order.
-        notes: For the answer: what was left out, repaired, or switched off.
-        usage: Node name to `Usage`.
-        next: The node that comes next, chosen by the last one.
-        answer: The `AnswerRecord`; None until `respond` has run.
     """
 
-    version: int
-    turns: list[Record]
-    question: str
-    evidence: str
-    turn: Record
-    sql: str
-    sql_source: str
-    attempts: list[Record]
-    drafts: Annotated[list[Record], add_drafts]
-    notes: Annotated[list[str], add_notes]
-    usage: dict[str, Record]
-    next: str
-    answer: Record | None
+    version: int  # the form of this state; `upgrade` reads older ones
+    turns: list[Record]  # earlier turns (`PastTurn`), oldest first, at most the window
+    question: str  # where it did not come as a message
+    evidence: str  # notes that come with the next question; a turn takes them when it begins
+    turn: Record  # a `Turn`
+    sql: str  # the query to run next: what a person edits in a checkpoint
+    sql_source: str  # where that query came from
+    attempts: list[Record]  # queries run so far (`Attempt`)
+    drafts: Annotated[list[Record], add_drafts]  # what nodes side by side wrote (`CandidateDraft`), in any order
+    notes: Annotated[list[str], add_notes]  # for the answer: what was left out, repaired, or switched off
+    usage: dict[str, Record]  # node name to `Usage`
+    next: str  # the node that comes next, chosen by the last one
+    answer: Record | None  # the `AnswerRecord`; None until `respond` has run
 
 
 class AgentOutput(MessagesState, total=False):
@@ -98,11 +83,7 @@ UPGRADES: tuple[Upgrade, ...] = (_from_0_2,)
 
 
 def upgrade(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) -> dict[str, Any]:
-    """Return what changes in a state that an older version saved; nothing if it is of this version.
-
-    Raises:
-        ConversationTooNew: A newer version saved it.
-    """
+    """Return what changes in a state that an older version saved; nothing if it is of this version."""
     version = state.get("version", 0)
     if not isinstance(version, int) or version > len(upgrades):
         raise ConversationTooNew(
@@ -171,11 +152,7 @@ def dump_all(values: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def load(kind: type[T], record: Any) -> T:
-    """The record of that type from its JSON form.
-
-    Raises:
-        TableturnError: It is not of that form, as after a faulty edit of a checkpoint.
-    """
+    """The record of that type from its JSON form."""
     if isinstance(record, _Known) and type(record.record) is kind:
         return record.record
     try:
@@ -190,11 +167,7 @@ def load(kind: type[T], record: Any) -> T:
 
 
 def checked(kind: type[Any], records: Sequence[Any]) -> list[dict[str, Any]]:
-    """The JSON forms of several records of one type, validated once for whoever loads them later.
-
-    Raises:
-        TableturnError: See `load`.
-    """
+    """The JSON forms of several records of one type, validated once for whoever loads them later."""
     return [_known(record, load(kind, record)) for record in records]
 
 
@@ -220,11 +193,7 @@ def fresh_turn(question: str) -> dict[str, Any]:
 
 
 def turn_of(state: AgentState) -> Turn:
-    """The turn at hand.
-
-    Raises:
-        TableturnError: The state holds none that can be read.
-    """
+    """The turn at hand."""
     return load(Turn, state.get("turn"))
 
 

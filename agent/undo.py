@@ -26,20 +26,13 @@ class OpenTurn:
 
     A turn is written at its end alone (LangGraph's `durability="exit"`), so that one which is undone before that leaves
     nothing behind. Whichever comes first decides: being undone, or being written.
-
-    Attributes:
-        cancellation: Ends what runs for it.
-        written: Whether it was kept.
-        interrupted: Whether Ctrl-C ended it.
-        before: The checkpoint that it starts from, once it was read: what waits there is looked at first, and then the
-            graph starts from it.
     """
 
     def __init__(self) -> None:
-        self.cancellation = Cancellation()
-        self.before: list[CheckpointTuple | None] = []
-        self.written = False
-        self.interrupted = False
+        self.cancellation = Cancellation()  # ends what runs for it
+        self.before: list[CheckpointTuple | None] = []  # the checkpoint that it starts from: looked at, then run from
+        self.written = False  # whether it was kept
+        self.interrupted = False  # whether Ctrl-C ended it
         self._failed = False
         self._lock = threading.Lock()
 

@@ -130,20 +130,7 @@ class SchemaText:
 def approve(
     answer: Answer, resources: Resources, *, question: str = "", shared: bool = False, settings: Settings | None = None
 ) -> Saved:
-    """Save an answer as an example of its database; once more changes nothing.
-
-    Args:
-        answer: Whose SQL a person found right.
-        resources: Of the agent that gave it.
-        question: What to keep as the question, where the answer's own won't do: it must stand alone.
-        shared: Whether questions to other databases may be shown it too.
-        settings: Whose limits its SQL has to keep to when it is run once more; the agent's own if None.
-
-    Raises:
-        ExampleRefused: It has no SQL that ran, its question does not stand alone, or it is of another database.
-        SettingsError: There is no store to save in.
-        ExampleStoreError: The store cannot be opened or written.
-    """
+    """Save an answer as an example of its database; once more changes nothing."""
     database, simplified = resources.database, ""
     kept = question.strip()
     if not kept:
@@ -216,14 +203,7 @@ def _other_answers(store: ExampleStore, example: Example, database: Database) ->
 
 
 def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "") -> Correction:
-    """Run the right query in the place of an answer's, and keep it as the answer to that question.
-
-    Raises:
-        QueryError: It does not run.
-        SettingsError: There is no query, or no store to save in.
-        ExampleRefused: The question does not stand alone, or the answer is of another database.
-        ExampleStoreError: The store cannot be opened or written.
-    """
+    """Run the right query in the place of an answer's, and keep it as the answer to that question."""
     if not sql.strip():
         raise SettingsError("a correction takes the right query: give its SQL")
     record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
@@ -242,12 +222,7 @@ def _fits(entry: Entry, database: Database) -> bool:
 
 
 def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancellation | None = None) -> Answer:
-    """Run an answer's query again, or another that a person wrote instead; nothing is kept.
-
-    Raises:
-        QueryError: It does not run.
-        SettingsError: There is no query to run.
-    """
+    """Run an answer's query again, or another that a person wrote instead; nothing is kept."""
     own, database, record = answer.sql or "", resources.database, answer.record
     sql = sql.strip() or own
     if not sql:
@@ -291,12 +266,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
 
 
 def note(text: str, resources: Resources) -> Entry:
-    """Write what a word means here, or a rule of the house, to the knowledge file: `WORD means MEANING`.
-
-    Raises:
-        KnowledgeError: There are no words in it, too many, what stands after `=` is no SQL of this database, or as for
-            `keep`.
-    """
+    """Write what a word means here, or a rule of the house, to the knowledge file: `WORD means MEANING`."""
     words = "".join(mark for mark in " ".join(text.split()) if unicodedata.category(mark) != "Cc")
     if not words:
         raise KnowledgeError("the note is empty: write /note active means ordered in the last 90 days")
@@ -320,11 +290,7 @@ def note(text: str, resources: Resources) -> Entry:
 
 
 def keep(entry: Entry, resources: Resources) -> Entry:
-    """Write an entry into the database's knowledge file, in the name of whoever asks.
-
-    Raises:
-        KnowledgeError: It does not fit the database, contradicts what is known, or the file cannot be written.
-    """
+    """Write an entry into the database's knowledge file, in the name of whoever asks."""
     if resources.knowledge is None:
         raise KnowledgeError("this agent was opened without knowledge")
     known = resources.knowledge.now()
@@ -340,11 +306,7 @@ def keep(entry: Entry, resources: Resources) -> Entry:
 
 
 def forget(name: str, resources: Resources) -> str:
-    """Remove a definition, or an approved answer by its question or identifier; return in words what went.
-
-    Raises:
-        KnowledgeError: There is neither.
-    """
+    """Remove a definition, or an approved answer by its question or identifier; return in words what went."""
     wanted, database = " ".join(name.split()), resources.database
     if resources.knowledge is not None and resources.knowledge.remove(wanted):
         return f"the definition of {wanted!r}"
@@ -373,11 +335,7 @@ def tables(resources: Resources) -> Schema:
 
 
 def schema(database: Database, names: Sequence[str] | None = None) -> SchemaText:
-    """Return the schema, or some tables of it, as a model sees it.
-
-    Raises:
-        SettingsError: There is no such table.
-    """
+    """Return the schema, or some tables of it, as a model sees it."""
     part = database.schema()
     if names is not None:
         if missing := [name for name in names if part.table(name) is None]:
@@ -388,17 +346,7 @@ def schema(database: Database, names: Sequence[str] | None = None) -> SchemaText
 
 
 def values(column: str, resources: Resources, cancellation: Cancellation | None = None) -> Table:
-    """Return the values of a column with how often each occurs, most frequent first.
-
-    Args:
-        column: Its name, alone or after its table's.
-        resources: Of whoever asks.
-        cancellation: Ends it from another thread.
-
-    Raises:
-        SettingsError: There is no such column, or there are several.
-        QueryError: They cannot be read.
-    """
+    """Return the values of a column, named alone or after its table, the most frequent first, with their counts."""
     table, found = _column(tables(resources), column)
     database = resources.database
     shown, many = exp.column(found.name, quoted=True), exp.Count(this=exp.Star())
@@ -453,12 +401,7 @@ def export(
     settings: Settings | None = None,
     cancellation: Cancellation | None = None,
 ) -> Exported:
-    """Write all rows of an answer to a file or a stream, by running its query again; see `SQLAgent.export`.
-
-    Raises:
-        ExportError: There are no rows to write, or the file cannot be written.
-        QueryError: The query cannot be run under these rights or limits.
-    """
+    """Write all rows of an answer to a file or a stream, by running its query again; see `SQLAgent.export`."""
     if form is None:
         if not isinstance(target, str | Path):
             raise ExportError("a stream has no file name, which would tell the format: pass `form`")
@@ -484,11 +427,7 @@ def chart(answer: Answer, kind: Kind | None = None) -> Chart | None:
 
 
 def draw(answer: Answer, file: Path) -> Chart | None:
-    """Draw an answer's chart into a file; None, and no file, where none fits.
-
-    Raises:
-        ExportError: The file cannot be written, its name does not tell its form, or vl-convert is missing.
-    """
+    """Draw an answer's chart into a file; None, and no file, where none fits."""
     check_picture(file)
     drawn = chart(answer)
     if drawn is not None and answer.chart is not None:
@@ -498,11 +437,7 @@ def draw(answer: Answer, file: Path) -> Chart | None:
 
 
 def check_picture(file: Path) -> None:
-    """Check that a chart can be drawn into a file of that name.
-
-    Raises:
-        ExportError: It cannot.
-    """
+    """Check that a chart can be drawn into a file of that name."""
     if not can_render():
         raise ExportError("pictures of charts need vl-convert: pip install 'tableturn[charts]'")
     if file.suffix.lower() not in _PICTURES:

@@ -33,21 +33,13 @@ _SCHEMES = ("postgresql://", "postgres://")
 
 @dataclass(frozen=True)
 class Place:
-    """Where LangGraph's checkpoints and the store's tables lie, side by side.
+    """Where LangGraph's checkpoints and the store's tables lie, side by side."""
 
-    Attributes:
-        location: A file's absolute path, or a URL of PostgreSQL.
-    """
-
-    location: str
+    location: str  # a file's absolute path, or a URL of PostgreSQL
 
     @classmethod
     def of(cls, given: str | None, db: str) -> Place:
-        """The place that `--checkpoints` names; a file in the data folder by default.
-
-        Raises:
-            SettingsError: It cannot be used.
-        """
+        """The place that `--checkpoints` names; a file in the data folder by default."""
         if given is None:
             given = str(data_folder() / "serve.sqlite")
         if given.startswith(_SCHEMES):
@@ -69,22 +61,13 @@ class Place:
         return f"sqlite:///{self.location}"
 
     async def check(self) -> None:
-        """Sees that it can be used, before workers are started that would all find out.
-
-        Raises:
-            StoreError: It cannot be reached.
-            SettingsError: Packages are missing.
-        """
+        """Sees that it can be used, before workers are started that would all find out."""
         if self.on_server:
             await _set_up(self.location)
 
     @asynccontextmanager
     async def checkpointer(self) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
-        """LangGraph's checkpointer there, for this event loop.
-
-        Raises:
-            StoreError: It cannot be opened at the moment.
-        """
+        """LangGraph's checkpointer there, for this event loop."""
         if self.on_server:
             async with _on_postgres(self.location) as saver:
                 yield saver

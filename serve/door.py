@@ -55,13 +55,7 @@ class TooMany(TableturnError):
 
 
 class Door:
-    """The outermost layer of the server.
-
-    Args:
-        app: What is behind it.
-        settings: Who may ask, from where, how often.
-        free: Paths that count against no rate: the page's own files, of which it loads a few dozen.
-    """
+    """The outermost layer of the server; the page's files, of which it loads a few dozen, count against no rate."""
 
     def __init__(self, app: ASGIApp, settings: ServeSettings, free: frozenset[str] = frozenset()) -> None:
         self._app = app
@@ -146,11 +140,7 @@ class Rates:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def count(self, who: str, now: float | None = None) -> None:
-        """Takes one.
-
-        Raises:
-            TooMany: There is none left.
-        """
+        """Takes one."""
         now = time.monotonic() if now is None else now
         left, then = self._buckets.pop(who, (self._most, now))
         left = min(self._most, left + (now - then) * self._a_second)

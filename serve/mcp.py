@@ -125,12 +125,7 @@ class ApproveResult(BaseModel):
 
 
 def mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any]:
-    """The server.
-
-    Args:
-        asker_of: Tells who calls.
-        name: As assistants see it.
-    """
+    """The server, for whoever `asker_of` says calls."""
     server = _Server(name, instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
     _add_tools(server, asker_of)
     _add_resources(server, asker_of)

@@ -66,33 +66,20 @@ class Session:
 
 
 class People:
-    """Tells who a request is from, and has the agent for each.
-
-    Args:
-        agent: Of whoever is not named.
-        settings: How people are told.
-
-    Attributes:
-        agent: As given.
-        nobody: Whose agent that is.
-    """
+    """Tells who a request is from, and has the agent for each."""
 
     def __init__(self, agent: SQLAgent, settings: ServeSettings) -> None:
-        self.agent = agent
+        self.agent = agent  # of whoever is not named
         self._settings = settings
         self._agents: OrderedDict[Identity, asyncio.Future[SQLAgent]] = OrderedDict()
         self._readings: WeakKeyDictionary[Schemas, asyncio.Future[None]] = WeakKeyDictionary()
         self._opening = ThreadPoolExecutor(_AT_ONCE, "tableturn-open")
         self._reading = ThreadPoolExecutor(_AT_ONCE, "tableturn-read")
         self._database = database_identity(agent.resources.database)
-        self.nobody = agent.resources.database.session.identity
+        self.nobody = agent.resources.database.session.identity  # whose agent that is
 
     def identify(self, request: HTTPConnection) -> Identity:
-        """Who asks; whether a session was ended, the store knows.
-
-        Raises:
-            Unauthorized: Neither token nor session is right, or the proxy names nobody.
-        """
+        """Who asks; whether a session was ended, the store knows."""
         if not self.bears_token(request) and self.session_of(request) is None:
             raise Unauthorized("give the server's token: Authorization: Bearer TOKEN")
         header = self._settings.user_header

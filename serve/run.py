@@ -47,32 +47,18 @@ _MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 
 @dataclass(frozen=True)
 class Plan:
-    """What to serve, and where.
-
-    Attributes:
-        options: The agent.
-        settings: Who may ask.
-        host: Address to listen at.
-        port: Port.
-        workers: Processes.
-        checkpoints: Where conversations are kept; None for the default.
-    """
+    """What to serve, and where."""
 
     options: AgentOptions
     settings: ServeSettings
     host: str
     port: int
-    workers: int
-    checkpoints: str | None
+    workers: int  # processes
+    checkpoints: str | None  # where conversations are kept; None for the default
 
 
 def run(plan: Plan) -> None:
-    """Serves until it is told to stop (SIGINT or SIGTERM); turns that run then come to their end.
-
-    Raises:
-        SettingsError: Anybody on the network could ask, or something cannot be used.
-        StoreError: Conversations cannot be kept there.
-    """
+    """Serves until it is told to stop (SIGINT or SIGTERM); turns that run then come to their end."""
     plan.settings.check_host(plan.host)
     place = Place.of(plan.checkpoints, plan.options.db)
     try:
@@ -155,11 +141,7 @@ async def winding_down(house: House) -> AsyncGenerator[None]:
 
 
 def run_stdio(plan: Plan) -> None:
-    """Serves an assistant over standard input and output, until that ends.
-
-    Raises:
-        SettingsError: Something cannot be used.
-    """
+    """Serves an assistant over standard input and output, until that ends."""
     asyncio.run(_serve_stdio(plan))
 
 
@@ -183,11 +165,7 @@ def _opener(plan: Plan, place: Place) -> AgentOpener:
 
 
 def parse_price(price: str | None) -> tuple[float, float] | None:
-    """Two numbers with a comma between them.
-
-    Raises:
-        SettingsError: It is something else.
-    """
+    """Two numbers with a comma between them."""
     if price is None:
         return None
     try:

@@ -46,23 +46,14 @@ _GRACE_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Asked:
-    """What starts a turn.
-
-    Attributes:
-        owner: Whose it is.
-        thread: Its conversation; empty for a question of its own.
-        question: Words, or the fields of a decision on a query.
-        notes: What comes with it.
-        approve: Whether a query waits for approval before it runs.
-        watched: Whether somebody wants to see it happen, which costs more than the answer alone.
-    """
+    """What starts a turn."""
 
     owner: Owner
-    thread: str
-    question: UserInput
-    notes: str = ""
-    approve: bool = False
-    watched: bool = False
+    thread: str  # its conversation; empty for a question of its own
+    question: UserInput  # words, or the fields of a decision on a query
+    notes: str = ""  # what comes with it
+    approve: bool = False  # whether a query waits for approval before it runs
+    watched: bool = False  # whether somebody wants to see it happen, which costs more than the answer alone
 
     @property
     def decision(self) -> dict[str, Any] | None:
@@ -91,22 +82,14 @@ class Internal(TableturnError):
 
 @dataclass
 class RunningTurn:
-    """A turn that this worker takes.
-
-    Attributes:
-        stored: It as it is kept.
-        asked: What started it.
-        events: What was told so far, as JSON values; not the answer, which is told last.
-        answer: Once there is one.
-        error: Why there is none.
-    """
+    """A turn that this worker takes."""
 
     stored: StoredTurn
     asked: Asked
     conversation: Conversation
-    events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # as JSON; the answer comes last
     answer: Answer | None = None
-    error: TableturnError | None = None
+    error: TableturnError | None = None  # why there is none
     done: bool = False
     task: asyncio.Task[None] | None = None
     _news: asyncio.Event = field(default_factory=asyncio.Event)
@@ -151,13 +134,7 @@ class RunningTurn:
 
 
 class Turns:
-    """The turns of one worker.
-
-    Args:
-        store: Where they are kept.
-        limits: How many.
-        metrics: Where they are counted.
-    """
+    """The turns of one worker."""
 
     def __init__(self, store: Store, limits: Limits, metrics: Metrics) -> None:
         self._store = store
@@ -251,11 +228,7 @@ class Turns:
             await self._store.run(self._store.ask_to_stop, owner, id_)
 
     async def end(self, owner: Owner, thread: str | None = None) -> None:
-        """Ends a person's turns, or those of one thread, and waits until they are over.
-
-        Raises:
-            Busy: One did not end; its worker does not answer.
-        """
+        """Ends a person's turns, or those of one thread, and waits until they are over."""
         until = time.monotonic() + WORKER_SECONDS + 2 * _BEAT_SECONDS
         while running := await self._store.run(self._store.running, owner, thread):
             if time.monotonic() > until:

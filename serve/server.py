@@ -45,35 +45,19 @@ AgentOpener = Callable[[], AbstractAsyncContextManager[SQLAgent]]
 
 @dataclass(frozen=True)
 class Server:
-    """What requests share.
+    """What requests share."""
 
-    Attributes:
-        agent: Of whoever is not named.
-        settings: Who may ask.
-        people: Tells who asks.
-        store: Keeps threads and turns.
-        turns: Those that run here.
-        results: Those that are looked through.
-        work: Runs queries beside the turns.
-        metrics: Counts.
-    """
-
-    agent: SQLAgent
+    agent: SQLAgent  # of whoever is not named
     settings: ServeSettings
     people: People
     store: Store
-    turns: Turns
-    results: Results
+    turns: Turns  # those that run here
+    results: Results  # those that are looked through
     work: Work
     metrics: Metrics
 
     async def asker(self, request: HTTPConnection) -> Asker:
-        """Who asks.
-
-        Raises:
-            Unauthorized: Nobody says.
-            Forbidden: The permissions say nothing of that person.
-        """
+        """Who asks."""
         identity = self.people.identify(request)
         session = None if self.people.bears_token(request) else self.people.session_of(request)
         if session is not None and await self.store.run(self.store.session_ended, session.id):
@@ -85,11 +69,7 @@ class Server:
         return Asker(self.people.nobody, self.people.owner(self.people.nobody), self.agent, self)
 
     async def check(self) -> None:
-        """Writes over the connections that turns use.
-
-        Raises:
-            StoreError: Conversations cannot be kept at the moment, or not soon.
-        """
+        """Writes over the connections that turns use."""
         # Shielded: a write that waits for a lock cannot be cancelled before its own time is over.
         writing = asyncio.shield(asyncio.create_task(self._write()))
         try:
@@ -106,12 +86,7 @@ class Server:
             await saver.adelete_thread(thread)
 
     async def delete(self, owner: Owner, thread: str | None = None) -> None:
-        """Deletes a conversation, or all that is a person's, once the turns that run in it have been ended.
-
-        Raises:
-            NotThere: This person has no such thread.
-            Busy: A turn could not be ended.
-        """
+        """Deletes a conversation, or all that is a person's, once the turns that run in it have been ended."""
         store = self.store
         delete = partial(store.delete_person, owner) if thread is None else partial(store.delete_thread, owner, thread)
         for _ in range(_TRIES):  # another turn may begin before the store lets go
@@ -137,18 +112,11 @@ class Server:
 
 @dataclass(frozen=True)
 class Asker:
-    """Somebody who asks, with what they may use.
-
-    Attributes:
-        identity: Who.
-        owner: Whose threads they see.
-        agent: Theirs.
-        server: Whom they ask.
-    """
+    """Somebody who asks, with what they may use."""
 
     identity: Identity
-    owner: Owner
-    agent: SQLAgent
+    owner: Owner  # whose threads they see
+    agent: SQLAgent  # theirs
     server: Server
 
     async def kept(self, method: Callable[Concatenate[Store, Owner, P], R], *arguments: P.args, **more: P.kwargs) -> R:
@@ -157,11 +125,7 @@ class Asker:
         return await store.run(method, store, self.owner, *arguments, **more)
 
     async def turn(self, id_: str) -> StoredTurn:
-        """One of their turns, under their rights as they are now.
-
-        Raises:
-            NotThere: There is none, or it was taken under wider rights.
-        """
+        """One of their turns, under their rights as they are now."""
         turn = await self.kept(Store.turn, id_)
         if not self.may_see(turn):
             raise NotThere(f"turn {id_[:64]!r} was taken under other permissions: ask again")
@@ -194,13 +158,7 @@ class Asker:
         return await self.server.turns.begin(self.agent, asked)
 
     async def begin_thread(self, door: str, question: str, notes: str) -> RunningTurn:
-        """Start a turn in a new conversation, which is deleted again if the turn is refused.
-
-        Args:
-            door: Through which it is asked, so that the page does not list it; see `Store.add_thread`.
-            question: In plain language.
-            notes: What to know beside the question.
-        """
+        """Start a turn in a new conversation that the page does not list, deleted again if the turn is refused."""
         thread = await self.kept(Store.add_thread, door=door)
         try:
             return await self.begin(Asked(self.owner, thread.id, question, notes))
@@ -209,23 +167,15 @@ class Asker:
             raise
 
     async def work(self, function: Callable[[Cancellation], R]) -> R:
-        """Runs a query of theirs, or something else that blocks.
-
-        Raises:
-            TooMany: As much waits as may.
-        """
+        """Runs a query of theirs, or something else that blocks."""
         return await self.server.work.run(self.owner, function)
 
 
 class House:
-    """Opens a server once, in a task of its own, and closes it there.
-
-    Attributes:
-        beside: What else is to run while it is open.
-    """
+    """Opens a server once, in a task of its own, and closes it there."""
 
     def __init__(self, opener: AgentOpener, store: str | None, settings: ServeSettings) -> None:
-        self.beside: list[Callable[[], AbstractAsyncContextManager[None]]] = []
+        self.beside: list[Callable[[], AbstractAsyncContextManager[None]]] = []  # what else is to run while it is open
         self._opener = opener
         self._store = store
         self._settings = settings
@@ -283,13 +233,7 @@ async def _tidy(server: Server) -> None:
 
 @asynccontextmanager
 async def opened_server(opener: AgentOpener, place: str | None, settings: ServeSettings) -> AsyncGenerator[Server]:
-    """A server, without HTTP.
-
-    Args:
-        opener: Opens who answers.
-        place: SQLAlchemy's URL of the store; None for one that goes with the server.
-        settings: Who may ask, and how much.
-    """
+    """A server, without HTTP; its store, by an SQLAlchemy URL, goes with it where there is none."""
     async with AsyncExitStack() as stack:
         agent = await stack.enter_async_context(opener())
         store = await asyncio.to_thread(Store, place)

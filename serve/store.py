@@ -102,39 +102,22 @@ class Thread:
 
 @dataclass(frozen=True)
 class StoredTurn:
-    """One turn as it is kept.
-
-    Attributes:
-        id: Its name.
-        thread: Its conversation; empty for a question of its own.
-        question: As asked; of a decision on a query, the query or what was decided.
-        notes: What came with it.
-        status: How it stands.
-        begun: In Unix seconds.
-        ended: Likewise; None while it runs.
-        answer: As far as it may be kept; None where there is none.
-        error_kind: The error's class, where it failed.
-        error: Its message.
-        feedback: What the person said about it.
-        decision: The fields of a decision on a query, where it is one.
-        approve: Whether its query was to wait for approval; None in what an earlier version kept.
-        rights: Under which it was asked; None likewise.
-    """
+    """One turn as it is kept."""
 
     id: str
-    thread: str
-    question: str
-    notes: str
-    status: TurnStatus
-    begun: float
-    ended: float | None
-    answer: AnswerRecord | None
-    error_kind: str | None
-    error: str | None
-    feedback: dict[str, Any] | None
-    decision: dict[str, Any] | None = None
-    approve: bool | None = None
-    rights: Rights | None = None
+    thread: str  # its conversation; empty for a question of its own
+    question: str  # as asked; of a decision on a query, the query or what was decided
+    notes: str  # what came with it
+    status: TurnStatus  # how it stands
+    begun: float  # in Unix seconds
+    ended: float | None  # likewise; None while it runs
+    answer: AnswerRecord | None  # as far as it may be kept; None where there is none
+    error_kind: str | None  # the error's class, where it failed
+    error: str | None  # its message
+    feedback: dict[str, Any] | None  # what the person said about it
+    decision: dict[str, Any] | None = None  # the fields of a decision on a query, where it is one
+    approve: bool | None = None  # whether its query was to wait for approval; None in what an earlier version kept
+    rights: Rights | None = None  # under which it was asked; None likewise
 
     @property
     def given(self) -> Answer | None:
@@ -151,14 +134,7 @@ class Owner:
 
 
 class Store:
-    """Threads and turns.
-
-    Args:
-        url: SQLAlchemy's URL of the place; None keeps them in a file that goes when the store is closed.
-
-    Raises:
-        StoreError: It cannot be used.
-    """
+    """Threads and turns; without a URL in a file that goes when the store is closed."""
 
     def __init__(self, url: str | None = None) -> None:
         self._folder = TemporaryDirectory(prefix="tableturn-serve-")
@@ -275,14 +251,7 @@ class Store:
         return bool(self._read(select(ENDED.c.id).where(ENDED.c.id == id_)))
 
     def add_thread(self, owner: Owner, title: str = "", id_: str | None = None, *, door: str | None = None) -> Thread:
-        """A new conversation.
-
-        Args:
-            owner: Whose it is.
-            title: Empty for the words of its first question.
-            id_: Its name; None for a new one.
-            door: Where another program shows its conversation; None for one that the page lists.
-        """
+        """A new conversation; `door` is where another program shows it: the page does not list it."""
         now = time.time()
         thread = Thread(id_ or uuid.uuid4().hex, title, now, now)
         own = {"person": owner.person, "database": owner.database}
@@ -297,11 +266,7 @@ class Store:
         return tuple(Thread(*row) for row in self._read(wanted.offset(offset).limit(limit)))
 
     def thread(self, owner: Owner, id_: str) -> Thread:
-        """One conversation.
-
-        Raises:
-            NotThere: This person has none of that name.
-        """
+        """One conversation."""
         rows = self._read(_thread_columns().where(THREADS.c.id == id_, _own(THREADS, owner)))
         if not rows:
             raise NotThere(f"there is no thread {id_[:64]!r}")
@@ -334,22 +299,7 @@ class Store:
         rights: Rights | None = None,
         id_: str | None = None,
     ) -> StoredTurn:
-        """Writes down that a turn begins.
-
-        Args:
-            owner: Whose it is.
-            thread: Its conversation; empty for a question of its own.
-            question: As asked.
-            notes: What comes with it.
-            decision: See `StoredTurn`.
-            approve: Likewise.
-            rights: Likewise.
-            id_: The turn's name; None for a new one.
-
-        Raises:
-            NotThere: This person has no such thread.
-            Busy: The thread takes a turn already.
-        """
+        """Write down that a turn begins, unless its thread takes one already."""
         id_, now = id_ or uuid.uuid4().hex, time.time()
         with _told(), self._engine.begin() as on:
             if thread:
@@ -370,12 +320,7 @@ class Store:
     def end(
         self, turn: StoredTurn, status: TurnStatus, answer: AnswerRecord | None = None, error: Exception | None = None
     ) -> StoredTurn:
-        """Writes down how a turn ended; it as it is kept now.
-
-        Raises:
-            NotThere: It was deleted in the meantime.
-            StoreError: It cannot be kept.
-        """
+        """Writes down how a turn ended; it as it is kept now."""
         kind, words = (type(error).__name__, str(error)) if error is not None else (None, None)
         ended = replace(turn, status=status, ended=time.time(), answer=answer, error_kind=kind, error=words)
         written: dict[str, Any] = {"status": status, "ended": ended.ended, "error_kind": kind, "error": words}
@@ -390,11 +335,7 @@ class Store:
         return ended
 
     def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:
-        """Keeps an answer that took no turn, beside the turn whose query gave way to another; its name.
-
-        Raises:
-            NotThere: That turn was deleted in the meantime.
-        """
+        """Keeps an answer that took no turn, beside the turn whose query gave way to another; its name."""
         id_, now = uuid.uuid4().hex, time.time()
         with _told(), self._engine.begin() as on:
             if on.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
@@ -409,11 +350,7 @@ class Store:
         return own | {"id": id_, "thread": thread, "question": question, "status": status}
 
     def turn(self, owner: Owner, id_: str) -> StoredTurn:
-        """One turn.
-
-        Raises:
-            NotThere: This person has none of that name.
-        """
+        """One turn."""
         rows = self._read(_turn_columns().where(TURNS.c.id == id_, _own(TURNS, owner)))
         if not rows:
             raise NotThere(f"there is no turn {id_[:64]!r}")
@@ -439,12 +376,7 @@ class Store:
         return tuple(row[0] for row in self._read(wanted))
 
     def delete_thread(self, owner: Owner, id_: str) -> tuple[str, ...]:
-        """Takes a conversation out, with its turns; the threads that went.
-
-        Raises:
-            NotThere: This person has none of that name.
-            Busy: It takes a turn: what that writes at its end would stay.
-        """
+        """Takes a conversation out, with its turns; the threads that went."""
         with _told(), self._engine.begin() as on:
             # Without its thread no turn begins: what runs now is all that there will be.
             if not on.execute(delete(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner))).rowcount:
@@ -455,11 +387,7 @@ class Store:
         return (id_,)
 
     def delete_person(self, owner: Owner) -> tuple[str, ...]:
-        """Takes out everything of a person; the threads that went.
-
-        Raises:
-            Busy: A turn of theirs runs: what that writes at its end would stay.
-        """
+        """Takes out everything of a person; the threads that went."""
         with _told(), self._engine.begin() as on:
             ids = tuple(on.execute(delete(THREADS).where(_own(THREADS, owner)).returning(THREADS.c.id)).scalars())
             _check_still(on, _own(TURNS, owner))

@@ -23,11 +23,7 @@ _WAITING = 32
 
 
 class Work:
-    """What runs queries for people, beside the turns.
-
-    Args:
-        limits: How many at once.
-    """
+    """What runs queries for people, beside the turns."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -37,11 +33,7 @@ class Work:
         self._running: set[Cancellation] = set()
 
     async def run(self, owner: Owner, function: Callable[[Cancellation], R]) -> R:
-        """Runs something that blocks, once it is its turn; of a named person a few at once.
-
-        Raises:
-            TooMany: As much of this person waits as may, or of all together.
-        """
+        """Runs something that blocks, once it is its turn; of a named person a few at once."""
         if self._wanted[owner] >= _WAITING or self._wanted.total() >= self._limits.at_once:
             raise TooMany("as many queries wait as may: try again in a moment")
         self._wanted[owner] += 1

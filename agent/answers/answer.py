@@ -238,14 +238,7 @@ class Answer(AnswerRecord):
 def pending_answer(
     state: AgentState, asked: Mapping[str, Any], translator: Translator, rights: Rights | None = None
 ) -> AnswerRecord:
-    """The answer of a turn that waits for a person.
-
-    Args:
-        state: The graph's state at the interrupt.
-        asked: The interrupt's value: the question asked back, the choices on offer, and the query to approve if any.
-        translator: Who read the question.
-        rights: Of the person who asked.
-    """
+    """The answer of a turn that waits for a person; `asked` is the interrupt's value."""
     turn, by_node = turn_of(state), usage_of(state)
     return AnswerRecord(
         question=turn.asked or turn.question,

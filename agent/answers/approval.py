@@ -24,19 +24,12 @@ CHOICES = ("approve", "reject")
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether a query runs, and which.
-
-    Attributes:
-        action: What was decided.
-        sql: What is to run; with `reject`, what was not.
-        reason: Why it was rejected, in the person's words; may be empty.
-        save: Whether the answer is to be saved as an example, if it comes from this query.
-    """
+    """Whether a query runs, and which."""
 
     action: Literal["approve", "edit", "reject"]
-    sql: str
-    reason: str = ""
-    save: bool = False
+    sql: str  # what is to run; with `reject`, what was not
+    reason: str = ""  # why it was rejected, in the person's words; may be empty
+    save: bool = False  # whether the answer is to be saved as an example, if it comes from this query
 
 
 def request(sql: str, can_save: bool, explanation: str = "", estimate: Estimate | None = None) -> dict[str, Any]:
@@ -57,11 +50,6 @@ def decide(reply: object, sql: str, can_save: bool) -> Decision:
 
     Whatever is neither consent nor a query is a rejection, with the words as its reason: nothing runs by mistake. So is
     the number of a choice that was not offered.
-
-    Args:
-        reply: What the person gave.
-        sql: The query that was asked about.
-        can_save: Whether saving was offered, as the third choice.
     """
     if isinstance(reply, Mapping):
         return _from_fields(cast("Mapping[object, object]", reply), sql)

@@ -19,17 +19,7 @@ _LONGEST = 20_000
 def basis_for(
     chosen: Attempt | None, turn: Turn, run: Run, used: Sequence[UsedKnowledge], readings: Readings
 ) -> Basis | None:
-    """What the query of an answer rests on; None where there is none, or none that can be read.
-
-    Looks at the data, so call it within an effect.
-
-    Args:
-        chosen: The attempt that answers.
-        turn: At hand.
-        run: Whose rights hold.
-        used: The definitions that it uses.
-        readings: What other readings give.
-    """
+    """What the query of an answer rests on, looked up within an effect; None where there is none that can be read."""
     if chosen is None or chosen.result is None or len(chosen.sql) > _LONGEST:
         return None
     try:

@@ -24,32 +24,20 @@ _SHOWN = 100
 
 @dataclass(frozen=True)
 class NumberedAnswer:
-    """An answer of a conversation.
-
-    Attributes:
-        answer: The answer.
-        asked: The words that it answers; empty where it was not a turn that gave it.
-        why: What it rests on; None where that is not known.
-    """
+    """An answer of a conversation."""
 
     answer: Answer
-    asked: str = ""
-    why: Why | None = None
+    asked: str = ""  # the words that it answers; empty where it was not a turn that gave it
+    why: Why | None = None  # what it rests on; None where that is not known
 
 
 @dataclass
 class Answers:
-    """The answers of a conversation by number, and what was proposed of them.
+    """The answers of a conversation by number, and what was proposed of them."""
 
-    Attributes:
-        resources: Of whoever asks.
-        held: Answers in order; the first is number 1. Where a conversation goes on, its last answer is the first here.
-        offered: What could be remembered.
-    """
-
-    resources: Resources
-    held: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])
-    offered: tuple[Entry, ...] = ()
+    resources: Resources  # of whoever asks
+    held: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
+    offered: tuple[Entry, ...] = ()  # what could be remembered
 
     def take(self, answer: Answer, asked: str = "", why: Why | None = None) -> Answer:
         """Give an answer its number; return it as the person gets it."""
@@ -57,11 +45,7 @@ class Answers:
         return answer
 
     def choose(self, rest: str, what: str) -> tuple[NumberedAnswer, str]:
-        """Return the answer that is meant, and the words after its number, if any.
-
-        Raises:
-            SettingsError: There is none.
-        """
+        """Return the answer that is meant, and the words after its number, if any."""
         if not self.held:
             raise SettingsError(f"there is no answer to {what} yet")
         first, _, words = rest.partition(" ")
@@ -78,11 +62,7 @@ def is_command(line: str) -> bool:
 
 
 def teach(answers: Answers, line: str) -> str:
-    """Run a command as a message, and return the reply.
-
-    Raises:
-        TableturnError: There is no such command, or it cannot be done; the message says why.
-    """
+    """Run a command as a message, and return the reply."""
     name, _, rest = line.partition(" ")
     if name not in RUN:
         raise SettingsError(f"there is no command {name} here: {', '.join(RUN)}")

@@ -63,12 +63,7 @@ class Event:
 
 
 class EventReader:
-    """Reads the events of one turn off LangGraph's stream.
-
-    Args:
-        question: What the person said.
-        deltas: Whether pieces of SQL are told; not where words in them are still masked.
-    """
+    """Reads the events of one turn off LangGraph's stream; no pieces of SQL while words in them are masked."""
 
     def __init__(self, question: object, *, deltas: bool) -> None:
         self._question = question

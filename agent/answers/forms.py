@@ -162,21 +162,13 @@ def _steps(answer: Answer) -> str:
 
 @dataclass(frozen=True)
 class Why:
-    """What the turn behind an answer knew.
+    """What the turn behind an answer knew."""
 
-    Attributes:
-        tables: Those that it worked with, most probable first: name, probability, columns.
-        values: Database values that the question mentions, the surest first.
-        knowledge: Definitions that it needs.
-        examples: Answered questions that it was shown.
-        attempts: Queries that were run.
-    """
-
-    tables: tuple[tuple[str, float, tuple[str, ...]], ...]
-    values: tuple[ValueMatch, ...]
-    knowledge: tuple[Entry, ...]
-    examples: tuple[Example, ...]
-    attempts: tuple[Attempt, ...]
+    tables: tuple[tuple[str, float, tuple[str, ...]], ...]  # most probable first: name, probability, columns
+    values: tuple[ValueMatch, ...]  # database values that the question mentions, the surest first
+    knowledge: tuple[Entry, ...]  # definitions that it needs
+    examples: tuple[Example, ...]  # answered questions that it was shown
+    attempts: tuple[Attempt, ...]  # queries that were run
 
 
 def read_why(state: AgentState) -> Why:
@@ -188,12 +180,7 @@ def read_why(state: AgentState) -> Why:
 
 
 def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Headings, each with its lines; one without lines is left out.
-
-    Args:
-        answer: The answer.
-        why: What its turn knew; None where that is not kept.
-    """
+    """Headings, each with its lines; one without lines is left out."""
     parts = {
         "read as": (answer.rephrased,) if answer.rephrased else (),
         "rests on": basis_lines(answer),

@@ -75,21 +75,13 @@ class Page:
 
 @dataclass(frozen=True)
 class View:
-    """Which part.
-
-    Attributes:
-        offset: Rows to leave out first.
-        limit: Rows to give at most.
-        sort: The column to sort by, from 0; None for the query's own order.
-        descending: Largest first.
-        search: Only rows in which some cell has this text, in any case.
-    """
+    """Which part."""
 
     offset: int = 0
     limit: int = 100
-    sort: int | None = None
-    descending: bool = False
-    search: str = ""
+    sort: int | None = None  # the column to sort by, from 0; None for the query's own order
+    descending: bool = False  # largest first
+    search: str = ""  # only rows with this text in some cell, in any case
 
 
 class _Result:
@@ -165,11 +157,7 @@ class _Result:
 
 
 class Results:
-    """Results that are looked through, in a bounded space.
-
-    Args:
-        most_bytes: How large that is.
-    """
+    """Results that are looked through, in a bounded space."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -184,19 +172,10 @@ class Results:
         view: View,
         cancellation: Cancellation | None = None,
         *,
-        need: int,
-        read: int,
+        need: int,  # the query runs anew where fewer rows than that are held of more
+        read: int,  # so many rows are read then, at most
     ) -> Page:
         """Return a part of an answer's result, under the rights of whoever asks now.
-
-        Args:
-            turn: Names the answer.
-            answer: Whose result it is.
-            resources: Of whoever asks.
-            view: Which part.
-            cancellation: Ends it from another thread.
-            need: The query runs anew where fewer rows than that are held of more.
-            read: So many rows are read then, at most.
 
         Raises:
             ExportError: There are no rows.

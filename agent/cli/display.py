@@ -37,17 +37,11 @@ _BORDERS = 3
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as a table: on a terminal the columns that have room, and the names of the others.
-
-    Attributes:
-        headings: Names of the columns.
-        rows: The rows.
-        caption: What stands below; empty for nothing.
-    """
+    """Rows as a table: on a terminal the columns that have room, and the names of the others."""
 
     headings: Sequence[str]
     rows: Sequence[Sequence[object]]
-    caption: str = ""
+    caption: str = ""  # what stands below; empty for nothing
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """See Rich."""
@@ -85,13 +79,7 @@ def fitting(headings: Sequence[str], rows: Sequence[Sequence[object]], width: in
 
 
 def as_records(headings: Sequence[str], rows: Iterable[Sequence[object]], first: int = 1) -> RenderableType:
-    """Every row one under the other, its columns a line each.
-
-    Args:
-        headings: Names of the columns.
-        rows: The rows.
-        first: The number of the first one.
-    """
+    """Every row one under the other, its columns a line each."""
     parts: list[RenderableType] = []
     for number, row in enumerate(rows, first):
         grid = Table.grid(padding=(0, 2))
@@ -123,16 +111,7 @@ def show_answer(
     facts: bool = True,
     paged: bool = False,
 ) -> None:
-    """The rephrasing, the SQL, the attempts, the result as a table and as the picture asked for, the answer in words.
-
-    Args:
-        answer: What is shown.
-        console: Where; standard output if None.
-        rows: So many of the rows; `ROWS_SHOWN` if None.
-        explain: Say what the SQL means.
-        facts: Say how sure it is, and what it cost.
-        paged: Whether `/more` shows further rows.
-    """
+    """The rephrasing, the SQL, the attempts, the result as a table or the picture asked for, the words."""
     console = console or Console()
     if answer.rephrased and answer.rephrased != answer.question:
         console.print(Text.assemble(("read as  ", "dim"), safe(answer.rephrased)))

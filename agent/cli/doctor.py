@@ -42,19 +42,12 @@ _EXTRAS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of one thing.
+    """What was found of one thing."""
 
-    Attributes:
-        what: The thing: `model`, `database`, `examples`, `sandbox`, `folders`, `extras`, `trust`.
-        state: How it stands.
-        says: What was found.
-        do: What to do about it; empty where there is nothing to do.
-    """
-
-    what: str
+    what: str  # the thing: `model`, `database`, `examples`, `sandbox`, `folders`, `extras`, `trust`
     state: State
-    says: str
-    do: str = ""
+    says: str  # what was found
+    do: str = ""  # what to do about it; empty where there is nothing to do
 
 
 @with_options()

@@ -45,17 +45,12 @@ class StoreOptions:
 
     @contextmanager
     def open(self, *, make: bool = True, seeds: bool = False) -> Generator[ExampleStore]:
-        """Open it.
-
-        Args:
-            make: Whether one that is not there is made. What only reads must not: a mistyped place would look empty.
-            seeds: Whether the built-in examples are looked through too, as an agent's are.
-        """
+        """Open it, the built-in examples beside it if `seeds`; what only reads makes none."""
         from ...tools.errors import ExampleStoreError
         from ...tools.examples import ExampleStore, default_location, is_made, make_embedding, open_with_seeds
 
         place, chosen = self.store or default_location(), make_embedding(self.embedding)
-        if not make and not is_made(place):
+        if not make and not is_made(place):  # a mistyped place would look empty
             raise ExampleStoreError(
                 f"there is no example store at {place}: `tableturn examples add` or `import` creates one"
             )

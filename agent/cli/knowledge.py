@@ -132,11 +132,7 @@ def schema() -> None:
 
 
 def _knowledge(given: str | None, database: Database) -> Knowledge:
-    """The knowledge of a database.
-
-    Raises:
-        KnowledgeError: There is no file, or it is wrong.
-    """
+    """The knowledge of a database."""
     from ...tools.errors import KnowledgeError
     from ...tools.knowledge import Knowledge, knowledge_path, read_knowledge
 
@@ -166,12 +162,7 @@ def _broken(database: Database, store: str | None, embedding: str) -> Iterator[t
 
 
 def _queries(given: str, database: Database) -> Iterator[str]:
-    """The queries of a file of SQL, or of kept conversations about this very database, or of its server.
-
-    Raises:
-        KnowledgeError: It cannot be read.
-        DatabaseUnavailable: The server keeps none.
-    """
+    """The queries of a file of SQL, or of kept conversations about this very database, or of its server."""
     from ...tools.database.server.engine import UNREADABLE, ServerEngine
     from ...tools.errors import KnowledgeError
     from ...tools.knowledge.proposals import MOST, statements

@@ -31,12 +31,7 @@ _SHOWN = ("table", *FORMATS)
 
 
 def _check(output: Output) -> Format | None:
-    """Return the form of rows that `--format` names, once all can be done that is asked for.
-
-    Raises:
-        SettingsError: There is no such form, or two wishes exclude one another.
-        ExportError: A file's form is not known.
-    """
+    """Return the form of rows that `--format` names, once all can be done that is asked for."""
     if output.form not in (None, *_SHOWN):
         raise SettingsError(f"there is no format {output.form!r}: choose one of {', '.join(_SHOWN)}")
     form = None if output.form == "table" else output.form

@@ -69,11 +69,7 @@ def _chosen() -> dict[str, str]:
 
 
 def read_defaults(path: Path) -> dict[str, str]:
-    """The options that a file gives.
-
-    Raises:
-        SettingsError: It cannot be read, or holds something else.
-    """
+    """The options that a file gives."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

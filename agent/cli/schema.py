@@ -185,11 +185,7 @@ def _linked_text(found: dict[str, Any]) -> str:
 
 
 def _read_history(path: Path) -> list[PastTurn]:
-    """The turns of a history file: a JSON list of objects, or JSON lines.
-
-    Raises:
-        SettingsError: It cannot be read, or is no such list.
-    """
+    """The turns of a history file: a JSON list of objects, or JSON lines."""
     from ...tools.errors import SettingsError
     from ...tools.linking import PastTurn
 
@@ -211,11 +207,7 @@ def _read_history(path: Path) -> list[PastTurn]:
 
 
 def _entries(text: str) -> list[Any]:
-    """What a list, or the lines, of a text hold.
-
-    Raises:
-        ValueError: It is neither.
-    """
+    """What a list, or the lines, of a text hold."""
     if text.lstrip().startswith("["):
         return cast("list[Any]", json.loads(text))
     lines = [line for line in text.split("\n") if line.strip()]

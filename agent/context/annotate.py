@@ -33,27 +33,16 @@ _SHARE = 4
 
 @dataclass(frozen=True)
 class Described:
-    """How far it went.
+    """How far it went."""
 
-    Attributes:
-        calls: Requests that were made, as tasks: second tries not counted.
-        left: Columns and tables that are not described yet.
-        cut: Replies that were cut at the output limit.
-        unusable: Replies that described nothing: what they were asked about counts as done, without a description.
-    """
-
-    calls: int
-    left: int
-    cut: int = 0
-    unusable: int = 0
+    calls: int  # tasks: second tries not counted
+    left: int  # columns and tables that are not described yet
+    cut: int = 0  # replies that were cut at the output limit
+    unusable: int = 0  # replies that described nothing: what they were asked about counts as done
 
 
 def annotate(this: Run) -> Body[list[str]]:
-    """Describes what this turn's share of calls reaches; a model that cannot costs the turn nothing but that part.
-
-    Returns:
-        Notes for the answer.
-    """
+    """Describes what this turn's share of calls reaches; what went wrong is a note, and costs the turn nothing else."""
     resources, settings = this.resources, this.settings
     calls = min(_CALLS, settings.turn_calls // _SHARE)
     schema = yield from do(resources.database.schema)
@@ -74,12 +63,7 @@ def annotate(this: Run) -> Body[list[str]]:
 
 
 def describe_all(resources: Resources, settings: Settings) -> None:
-    """Describes the whole schema at once, ahead of the first turn: no question is then asked over a part of it.
-
-    Raises:
-        ModelError: The model cannot be asked; what was described so far is kept.
-        NotUnderstood: There is no model.
-    """
+    """Describes the whole schema at once, ahead of the first turn: no question is then asked over a part of it."""
     schema, store = resources.database.schema(), resources.schemas.annotations()
     calls = len(schema.tables) + sum(len(table.columns) for table in schema.tables)
     unbounded = settings.model_copy(update={"turn_calls": 3 * calls, "turn_tokens": 10**9, "turn_seconds": 86_400})
@@ -94,17 +78,6 @@ def describe(
 
     Columns and tables with a comment of their own are skipped. What a reply leaves out is not asked for again; what is
     missing because a reply was cut at the output limit is, fewer at once.
-
-    Args:
-        schema: As the database has it.
-        store: Its annotations.
-        calls: Tasks at most.
-        prompt_tokens: Budget of one prompt.
-        annotator: Whom to ask, instead of who does the body's tasks.
-
-    Raises:
-        ModelError: The model cannot be asked; what was described so far is saved.
-        NotUnderstood: There is no model.
     """
     known = store.read()
     most = _Most(

@@ -104,11 +104,7 @@ _ROOM_OF_NAMES = 450
 
 
 def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
-    """The schema as far as it helps to understand a question: the whole, or of a large one the most probable part.
-
-    Returns:
-        It, and whether it is in order of probability.
-    """
+    """The schema as far as it helps to understand a question, and whether it is in order of probability."""
 
     def look() -> tuple[Schema, bool]:
         schema = run.schema()

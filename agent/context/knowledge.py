@@ -28,12 +28,6 @@ def definitions_for(
     """The definitions that a turn needs; none without a knowledge file, and for a translator that reads none.
 
     Reads the schema, so call it within an effect.
-
-    Args:
-        turn: With its question as far as it is understood.
-        linked: The linker's probabilities.
-        run: Whose settings say how much is shown.
-        before: The question that this one leans on, if any.
     """
     budget = run.settings.knowledge_tokens
     if run.resources.knowledge is None or not budget or not run.resources.translator(run.settings).reads_examples:
@@ -65,13 +59,7 @@ def unread_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
 def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
     """The first word of a question that nothing explains and nobody was asked about; empty where there is none.
 
-    Only where there is a knowledge file, in which the answer can be remembered.
-
-    Args:
-        turn: Whose question is looked at.
-        values: Database values that it mentions.
-        said: What was said before, and beside it: a word that stands there is known.
-        run: Whose settings say whether, and how often, a person may be asked.
+    Only where there is a knowledge file, in which the answer can be remembered; a word that was said before is known.
     """
     settings, knowledge = run.settings, run.resources.knowledge
     if not settings.clarify or turn.clarifications >= settings.max_clarifications or knowledge is None:

@@ -28,19 +28,12 @@ Dialogue = tuple[Example, ...]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far it went.
+    """How far it went."""
 
-    Attributes:
-        done: Pairs that have their form, those of earlier starts included.
-        pairs: All.
-        failed: Pairs for which the model gave none in this start; they are asked for again by the next.
-        calls: Requests, repeated ones included.
-    """
-
-    done: int
-    pairs: int
-    failed: int = 0
-    calls: int = 0
+    done: int  # pairs that have their form, those of earlier starts included
+    pairs: int  # all
+    failed: int = 0  # pairs for which the model gave none in this start; they are asked for again by the next
+    calls: int = 0  # requests, repeated ones included
 
 
 class Calls:
@@ -149,21 +142,7 @@ def complete(
     jobs: int = 4,
     tell: Callable[[Progress], object] = lambda _: None,
 ) -> Progress:
-    """Asks for what pairs lack and keeps it, dialogue by dialogue: an interrupted call goes on at the next.
-
-    Args:
-        store: Of training pairs.
-        forms: What is asked for.
-        has: The form that a pair has already; empty for none.
-        translator: Who is asked.
-        calls: Requests at most.
-        jobs: Dialogues at once.
-        tell: Is told after each dialogue.
-
-    Raises:
-        ModelError: The model cannot be asked; what was made is kept.
-        ExampleStoreError: The store cannot be read or written.
-    """
+    """Asks for what pairs lack and keeps it, dialogue by dialogue: an interrupted call goes on at the next."""
     everything = dialogues(store)
     pairs = sum(map(len, everything))
     progress = Progress(sum(bool(has(pair)) for one in everything for pair in one), pairs)

@@ -102,17 +102,11 @@ one draft in five is wrong, that is a third of the wrong ones: logarithms of 13 
 
 @dataclass(frozen=True)
 class Group:
-    """Attempts with the same result.
+    """Attempts with the same result."""
 
-    Attributes:
-        best: The one of most merit.
-        size: How many there are.
-        score: Votes and the merit of the best.
-    """
-
-    best: Attempt
+    best: Attempt  # the one of most merit
     size: int
-    score: float
+    score: float  # votes and the merit of the best
 
 
 def merit(attempt: Attempt) -> float:
@@ -149,10 +143,6 @@ def choose(attempts: Sequence[Attempt], code: CodeResult | None = None) -> Attem
     """Return the attempt to answer with: the first draft, unless a later one answers what was held against it.
 
     Candidates that were not selected are out of it.
-
-    Args:
-        attempts: In the order in which they were made.
-        code: What the pandas code gave.
     """
     best, *later = [attempt for attempt in attempts if attempt.source != "candidate"]
     for attempt in later:

@@ -60,37 +60,21 @@ Beside the word of a careful and of a hasty reader none of them told right answe
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of an answer.
+    """What is known of an answer."""
 
-    Attributes:
-        sure: How sure the writer of its query says it is, from 0 to 1; None where it does not say.
-        unheld: Texts and numbers that it looks for and that their columns do not hold.
-        empty: Whether nothing came out.
-        unexpected: See `Reach`.
-        joins: Likewise.
-        nested: Likewise.
-        columns: Of the result.
-        agreeing: Other drafts, pandas code among them, with the same result.
-        differing: Those with another.
-        readings: Rival readings of the question that were run.
-        same_readings: Those of them that give the same.
-        approved: Whether a person approved the query for this question.
-        unfinished: Whether the turn ended without converging.
-    """
-
-    sure: float | None = None
-    unheld: int = 0
-    empty: bool = False
+    sure: float | None = None  # how sure the writer of its query says it is, from 0 to 1; None where it does not say
+    unheld: int = 0  # texts and numbers that it looks for and that their columns do not hold
+    empty: bool = False  # whether nothing came out
     unexpected: float = 0.0
     joins: int = 0
     nested: int = 0
-    columns: int = 1
-    agreeing: int = 0
-    differing: int = 0
-    readings: int = 0
-    same_readings: int = 0
-    approved: bool = False
-    unfinished: bool = False
+    columns: int = 1  # of the result
+    agreeing: int = 0  # other drafts, pandas code among them, with the same result
+    differing: int = 0  # those with another
+    readings: int = 0  # rival readings of the question that were run
+    same_readings: int = 0  # those of them that give the same
+    approved: bool = False  # whether a person approved the query for this question
+    unfinished: bool = False  # whether the turn ended without converging
 
     def signals(self) -> dict[str, float]:
         """Return what the confidence weighs, by name; each is 0 where nothing is known."""
@@ -119,15 +103,7 @@ def evidence_of(
     comparison: Comparison | None = None,
     rivals: Agreement | None = None,
 ) -> Evidence:
-    """Return what is known of an attempt that ran.
-
-    Args:
-        attempt: As it was looked at.
-        status: How the turn ended.
-        others: All attempts of the turn; drafts that were not selected vote.
-        comparison: How the pandas code's result compares with the query's, where code ran.
-        rivals: What other readings of the question gave.
-    """
+    """Return what is known of an attempt that ran."""
     votes = [agreement(attempt, other) for other in others if other.source == "candidate"]
     if comparison is not None:
         votes.append(True if comparison.agree else False if comparison.conclusive else None)
@@ -151,17 +127,11 @@ def evidence_of(
 
 @dataclass(frozen=True)
 class Weights:
-    """What signals weigh, in logits.
+    """What signals weigh, in logits."""
 
-    Attributes:
-        prior: The share of right answers that is assumed of a model without a record.
-        intercept: Beside the logit of the model's own share.
-        signals: By name, as `Evidence.signals` has them.
-    """
-
-    prior: float
-    intercept: float
-    signals: Mapping[str, float]
+    prior: float  # the share of right answers that is assumed of a model without a record
+    intercept: float  # beside the logit of the model's own share
+    signals: Mapping[str, float]  # by name, as `Evidence.signals` has them
 
 
 @cache
@@ -172,13 +142,7 @@ def shipped() -> Weights:
 
 
 def confidence(signals: Mapping[str, float], standing: Standing | None = None, weights: Weights | None = None) -> float:
-    """Return the probability that an answer is right.
-
-    Args:
-        signals: As `Evidence.signals` has them.
-        standing: How often its model was right before.
-        weights: What signals weigh; by default those of the package.
-    """
+    """Return the probability that an answer is right."""
     weights, standing, said = weights or shipped(), standing or Standing(), bool(signals["said"])
     if said:
         sure = min(max(1 - signals["unsure"], FURTHEST), 1 - FURTHEST)
@@ -259,19 +223,12 @@ def _shortened(text: str) -> str:
 
 @dataclass(frozen=True)
 class Certainty:
-    """How sure an answer is.
+    """How sure an answer is."""
 
-    Attributes:
-        value: From 0 to 1; 0 where there is no answer.
-        alone: The same without what the model's record says, which grows: bounds are set on it.
-        reason: What speaks against it, in words; empty where nothing does.
-        signals: What was weighed; see `Evidence.signals`.
-    """
-
-    value: float
-    alone: float = 0.0
-    reason: str = ""
-    signals: Mapping[str, float] = field(default_factory=dict[str, float])
+    value: float  # from 0 to 1; 0 where there is no answer
+    alone: float = 0.0  # the same without what the model's record says, which grows: bounds are set on it
+    reason: str = ""  # what speaks against it, in words; empty where nothing does
+    signals: Mapping[str, float] = field(default_factory=dict[str, float])  # what was weighed; see `Evidence.signals`
 
 
 UNKNOWN = Certainty(0.0, 0.0, "how sure it is could not be told")
@@ -287,17 +244,7 @@ def certainty(
     run: Run,
     rivals: Agreement,
 ) -> Certainty:
-    """Return how sure the answer of a turn is; reads the model's record, so call it within an effect.
-
-    Args:
-        attempts: All of the turn's.
-        chosen: The one that is the answer.
-        status: How the turn ended.
-        comparison: How the pandas code's result compares with the query's; None where no code ran.
-        turn: The turn.
-        run: Whose model's record counts.
-        rivals: What other readings of the question gave.
-    """
+    """How sure the answer of a turn is; reads the model's record, so call it within an effect."""
     if turn.stop and turn.stop.kind == "schema":
         return Certainty(1.0, 1.0)
     if status not in ("converged", "capped"):

@@ -104,17 +104,11 @@ COLUMNS_SHOWN = 12
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much of the database one part of a feedback shows.
+    """How much of the database one part of a feedback shows."""
 
-    Attributes:
-        rows: Of a result.
-        cell: Characters of one value.
-        tokens: Of the part, by our own estimate.
-    """
-
-    rows: int = 10
-    cell: int = 80
-    tokens: int = 1_500
+    rows: int = 10  # of a result
+    cell: int = 80  # characters of one value
+    tokens: int = 1_500  # of the part, by our own estimate
 
 
 def problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:

@@ -41,12 +41,6 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
     Nothing runs where a person approves each query.
 
     Runs queries, so call it within an effect.
-
-    Args:
-        chosen: The attempt that answers.
-        state: With the turns before.
-        turn: At hand.
-        run: Whose settings and rights hold.
     """
     result = chosen.result
     if (

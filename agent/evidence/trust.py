@@ -33,19 +33,12 @@ _Count = Annotated[int, Field(ge=0)]
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Fingerprints:
-    """What a bound holds for, as digests; another value of any withdraws it.
+    """What a bound holds for, as digests; another value of any withdraws it."""
 
-    Attributes:
-        prompts: The templates, the settings of the method, and how confidence is reckoned.
-        schema: Names, types and keys as whoever asks may see them.
-        knowledge: The definitions that hold; empty without any.
-        provider: Where the model is asked; empty in bounds of earlier versions.
-    """
-
-    prompts: str
-    schema: str
-    knowledge: str
-    provider: str = ""
+    prompts: str  # the templates, the settings of the method, and how confidence is reckoned
+    schema: str  # names, types and keys as whoever asks may see them
+    knowledge: str  # the definitions that hold; empty without any
+    provider: str = ""  # where the model is asked; empty in bounds of earlier versions
 
     def changed(self, now: Fingerprints) -> list[str]:
         """What is another by now, in words."""
@@ -60,35 +53,20 @@ class Fingerprints:
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Bound:
-    """The level of confidence from which a model's answers about a database are trusted.
+    """The level of confidence from which a model's answers about a database are trusted."""
 
-    Attributes:
-        database: `database_identity`.
-        model: As answers name it.
-        alpha: The share of wrong ones among trusted answers that is allowed at most.
-        certainty: How sure it is that they are no more.
-        level: The least confidence of a trusted answer; None where the labels do not show that there is one.
-        labels: Labelled answers.
-        wrong: Those that are wrong.
-        trusted: Labelled answers of that confidence.
-        trusted_wrong: Those of them that are wrong.
-        missing: How many more labels it takes at least, going by those that there are; 0 where there is a level.
-        fingerprints: What it holds for.
-        time: When it was set, ISO 8601.
-    """
-
-    database: str
-    model: str
-    alpha: _Share
-    certainty: _Share
-    level: _Share | None
-    labels: _Count
-    wrong: _Count
-    trusted: _Count
-    trusted_wrong: _Count
-    missing: _Count
-    fingerprints: Fingerprints
-    time: str
+    database: str  # see `database_identity`
+    model: str  # as answers name it
+    alpha: _Share  # the share of wrong ones among trusted answers that is allowed at most
+    certainty: _Share  # how sure it is that they are no more
+    level: _Share | None  # the least confidence of a trusted answer; None where the labels show none
+    labels: _Count  # labelled answers
+    wrong: _Count  # those that are wrong
+    trusted: _Count  # labelled answers of that confidence
+    trusted_wrong: _Count  # those of them that are wrong
+    missing: _Count  # how many more labels it takes at least, going by those that there are; 0 where there is a level
+    fingerprints: Fingerprints  # what it holds for
+    time: str  # when it was set, ISO 8601
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -108,11 +86,7 @@ def trust_file(setting: str | Path | None = None) -> Path | None:
 
 
 def read_bounds(path: Path) -> tuple[Bound, ...]:
-    """All bounds; none where there is no file.
-
-    Raises:
-        SettingsError: It cannot be read, or is of another version.
-    """
+    """All bounds; none where there is no file."""
     try:
         state = path.stat()
     except FileNotFoundError:
@@ -135,11 +109,7 @@ def _bounds(path: Path, changed: int, size: int) -> tuple[Bound, ...]:
 
 
 def keep_bound(bound: Bound, path: Path) -> None:
-    """Writes a bound in the place of the one for the same database and model.
-
-    Raises:
-        SettingsError: The file is no file of bounds, or cannot be written.
-    """
+    """Writes a bound in the place of the one for the same database and model."""
     place = (bound.database, bound.model)
     try:
         with only_writer(path):
@@ -156,15 +126,10 @@ def find_bound(bounds: Sequence[Bound], database: str, model: str) -> Bound | No
 
 @dataclass(frozen=True)
 class Trust:
-    """What is said of an answer.
+    """What is said of an answer."""
 
-    Attributes:
-        trusted: Whether it is above the level that was set; None where no level holds.
-        reason: What that rests on, or why none holds; empty where nobody set one.
-    """
-
-    trusted: bool | None = None
-    reason: str = ""
+    trusted: bool | None = None  # whether above the level; None where no level holds
+    reason: str = ""  # what that rests on, or why none holds; empty where nobody set one
 
 
 UNTOLD = Trust()

@@ -34,19 +34,12 @@ TRIES = 3
 
 @dataclass(frozen=True)
 class Budget:
-    """What is left of a turn's budgets.
+    """What is left of a turn's budgets."""
 
-    Attributes:
-        calls: Requests to a model.
-        tokens: Of prompts and replies together.
-        until: When the time is over, by `time.monotonic`.
-        task_seconds: Seconds that one task may take, its retries included, however slowly a reply trickles in.
-    """
-
-    calls: int
-    tokens: int
-    until: float
-    task_seconds: float = math.inf
+    calls: int  # requests to a model
+    tokens: int  # of prompts and replies together
+    until: float  # when the time is over, by `time.monotonic`
+    task_seconds: float = math.inf  # of one task, retries included, however slowly a reply trickles in
 
     def after(self, spent: Usage) -> Budget:
         """What is left once this is spent of it."""
@@ -64,15 +57,7 @@ class Budget:
         return min(self.seconds, self.task_seconds)
 
     def reply_tokens(self, prompt: int, wanted: int | None) -> int:
-        """How long the reply to one more request may be.
-
-        Args:
-            prompt: Estimated tokens of the request.
-            wanted: The reply's own limit, if any.
-
-        Raises:
-            BudgetReached: There must be no further request.
-        """
+        """How long the reply to one more request may be."""
         self.check_seconds()
         self.check_calls()
         tokens = self.tokens - prompt
@@ -81,37 +66,23 @@ class Budget:
         return tokens if wanted is None else min(tokens, wanted)
 
     def check_seconds(self) -> None:
-        """Whether there is time left.
-
-        Raises:
-            BudgetReached: There is none.
-        """
+        """Whether there is time left."""
         if self.seconds <= 0:
             raise BudgetReached("the turn's time is up (turn_seconds)")
 
     def check_calls(self) -> None:
-        """Whether there is a call left.
-
-        Raises:
-            BudgetReached: There is none.
-        """
+        """Whether there is a call left."""
         if not self.calls:
             raise BudgetReached("the turn's budget of calls is spent (turn_calls)")
 
 
 @dataclass
 class Allowance:
-    """A budget while one task or function of a node lasts.
+    """A budget while one task or function of a node lasts."""
 
-    Attributes:
-        budget: What it may cost.
-        spent: What it has cost so far, requests that a client repeats by itself included.
-        called_off: Nobody waits for it any more: nothing more is to be sent.
-    """
-
-    budget: Budget
-    spent: Usage = field(default_factory=Usage)
-    called_off: bool = False
+    budget: Budget  # what it may cost
+    spent: Usage = field(default_factory=Usage)  # requests that a client repeats by itself included
+    called_off: bool = False  # nobody waits for it any more: nothing more is to be sent
     _hang_ups: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     def call_off(self) -> None:
@@ -137,11 +108,7 @@ class Allowance:
         return self.budget.after(self.spent)
 
     def send(self) -> None:
-        """Counts a request that is about to go out.
-
-        Raises:
-            BudgetReached: It must not.
-        """
+        """Counts a request that is about to go out."""
         self.budget.check_seconds()
         if self.called_off:
             raise BudgetReached("nobody waits for the reply any more (request_seconds)")
@@ -152,15 +119,7 @@ class Allowance:
 def left_of(
     settings: Settings, usage: Mapping[str, Usage], shares: int = 1, number: int = 0, elapsed: float = 0.0
 ) -> Budget:
-    """What is left for a node.
-
-    Args:
-        settings: The run's.
-        usage: What the turn's nodes have cost so far.
-        shares: How many nodes run side by side and divide it.
-        number: Which of them this is, from 0.
-        elapsed: Seconds that have passed since they were started.
-    """
+    """What is left for a node: of `shares` side by side the one of that number, so many seconds after they began."""
     spent = sum(usage.values(), Usage())
     until = time.monotonic() + settings.turn_seconds - spent.seconds - elapsed
     task_seconds = settings.request_seconds * (settings.request_retries + 1) * TRIES

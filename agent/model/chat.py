@@ -31,21 +31,12 @@ _LIMIT_FIELDS: Final = ("max_tokens", "max_output_tokens", "num_predict", "max_n
 
 
 class TranslatorOptions(NamedTuple):
-    """How tasks are put to a model.
+    """How tasks are put to a model."""
 
-    Attributes:
-        prompt_tokens: Budget of a prompt, by the estimate of prompts/templating.py.
-        max_output_tokens: Limit of a reply; None leaves the model's own. A reply that is cut there is asked for once
-            more with twice as many. 4,000 leave room for models that reason before they answer.
-        temperature: Of sampling; None leaves the model's own. 0 as in CREDIT-SQL 4.2.
-        simplify_temperature: The same for simplification, which the revision chain (4.1.1) samples at 1.0; None takes
-            `temperature`.
-    """
-
-    prompt_tokens: int = 12_000
-    max_output_tokens: int | None = 4_000
-    temperature: float | None = 0.0
-    simplify_temperature: float | None = None
+    prompt_tokens: int = 12_000  # budget of a prompt, by the estimate of prompts/templating.py
+    max_output_tokens: int | None = 4_000  # a reply cut there is asked for once more with twice as many
+    temperature: float | None = 0.0  # of sampling; None leaves the model's own. 0 as in CREDIT-SQL 4.2.
+    simplify_temperature: float | None = None  # 1.0 in the revision chain (4.1.1); None for `temperature`
 
     def tuning(self, task: str) -> Tuning:
         """What the model is set to for the task of that name."""
@@ -61,11 +52,7 @@ class Tuning(NamedTuple):
 
 
 class PromptedTranslator:
-    """Does tasks with a chat model: render, ask, read; a second try where it helps.
-
-    Attributes:
-        address: Whose client the model is, and where its server is.
-    """
+    """Does tasks with a chat model: render, ask, read; a second try where it helps."""
 
     name = "prompted"
     reads_examples = True
@@ -73,7 +60,7 @@ class PromptedTranslator:
 
     def __init__(self, model: BaseChatModel, options: TranslatorOptions | None = None) -> None:
         self.model = model_label(model)
-        self.address = model_address(model)
+        self.address = model_address(model)  # whose client the model is, and where its server is
         self._chat_model = model
         self._options = options or TranslatorOptions()
         self._tuned: dict[Tuning, BaseChatModel] = {}
@@ -144,11 +131,7 @@ def _tune(model: BaseChatModel, tuning: Tuning, *, drop_temperature: bool) -> Ba
 
 
 def _within_budget(tuning: Tuning, prompt: Prompt) -> Tuning:
-    """The tuning with as long a reply as the turn may still afford.
-
-    Raises:
-        BudgetReached: There must be no further request.
-    """
+    """The tuning with as long a reply as the turn may still afford."""
     allowance = current_allowance()
     if allowance is None:
         return tuning

@@ -26,11 +26,7 @@ MOST_BYTES = 32_000_000
 
 @cache
 def bounded_clients(seconds: float) -> tuple[httpx.Client, httpx.AsyncClient]:
-    """A blocking and an asynchronous client, shared by all models of the process: nobody says when to close them.
-
-    Args:
-        seconds: That the body of one reply may take, once it has begun.
-    """
+    """Clients, shared by all models of the process: nobody says when to close them. `seconds`: of one reply."""
 
     def bound(response: httpx.Response) -> None:
         _connected(response.extensions.get("network_stream"))
@@ -46,11 +42,7 @@ def bounded_clients(seconds: float) -> tuple[httpx.Client, httpx.AsyncClient]:
 
 
 def _count(request: httpx.Request) -> None:
-    """Counts a request.
-
-    Raises:
-        BudgetReached: It must not be sent; the client library takes that for none of the failures that it repeats.
-    """
+    """Counts a request."""
     allowance = current_allowance()
     if allowance is not None:
         allowance.send()
@@ -92,12 +84,7 @@ class _Meter:
         self._seconds = seconds
 
     def count(self, chunk: bytes) -> bytes:
-        """The chunk.
-
-        Raises:
-            httpx.ReadError: The reply is too long.
-            httpx.ReadTimeout: It takes too long.
-        """
+        """The chunk."""
         self._left -= len(chunk)
         if self._left < 0:
             raise httpx.ReadError(f"the reply is longer than {MOST_BYTES:,} bytes")

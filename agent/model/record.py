@@ -21,27 +21,16 @@ RECORD_FILE = "models.jsonl"
 
 @dataclass(frozen=True, config=ConfigDict(extra="ignore"))
 class Record:
-    """What a run showed of a model on a database.
-
-    Attributes:
-        model: Its name.
-        database: The database's short name.
-        n: Questions.
-        right_gold: Right by gold, or by what the questions accept; None where nothing told.
-        right_verdict: Right by verdicts; None where there are none.
-        calls: Replies of the model.
-        prompt_tokens: Of all of them.
-        time: When the run ended, ISO 8601.
-    """
+    """What a run showed of a model on a database."""
 
     model: str
-    database: str
-    n: int
-    right_gold: int | None
-    right_verdict: int | None
-    calls: int
-    prompt_tokens: int
-    time: str
+    database: str  # its short name
+    n: int  # questions
+    right_gold: int | None  # right by gold, or by what the questions accept; None where nothing told
+    right_verdict: int | None  # right by verdicts; None where there are none
+    calls: int  # replies of the model
+    prompt_tokens: int  # of all of them
+    time: str  # when the run ended, ISO 8601
 
 
 _READER = TypeAdapter(Record)
@@ -55,11 +44,7 @@ def record_file(setting: str | Path | None = None) -> Path | None:
 
 
 def add_record(record: Record, path: Path) -> None:
-    """Adds a line; several processes may do so at once.
-
-    Raises:
-        SettingsError: The file cannot be written.
-    """
+    """Adds a line; several processes may do so at once."""
     try:
         append_lines(path, json.dumps(asdict(record), ensure_ascii=False) + "\n")
     except OSError as error:
@@ -67,11 +52,7 @@ def add_record(record: Record, path: Path) -> None:
 
 
 def check_record_file(path: Path) -> None:
-    """Whether a record can be added to a file, before anything is spent on what it is of.
-
-    Raises:
-        SettingsError: The file cannot be written.
-    """
+    """Whether a record can be added to a file, before anything is spent on what it is of."""
     try:
         check_writable(path)
     except OSError as error:
@@ -79,11 +60,7 @@ def check_record_file(path: Path) -> None:
 
 
 def read_records(path: Path) -> Sequence[Record]:
-    """All lines; none where there is no file. A line that a killed process left half written is passed over.
-
-    Raises:
-        SettingsError: A whole line is no record.
-    """
+    """All lines; none where there is no file. A line that a killed process left half written is passed over."""
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:

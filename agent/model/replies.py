@@ -31,12 +31,7 @@ def reply_text(message: AIMessage) -> str:
 
 
 def reply_usage(message: AIMessage, prompt: int) -> Usage:
-    """One request with its tokens: as the model says, or estimated where it doesn't, so that budgets hold all the same.
-
-    Args:
-        message: The reply.
-        prompt: Estimated tokens of the prompt.
-    """
+    """One request with its tokens: as the model says, or else estimated, so that budgets hold all the same."""
     metadata = message.response_metadata
     reported = _mapping(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
     written = _count(reported, "completion_tokens", "output_tokens")
@@ -101,12 +96,7 @@ _OF_THE_PROMPT: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "conten
 
 
 def model_error(label: str, error: Exception) -> ModelError:
-    """One line: which model, what happened, what to do.
-
-    Args:
-        label: The model's name.
-        error: What its chat model raised, after the tries of its own.
-    """
+    """One line: which model, what happened, what to do."""
     happened, advice = _cause(error)
     detail = "; ".join(filter(None, (_address(error), _detail(error))))
     return ModelError(f"model {label} {happened}{f' ({detail})' if detail else ''}: {advice}")

@@ -17,15 +17,10 @@ if TYPE_CHECKING:
 
 
 class Provider(NamedTuple):
-    """A provider with an extra of its own.
+    """A provider with an extra of its own."""
 
-    Attributes:
-        known: LangChain's name for it.
-        keys: Environment variables of which one holds its key; none where it wants no key.
-    """
-
-    known: str
-    keys: tuple[str, ...] = ()
+    known: str  # LangChain's name for it
+    keys: tuple[str, ...] = ()  # environment variables of which one holds its key; none where it wants no key
 
 
 PROVIDERS: Final = {
@@ -54,22 +49,13 @@ def resolve_model(
     base_url: str | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,
-    timeout: float = 60.0,
-    max_retries: int = 2,
+    timeout: float = 60.0,  # seconds that one request may stay silent
+    max_retries: int = 2,  # of one request after 408, 409, 429 (as Retry-After says), 5xx and lost connections
 ) -> BaseChatModel | None:
     """The chat model to use, or None for the offline translator.
 
     In order: `spec`; the environment's TABLETURN_MODEL; an OpenAI key or base URL, or an Azure endpoint and
     deployment, in the environment; else offline.
-
-    Args:
-        spec: A chat model, which is taken as it is, or a name: one of `KNOWN_FORMS`, or another
-            provider of LangChain's whose package is installed.
-        base_url: Of an OpenAI-compatible server; else OPENAI_BASE_URL or OPENAI_API_BASE of the environment.
-        temperature: Sampling temperature; None leaves the model's own.
-        max_tokens: Tokens of a reply; None leaves the model's own.
-        timeout: Seconds that one request may stay silent.
-        max_retries: Further tries of one request after 408, 409, 429 (as Retry-After says), 5xx and lost connections.
 
     Raises:
         ModelError: For a name of no known form, or where a key, an endpoint or a model's name is missing.
@@ -161,20 +147,7 @@ def _served_model(base_url: str) -> str:
 
 
 def _provided(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel | None:
-    """A model of a provider.
-
-    Args:
-        provider: One of `PROVIDERS`, or LangChain's own name for another.
-        name: The model's.
-        base_url: Where its server is; None for the provider's own.
-        options: `timeout` in seconds and `max_retries`; `temperature` and `max_tokens` where they are set.
-
-    Returns:
-        The model; None where there is no such provider.
-
-    Raises:
-        ModelError: The extra is not installed, or the model cannot be set up.
-    """
+    """A model of one of `PROVIDERS`, or of another that LangChain knows; None where there is no such provider."""
     known, keys = PROVIDERS.get(provider, Provider(provider))
     try:
         from langchain.chat_models import init_chat_model

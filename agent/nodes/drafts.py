@@ -58,12 +58,7 @@ def needs_more(attempts: Sequence[Attempt], stop: Stop, turn: Turn, settings: Se
 
 
 def vary(settings: Settings, number: int) -> Settings:
-    """Return the settings of one draft; those of the first are the run's own.
-
-    Args:
-        settings: The run's.
-        number: Of the draft, from 0.
-    """
+    """Return the settings of one draft, from 0; those of the first are the run's own."""
     if number == 0:
         return settings
     change: dict[str, object] = {"temperature": _TEMPERATURE}

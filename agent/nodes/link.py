@@ -175,16 +175,10 @@ _LOOKED_THROUGH = 12
 
 @advisory("examples", None)
 def verified_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> Verified | None:
-    """The verified query that answers a turn; None where there is none, or the turn may lean on others.
+    """The verified query that answers a turn; None where there is none, or the turn may lean on those before it.
 
     Looks into the example store, so call it within an effect. A store that is broken is told of where examples are
     looked for.
-
-    Args:
-        turn: With its question as far as it is understood.
-        history: Whether turns stand before it.
-        schema: Of the database.
-        run: Whose settings say whether verified queries answer.
     """
     if not run.settings.verified or turn.clarified or turn.evidence or (history and not turn.rephrasing.self_contained):
         return None

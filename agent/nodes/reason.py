@@ -108,11 +108,7 @@ def _run_code(code: str, limits: SandboxLimits, run: Run) -> Body[tuple[CodeRun,
 
 
 def _sql(thought: Done[CodeDraft], base: GenerateTask, code: CodeRun, run: Run) -> Body[Done[Draft]]:
-    """The draft: from the same reply in `pot`, from one more call in `code_blocks`.
-
-    Raises:
-        ReplyError: There is no SQL.
-    """
+    """The draft: from the same reply in `pot`, from one more call in `code_blocks`."""
     if thought.reply.draft is not None:
         return Done(thought.reply.draft)
     if thought.reply.sql:

@@ -203,11 +203,7 @@ def _asks_first(history: tuple[PastTurn, ...], run: Run) -> Body[bool]:
 
 
 def _question(state: AgentState) -> tuple[str, HumanMessage | None]:
-    """The turn's question, and the chat message to add where it came bare.
-
-    Raises:
-        TableturnError: There is no question.
-    """
+    """The turn's question, and the chat message to add where it came bare."""
     messages: list[AnyMessage] = state.get("messages", [])
     if messages and isinstance(messages[-1], HumanMessage):
         question, message = _plain(messages[-1].text), None

@@ -59,10 +59,6 @@ def open_resources(
 
     A database that is given open keeps its person and its policy, which `access` and the settings can only narrow;
     `identity` names another person. An `annotator` is asked at its provider's own address, not at `base_url`.
-
-    Raises:
-        SettingsError: `egress` is given for a database that is open already, under a policy of its own.
-        KnowledgeError: The knowledge file that was given is not there, or wrong.
     """
     stack = ExitStack()
     if isinstance(database, Database) and egress is not None:
@@ -91,48 +87,28 @@ def open_resources(
 
 @dataclass(frozen=True)
 class _Reading:
-    """What people share who read the same.
+    """What people share who read the same."""
 
-    Attributes:
-        database: As they read it.
-        values: Its value index.
-        knowledge: The knowledge file, as they may see it.
-        schemas: The schema and the linker for it.
-        offline: Gives the built-in grammar.
-    """
-
-    database: Database
-    values: ValueIndex
-    knowledge: PersonKnowledge
-    schemas: Schemas
-    offline: Callable[[], OfflineTranslator]
+    database: Database  # as they read it
+    values: ValueIndex  # its value index
+    knowledge: PersonKnowledge  # the knowledge file, as they may see it
+    schemas: Schemas  # the schema and the linker for it
+    offline: Callable[[], OfflineTranslator]  # gives the built-in grammar
 
 
 @dataclass(frozen=True)
 class _House:
-    """What all people share whose questions one agent answers; makes the resources of one person after the other.
+    """What all people share whose questions one agent answers; makes the resources of one person after the other."""
 
-    Attributes:
-        translator: Asks a model; None where none is chosen.
-        annotator: Likewise, to describe the schema.
-        settings: The agent's own.
-        examples: The example store.
-        sandbox: Limits and boundary of pandas code.
-        access: Who may read what.
-        audit: Where turns are written down, if anywhere.
-        knowledge: The knowledge file.
-        base: The policy that people's sessions narrow.
-    """
-
-    translator: Callable[[Settings], PromptedTranslator | None]
-    annotator: Callable[[Settings], PromptedTranslator | None]
+    translator: Callable[[Settings], PromptedTranslator | None]  # asks a model; None where none is chosen
+    annotator: Callable[[Settings], PromptedTranslator | None]  # likewise, to describe the schema
     settings: Settings
     examples: AgentExamples
-    sandbox: SandboxLimits | None
+    sandbox: SandboxLimits | None  # limits and boundary of pandas code
     access: Access
     audit: AuditTrail | None
     knowledge: KnowledgeSource
-    base: Policy
+    base: Policy  # the policy that people's sessions narrow
     databases: WeakSet[Database] = field(default_factory=WeakSet[Database])
     readings: KeyedCache[Session, _Reading] = field(
         default_factory=lambda: KeyedCache[Session, _Reading](MOST_SESSIONS)

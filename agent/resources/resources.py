@@ -50,15 +50,6 @@ class Schemas:
     """Gives schemas and linkers, made once for each reading of the schema. May be used from several threads.
 
     Its methods read the schema, so call them within an effect.
-
-    Args:
-        database: Whose schema it is.
-        values: Its value index.
-        annotator: Gives the name and address of the model that describes it.
-        knowledge: What words mean for it.
-
-    Attributes:
-        folder: Another cache folder for descriptions.
     """
 
     def __init__(
@@ -68,7 +59,7 @@ class Schemas:
         annotator: Callable[[], str],
         knowledge: PersonKnowledge | None = None,
     ) -> None:
-        self.folder: Path | None = None
+        self.folder: Path | None = None  # another cache folder for descriptions
         self._database = database
         self._annotator = annotator
         self._knowledge = knowledge
@@ -121,33 +112,19 @@ MOST_SESSIONS = 64
 
 @dataclass(frozen=True)
 class Resources:
-    """The agent's means.
-
-    Attributes:
-        database: Where questions are answered.
-        values: Its value index.
-        tools: The tools that the tool nodes wrap.
-        translator: Gives the translator for a run's settings.
-        annotator: Gives the translator that describes the schema, the same unless another model is named for that.
-        settings: The agent's own; a run may override single fields.
-        schemas: The database's schema and the linker for it.
-        examples: Where few-shot examples come from and approved answers go.
-        others: The same for other people, or under narrower permissions.
-        audit: Where turns are written down; None for nowhere.
-        knowledge: What words mean for the database; None where nobody may say.
-    """
+    """The agent's means."""
 
     database: Database
     values: ValueIndex
     tools: Toolset
-    translator: Callable[[Settings], Translator]
-    annotator: Callable[[Settings], Translator]
-    settings: Settings
+    translator: Callable[[Settings], Translator]  # gives the translator for a run's settings
+    annotator: Callable[[Settings], Translator]  # describes the schema; the same unless another is named
+    settings: Settings  # the agent's own; a run may override single fields
     schemas: Schemas
     examples: AgentExamples
-    others: Others
-    audit: AuditTrail | None = None
-    knowledge: PersonKnowledge | None = None
+    others: Others  # the same for other people, or under narrower permissions
+    audit: AuditTrail | None = None  # where turns are written down; None for nowhere
+    knowledge: PersonKnowledge | None = None  # what words mean for the database; None where nobody may say
 
     @property
     def rights(self) -> Rights:
@@ -170,13 +147,7 @@ class Resources:
 
 
 class Others:
-    """Resources for other sessions on the same database, made when they are first needed.
-
-    Args:
-        own: The session that they are compared with.
-        rules: The session of a person.
-        furnish: Makes resources.
-    """
+    """Resources for other sessions on the same database, made when they are first needed."""
 
     def __init__(
         self, own: Session, rules: Callable[[Identity], Session], furnish: Callable[[Session], Resources]
@@ -187,11 +158,7 @@ class Others:
         self._made = KeyedCache[Session, Resources](MOST_SESSIONS)
 
     def of(self, identity: Identity) -> Resources:
-        """Another person's.
-
-        Raises:
-            SettingsError: The permissions say nothing of that person.
-        """
+        """Another person's."""
         return self._under(self._rules(identity))
 
     def narrowed(self, permissions: Permissions, here: Resources) -> Resources:
@@ -205,21 +172,13 @@ class Others:
 
 @dataclass(frozen=True)
 class Run:
-    """One node's run.
+    """One node's run."""
 
-    Attributes:
-        resources: What it reaches the world through.
-        settings: This run's.
-        emit: Where progress goes.
-        cancellation: Ends what runs; None where nobody can.
-        thread: The conversation's name in the checkpointer; empty outside one.
-    """
-
-    resources: Resources
-    settings: Settings
-    emit: Callable[[dict[str, Any]], None]
-    cancellation: Cancellation | None = None
-    thread: str = ""
+    resources: Resources  # what it reaches the world through
+    settings: Settings  # this run's
+    emit: Callable[[dict[str, Any]], None]  # where progress goes
+    cancellation: Cancellation | None = None  # ends what runs; None where nobody can
+    thread: str = ""  # the conversation's name in the checkpointer; empty outside one
 
     @property
     def rights(self) -> Rights:

@@ -25,11 +25,6 @@ class AgentExamples:
 
     A store given by its location shows the built-in examples too as long as it shares few of its own. A folder that is
     not there yet is made when something is saved, not before.
-
-    Args:
-        given: An open store, a folder, a Chroma server's URL, or None for the built-in examples alone.
-        embedding: Of a store given by its location, as `make_embedding` names it.
-        stack: Closes what is opened here.
     """
 
     def __init__(self, given: ExampleStore | str | Path | None, embedding: str, stack: ExitStack) -> None:
@@ -46,32 +41,19 @@ class AgentExamples:
         return self._given is not None
 
     def store(self) -> ExampleStore:
-        """The store to look examples up in.
-
-        Raises:
-            ExampleStoreError: It cannot be opened, or was made by another version or with another embedding.
-        """
+        """The store to look examples up in."""
         with self._lock:
             if self._own is None and (self._given is None or self._unmade(self._given)):
                 return self._seeds()
             return self._opened()
 
     def own(self) -> ExampleStore | None:
-        """The store that was given, if anything was ever saved in it; None where there is none.
-
-        Raises:
-            ExampleStoreError: As for `store`.
-        """
+        """The store that was given, if anything was ever saved in it; None where there is none."""
         with self._lock:
             return None if self._given is None or self._unmade(self._given) else self._opened()
 
     def saving(self) -> ExampleStore:
-        """The store to save in.
-
-        Raises:
-            SettingsError: There is none.
-            ExampleStoreError: As for `store`.
-        """
+        """The store to save in."""
         if self._given is None:
             raise SettingsError(
                 "this agent has no example store to save in: pass one as `examples`, a folder or a Chroma server's URL"
@@ -110,17 +92,10 @@ _Stamp = tuple[tuple[int, int] | None, ...]
 
 
 class KnowledgeSource:
-    """The knowledge file, shared by everybody who asks. May be used from several threads.
-
-    Args:
-        given: The file, `off` for none; None for the one that belongs to the database, if there is one.
-
-    Raises:
-        KnowledgeError: The file that was given is not there, or wrong.
-    """
+    """The knowledge file, shared by everybody who asks. May be used from several threads."""
 
     def __init__(self, given: Path | str | None) -> None:
-        self._given = None if given is None else Path(given)
+        self._given = None if given is None else Path(given)  # None for the one that belongs to the database
         self._off = given is not None and str(given) == OFF
         self._lock = threading.Lock()
         self._held: dict[Path, tuple[tuple[Path, ...], _Stamp, Layers]] = {}
@@ -137,11 +112,7 @@ class KnowledgeSource:
         return None if self._off else self._given or knowledge_path(database)
 
     def layers(self, path: Path | None) -> tuple[_Stamp, Layers] | None:
-        """What a file says now; None where there is none.
-
-        Raises:
-            KnowledgeError: It is wrong.
-        """
+        """What a file says now; None where there is none."""
         return None if path is None or not path.exists() else self._read(path)
 
     def _read(self, path: Path) -> tuple[_Stamp, Layers]:
@@ -161,26 +132,17 @@ class PersonKnowledge:
 
     What people with other rights have defined stays as it is, whether this person may see it or not. A definition that
     would replace or contradict it goes to a file of its own beside the knowledge file, for people with equal rights.
-
-    Args:
-        source: The file.
-        database: As that person sees it.
-        shared: That of somebody with equal rights, who reads the same; None reads it here.
     """
 
     def __init__(self, source: KnowledgeSource, database: Database, shared: PersonKnowledge | None = None) -> None:
         self.source = source
         self._database = database
-        self._shared = shared
+        self._shared = shared  # of somebody with equal rights, who reads the same
         self._lock = threading.Lock()
         self._made: tuple[_Stamp, Schema, Knowledge] | None = None
 
     def now(self) -> Knowledge | None:
-        """What is known; None where there is no file. Reads the schema, so call it within an effect.
-
-        Raises:
-            KnowledgeError: The file is wrong.
-        """
+        """What is known; None where there is no file. Reads the schema, so call it within an effect."""
         from ...tools.knowledge.search import Knowledge
 
         if self._shared is not None:
@@ -199,11 +161,7 @@ class PersonKnowledge:
             return self._made[2]
 
     def add(self, entry: Entry) -> Entry:
-        """Write an entry in the name of whoever asks; see `KnowledgeWriter.add`.
-
-        Raises:
-            KnowledgeError: A file is wrong or cannot be written, or knowledge is switched off.
-        """
+        """Write an entry in the name of whoever asks; see `KnowledgeWriter.add`."""
         key, path = self._database.rights.key, self._path
         if path is None:
             raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
@@ -220,11 +178,7 @@ class PersonKnowledge:
         return self._as_shown(added)
 
     def remove(self, name: str) -> bool:
-        """Take out a definition that this person may take out; whether it was there.
-
-        Raises:
-            KnowledgeError: It was written under other rights, or a file is wrong or cannot be written.
-        """
+        """Take out a definition that this person may take out; whether it was there."""
         key, path = self._database.rights.key, self._path
         apart = _apart(path, key)
         if apart is not None and KnowledgeWriter(apart).remove(name):

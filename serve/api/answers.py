@@ -115,11 +115,7 @@ def _saved(saved: verbs.Saved) -> dict[str, Any]:
 
 
 def _answer_of(turn: StoredTurn) -> Answer:
-    """Return a turn's answer, as far as it may be kept.
-
-    Raises:
-        ExportError: There is none.
-    """
+    """Return a turn's answer, as far as it may be kept."""
     if (answer := turn.given) is None:
         raise ExportError("this turn has no answer")
     return answer

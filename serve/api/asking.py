@@ -83,13 +83,7 @@ async def stop_turn(id_: str, asker: AskerHere) -> dict[str, str]:
 
 
 async def turn_reply(turn: StoredTurn, asker: Asker, rows: int | None = None) -> dict[str, Any]:
-    """A turn as JSON.
-
-    Args:
-        turn: What is kept of it.
-        asker: Who wants it.
-        rows: So many of its answer's rows at most.
-    """
+    """A turn as JSON, with so many of its answer's rows at most."""
     answer = await asker.answer(turn)
     told = None if answer is None else answer.to_dict()
     if told is not None and rows is not None:

@@ -27,17 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Cost:
-    """Adds up turns, those that were taken back among them.
+    """Adds up turns, those that were taken back among them."""
 
-    Attributes:
-        price: Dollars a million prompt and completion tokens; None leaves money out.
-        turns: Turns that came to an answer or asked back.
-        ended: Turns that failed or were interrupted: what they cost is not known.
-    """
-
-    price: tuple[float, float] | None = None
-    turns: int = 0
-    ended: int = 0
+    price: tuple[float, float] | None = None  # dollars a million prompt and completion tokens; None leaves money out
+    turns: int = 0  # turns that came to an answer or asked back
+    ended: int = 0  # turns that failed or were interrupted: what they cost is not known
     _whole: Usage = field(default_factory=Usage)
     _last: Usage = field(default_factory=Usage)
 
@@ -95,12 +89,7 @@ class Pages:
         return self.part(first, first + count, chat, cancellation)
 
     def part(self, first: int, last: int, chat: Chat, cancellation: Cancellation) -> Page:
-        """Turn to the rows from number `first`, counted from 0, up to `last`.
-
-        Raises:
-            SettingsError: There are none.
-            TableturnError: The query cannot be run anew.
-        """
+        """Turn to the rows from number `first`, counted from 0, up to `last`."""
         view, read = View(first, last - first), min(last * _AHEAD, chat.agent.settings.export_rows)
         page = self.results.page("", self.answer, chat.resources, view, cancellation, need=min(last, read), read=read)
         if not page.rows:
@@ -111,27 +100,16 @@ class Pages:
 
 @dataclass(kw_only=True)
 class Chat(Answers):
-    """A conversation.
-
-    Attributes:
-        agent: Who answers.
-        conversation: Its turns.
-        cost: What they cost.
-        checkpoints: The file that keeps conversations; None for the default one.
-        kept: Whether this conversation is kept under a name.
-        pages: Rows of the answer that was shown last.
-        lost: Words of a turn that came to no answer, to ask them again.
-        draft: A query that was written in an editor and did not run, to be opened there again.
-    """
+    """A conversation."""
 
     agent: SQLAgent
     conversation: Conversation
     cost: Cost = field(default_factory=Cost)
-    checkpoints: Path | None = None
-    kept: bool = False
-    pages: Pages | None = None
-    lost: str = ""
-    draft: str = ""
+    checkpoints: Path | None = None  # the file that keeps conversations; None for the default one
+    kept: bool = False  # whether this conversation is kept under a name
+    pages: Pages | None = None  # rows of the answer that was shown last
+    lost: str = ""  # words of a turn that came to no answer, to ask them again
+    draft: str = ""  # a query that was written in an editor and did not run, to be opened there again
 
     def begin(self) -> None:
         """Takes up the last answer of an earlier run."""
@@ -150,11 +128,7 @@ class Chat(Answers):
         return bool(self.held) and self.held[-1].answer.status == "needs_clarification"
 
     def undo(self) -> str:
-        """Takes the last turn back; the words that began it, empty where there is none or they are not known.
-
-        Raises:
-            SettingsError: There is no turn.
-        """
+        """Takes the last turn back; the words that began it, empty where there is none or they are not known."""
         if not self.conversation.undo():
             raise SettingsError("there is no turn to undo")
         while self.held and not self.held[-1].asked and len(self.held) > 1:

@@ -73,11 +73,7 @@ def _sql(answer: Answer, what: str) -> str:
 
 
 def _edited(text: str) -> str:
-    """The text as a person leaves it in an editor.
-
-    Raises:
-        SettingsError: There is no editor or no terminal, or nothing is left of the text.
-    """
+    """The text as a person leaves it in an editor."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SettingsError("there is no terminal to edit it in: /sql SELECT ... runs another query")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
@@ -301,21 +297,13 @@ Completes = Literal["", "tables", "columns", "files", "commands"]
 
 @dataclass(frozen=True)
 class Command:
-    """A command.
+    """A command."""
 
-    Attributes:
-        name: With its slash.
-        takes: What may follow it.
-        about: What it does, in a line or two.
-        run: Does it, given the conversation and what follows the name.
-        completes: What is completed after it.
-    """
-
-    name: str
-    takes: str
-    about: str
-    run: Callable[[Chat, str], Said]
-    completes: Completes = ""
+    name: str  # with its slash
+    takes: str  # what may follow it
+    about: str  # what it does, in a line or two
+    run: Callable[[Chat, str], Said]  # does it, given the conversation and what follows the name
+    completes: Completes = ""  # what is completed after it
 
 
 def _help(chat: Chat, rest: str) -> Said:
@@ -417,11 +405,7 @@ BY_NAME = {command.name: command for command in _known()}
 
 
 def run(chat: Chat, line: str) -> Said:
-    """Runs a command.
-
-    Raises:
-        TableturnError: It cannot be done; the message says why.
-    """
+    """Runs a command."""
     name, _, rest = line.partition(" ")
     command = BY_NAME.get(name)
     if command is None:

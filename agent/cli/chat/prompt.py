@@ -84,12 +84,7 @@ _WORD = re.compile(r"[^\s,;()\"'?]+$")
 
 
 class ChatCompleter(Completer):
-    """Completes as whoever asks may read: hidden names and values are not in what it looks in.
-
-    Args:
-        schema: Gives the schema as it stands.
-        values: The value index; it is built when it is first needed, which may take a while.
-    """
+    """Completes as whoever asks may read: hidden names and values are not in what it looks in."""
 
     def __init__(self, schema: Callable[[], Schema], values: ValueIndex) -> None:
         self._schema = schema
