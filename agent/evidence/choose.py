@@ -63,7 +63,7 @@ def agreement(one: Attempt, other: Attempt) -> bool | None:
         return None
     cut = one.result.truncated and other.result.truncated
     if cut or one.result.withheld or other.result.withheld:
-        return True if _same_text(one.sql, other.sql, one.dialect) else None
+        return _same_text(one.sql, other.sql, one.dialect) or None
     if one.result.truncated or other.result.truncated:
         return False
     ordered = is_ordered(one.sql, one.dialect) and is_ordered(other.sql, other.dialect)
@@ -130,13 +130,8 @@ def group(attempts: Sequence[Attempt]) -> tuple[Group, ...]:
                 break
         else:
             members.append([attempt])
-    found = [_group(same) for same in members]
+    found = [Group(best := max(same, key=merit), len(same), VOTE * len(same) + merit(best)) for same in members]
     return tuple(sorted(found, key=lambda one: -one.score))
-
-
-def _group(members: Sequence[Attempt]) -> Group:
-    best = max(members, key=merit)
-    return Group(best, len(members), VOTE * len(members) + merit(best))
 
 
 def choose(attempts: Sequence[Attempt], code: CodeResult | None = None) -> Attempt:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -18,8 +18,8 @@ from typing import Any
 from ...tools.readings import Agreement
 from ...tools.sandbox import Comparison
 from ..advice import advisory
-from ..model.record import Recorded, Standing, record_file, standing
-from ..records import Attempt, Status, Turn
+from ..model.record import Standing, record_file, standing
+from ..records import Attempt, Reach, Status, Turn
 from ..resources import Run
 from .choose import agreement, gave_nothing, is_empty
 
@@ -57,6 +57,8 @@ WITHOUT_WORD = ("unexpected", "joins", "nested", "columns", "readings differ", "
 Beside the word of a careful and of a hasty reader none of them told right answers from wrong ones any better.
 """
 
+NO_REACH = Reach(0.0, 0, 0)
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -65,9 +67,7 @@ class Evidence:
     sure: float | None = None  # how sure the writer of its query says it is, from 0 to 1; None where it does not say
     unheld: int = 0  # texts and numbers that it looks for and that their columns do not hold
     empty: bool = False  # whether nothing came out
-    unexpected: float = 0.0
-    joins: int = 0
-    nested: int = 0
+    reach: Reach = NO_REACH
     columns: int = 1  # of the result
     agreeing: int = 0  # other drafts, pandas code among them, with the same result
     differing: int = 0  # those with another
@@ -85,9 +85,9 @@ class Evidence:
             "readings differ": 1 - self.same_readings / self.readings if self.readings else 0.0,
             "unheld values": float(min(self.unheld, 1)),
             "empty": float(self.empty),
-            "unexpected": min(self.unexpected, 3.0),
-            "joins": float(min(self.joins, 3)),
-            "nested": float(min(self.nested, 2)),
+            "unexpected": min(self.reach.unexpected, 3.0),
+            "joins": float(min(self.reach.joins, 3)),
+            "nested": float(min(self.reach.nested, 2)),
             "columns": float(min(max(self.columns - 1, 0), 3)),
             "unsure": 0.0 if self.sure is None else 1 - self.sure,
             "said": float(self.sure is not None),
@@ -107,11 +107,12 @@ def evidence_of(
     votes = [agreement(attempt, other) for other in others if other.source == "candidate"]
     if comparison is not None:
         votes.append(True if comparison.agree else False if comparison.conclusive else None)
-    rivals, reach = rivals or Agreement(), attempt.reach
-    found = Evidence(
+    rivals = rivals or Agreement()
+    return Evidence(
         sure=attempt.confidence if attempt.sure is None else attempt.sure,
         unheld=sum(literal.missing for literal in attempt.literals),
         empty=attempt.result is not None and is_empty(attempt.result),
+        reach=attempt.reach or NO_REACH,
         columns=len(attempt.result.columns) if attempt.result else 1,
         agreeing=votes.count(True),
         differing=votes.count(False),
@@ -120,9 +121,6 @@ def evidence_of(
         approved=attempt.source in ("verified", "edited"),
         unfinished=status == "capped",
     )
-    if reach is None:
-        return found
-    return replace(found, unexpected=reach.unexpected, joins=reach.joins, nested=reach.nested)
 
 
 @dataclass(frozen=True)
@@ -156,11 +154,9 @@ def confidence(signals: Mapping[str, float], standing: Standing | None = None, w
 
 def share_of(standing: Standing, prior: float) -> float:
     """Return how often a model is right on a database, by what is known of it there, elsewhere, and in general."""
-    return _share(standing.here, _share(standing.elsewhere, prior))
-
-
-def _share(recorded: Recorded, assumed: float) -> float:
-    return (recorded.right + STRENGTH * assumed) / (recorded.n + STRENGTH)
+    for past in (standing.elsewhere, standing.here):
+        prior = (past.right + STRENGTH * prior) / (past.n + STRENGTH)
+    return prior
 
 
 def logit(share: float) -> float:
@@ -252,17 +248,12 @@ def certainty(
     if chosen is None or chosen.result is None:
         return Certainty(BY_CODE, BY_CODE, "no query ran that confirms what the code gave")
     found = evidence_of(chosen, status, attempts, comparison, rivals)
-    signals, past = found.signals(), _standing(run)
+    path = record_file(run.resources.settings.record)  # the agent's own settings say where, not the run's
+    model = run.resources.translator(run.settings).model
+    past = standing(model, run.resources.database.name, path) if path else Standing()
+    signals = found.signals()
     said = [*doubts(chosen, found, comparison, attempts), *_past(past)]
     return Certainty(confidence(signals, past), confidence(signals), "; ".join(said), signals)
-
-
-def _standing(run: Run) -> Standing:
-    """Return what is known of the run's model; the agent's own settings say where, not the run's."""
-    path = record_file(run.resources.settings.record)
-    if path is None:
-        return Standing()
-    return standing(run.resources.translator(run.settings).model, run.resources.database.name, path)
 
 
 def _past(standing: Standing) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -49,21 +49,19 @@ def look_at(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt
             literals=searched_literals(sql, schema, values),
             findings=tuple(describe(finding) for finding in findings if finding.severity != "info"),
             reach=_reach(sql, schema, turn.items),
-            never=tuple(_fact(finding) for finding in findings if finding.kind == "always_empty"),
+            never=tuple(
+                finding.message.rstrip(".").replace(" never holds: ", " never holds, because ")
+                for finding in findings
+                if finding.kind == "always_empty"
+            ),
         )
 
     findings, looked_at = yield from do(lambda: advise("checks", look, ((), attempt)))
     return looked_at, findings
 
 
-def _fact(finding: Finding) -> str:
-    """Return what a finding says as a part of a sentence."""
-    return finding.message.rstrip(".").replace(" never holds: ", " never holds, because ")
-
-
 @analysis_or(None)
 def _reach(sql: str, schema: Schema, items: Sequence[LinkedItem]) -> Reach | None:
-    """See `Reach`."""
     query = Query.of(sql, schema.dialect, schema)
     expected = {(table, column): p for table, column, p in items}
     names: set[tuple[str, str | None]] = {*((table, None) for table in query.tables), *query.used.columns}
@@ -141,44 +139,27 @@ def describe(finding: Finding) -> str:
     return f"{finding.message}{hint}"
 
 
-def contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch], within: Bounds) -> str:
+def contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
     """The values that the question mentions, then sample values of the columns that the query uses."""
-    named = frozenset(_names_in(schema))
-    told = [match for match in mentioned if not _is_name(match, named)]
-    lines = [f"{match.table}.{match.column} holds {_cell(match.value, within.cell)}" for match in told]
-    shown = 0
-    for table, name in _columns(sql, schema):
-        column = schema.column(table, name)
-        if column is None or not column.samples or shown == COLUMNS_SHOWN:
-            continue
-        shown += 1
-        values = ", ".join(_cell(value, within.cell) for value in column.samples)
+    within = Bounds()
+    named = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
+    stems = frozenset(stem for name in named for stem in name_stems(name))
+    # Part of a value may be found only because the question names a column so: "city" is no Boise City.
+    values = (match for match in mentioned if match.how != "part" or not stems.issuperset(name_stems(match.mention)))
+    lines = [f"{match.table}.{match.column} holds {_cell(match.value, within.cell)}" for match in values]
+    try:
+        places = sorted(used_items(sql, schema).columns)
+    except SQLParseError:
+        places = []
+    used = [(table, column) for table, name in places if (column := schema.column(table, name)) and column.samples]
+    for table, column in used[:COLUMNS_SHOWN]:
+        samples = ", ".join(_cell(value, within.cell) for value in column.samples)
         whole = column.distinct is not None and column.distinct <= len(column.samples)
-        lines.append(f"{table}.{column.name}: {values}{'' if whole else ', ...'}")
+        lines.append(f"{table}.{column.name}: {samples}{'' if whole else ', ...'}")
     return "\n".join(_first(lines, within.tokens))
 
 
-def _names_in(schema: Schema) -> Iterator[str]:
-    """Stems of the words that name tables and columns."""
-    for table in schema.tables:
-        yield from name_stems(table.name)
-        for column in table.columns:
-            yield from name_stems(column.name)
-
-
-def _is_name(match: ValueMatch, names: Collection[str]) -> bool:
-    """Whether a part of a value was found only because the question names a column so: "city" is no Boise City."""
-    return match.how == "part" and all(stem in names for stem in name_stems(match.mention))
-
-
-def _columns(sql: str, schema: Schema) -> list[tuple[str, str]]:
-    try:
-        return sorted(used_items(sql, schema).columns)
-    except SQLParseError:
-        return []
-
-
-def result_csv(result: Result, within: Bounds) -> str:
+def result_csv(result: Result, within: Bounds = Bounds()) -> str:
     """The first rows as CSV, and the first columns where one row would be too much, with how many there were."""
     head = [_cell(name, within.cell) for name in result.columns]
     rows = [[_cell(cell, within.cell) for cell in row] for row in result.rows[: within.rows]]
@@ -199,12 +180,12 @@ def _line(cells: Sequence[str]) -> str:
     return out.getvalue()
 
 
-def code_csv(code: CodeResult | None, within: Bounds) -> str:
+def code_csv(code: CodeResult | None) -> str:
     """The code's result as `result_csv`, and of which tables it saw only a sample."""
     if code is None:
         return ""
     seen = f"Computed over a sample of the rows of {', '.join(code.sampled)}:\n" if code.sampled else ""
-    return seen + result_csv(code.result, within)
+    return seen + result_csv(code.result)
 
 
 def _first(parts: Iterable[P], tokens: int) -> list[P]:

@@ -20,7 +20,7 @@ from ...tools.sql import same_sql, writes
 from ..context.inputs import generate_task, shown_schema
 from ..effects import Body, Done, ask, do
 from ..evidence.choose import compare_code, differs, near_value, same_answer
-from ..evidence.feedback import Bounds, code_csv, contents, look_at, problems, result_csv
+from ..evidence.feedback import code_csv, contents, look_at, problems, result_csv
 from ..model.budget import calls_left
 from ..records import Attempt, CodeResult, Feedback, Stop, Turn
 from ..resources import Run
@@ -46,14 +46,19 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if stop and (yield from _was_shown_too_little(attempts, state, run)):
         why = "the draft failed because it needed tables or columns that were not shown: it was written again with them"
         return {"attempts": dump_all(attempts), "notes": [why], "next": "generate"}
-    if stop and needs_more(attempts, stop, turn, settings) and (yield from _may_draft_more(run)):
+    reads_examples = run.resources.translator(settings).reads_examples  # by these, more drafts would differ
+    if (
+        stop
+        and reads_examples
+        and needs_more(attempts, stop, turn, settings)
+        and (yield from do(calls_left)) > MORE_DRAFTS
+    ):
         more = replace(turn, candidates=1 + MORE_DRAFTS)
         note = f"{MORE_DRAFTS} more drafts were written: no query ran"
         return {"attempts": dump_all(attempts), "turn": dump(more), "notes": [note], "next": "candidate"}
     if stop:
         return {"attempts": dump_all(attempts), "turn": dump(replace(turn, stop=stop)), "next": "respond"}
-    within = Bounds()
-    disagreement = yield from do(lambda: _disagreement(last, code, within))
+    disagreement = yield from do(lambda: _disagreement(last, code))
     meaning = Done(Explanation(""))
     if settings.feedback_explanation:
         meaning = yield from _explain(state, turn, last, run)
@@ -61,8 +66,8 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     feedback = Feedback(
         problems=problems(last, findings, settings),
         explanation=meaning.reply.text,
-        contents=contents(last.sql, schema, turn.values, within) if settings.feedback_contents else "",
-        result=result_csv(last.result, within) if last.result and settings.feedback_result else "",
+        contents=contents(last.sql, schema, turn.values) if settings.feedback_contents else "",
+        result=result_csv(last.result) if last.result and settings.feedback_result else "",
         code=disagreement if settings.feedback_code else "",
     )
     last = replace(last, feedback=feedback.text, differences=meaning.reply.differences)
@@ -92,19 +97,12 @@ def _was_shown_too_little(attempts: list[Attempt], state: AgentState, run: Run) 
         return False
 
 
-def _may_draft_more(run: Run) -> Body[bool]:
-    """Whether there are calls left for more drafts, and whether they would differ: by the examples that are shown."""
-    return run.resources.translator(run.settings).reads_examples and (yield from do(calls_left)) > MORE_DRAFTS
-
-
-def _disagreement(attempt: Attempt, code: CodeResult | None, within: Bounds) -> str:
+def _disagreement(attempt: Attempt, code: CodeResult | None) -> str:
     """The code's result and how it differs, unless the query gave the same."""
-    if code is None:
-        return ""
     comparison = compare_code(attempt, code)
     if comparison is None:
-        return code_csv(code, within)
-    return "" if comparison.agree else f"{comparison.reason}\n{code_csv(code, within)}"
+        return code_csv(code)
+    return "" if comparison.agree else f"{comparison.reason}\n{code_csv(code)}"
 
 
 def _explain(state: AgentState, turn: Turn, attempt: Attempt, run: Run) -> Body[Done[Explanation]]:
@@ -139,17 +137,15 @@ def stop_reason(
     tried = [attempt for attempt in attempts if attempt.source != "candidate"]
     last, earlier = tried[-1], tried[:-1]
     if last.source == "edited":
-        failed = f"the query that a person wrote cannot be run: {last.error}"
-        return (
-            Stop("edited", failed, "failed") if last.error else Stop("edited", "a person wrote the query", "converged")
-        )
+        if last.error:
+            return Stop("edited", f"the query that a person wrote cannot be run: {last.error}", "failed")
+        return Stop("edited", "a person wrote the query", "converged")
     if last.error_kind == "locked":
         # Nothing is wrong with the query that a model could mend.
         return _end(last.error or "", attempts)
     if settings.gate and (ended := _gate(attempts, earlier, code)):
         return ended
-    repeated = _repeated(last, earlier, schema, settings)
-    if repeated:
+    if repeated := _repeated(last, earlier, schema, settings):
         return repeated
     if len(tried) >= settings.max_attempts:
         if settings.max_attempts == 1 and last.result is not None:
@@ -182,7 +178,8 @@ def _end(why: str, attempts: Sequence[Attempt]) -> Stop:
 def _repeated(last: Attempt, earlier: Sequence[Attempt], schema: Schema, settings: Settings) -> Stop | None:
     """Return how the last attempt repeats one before it, the latest such one."""
     for back, other in enumerate(reversed(earlier if settings.stop_cycles else earlier[-1:]), 1):
-        same = _repeats(last.sql, other.sql, schema)
+        # Equal after regularisation; what cannot be parsed has to be the same text.
+        same = last.sql.strip() == other.sql.strip() or same_sql(last.sql, other.sql, schema)
         if same and settings.converge != "result":
             kind, what = "same_sql", "SQL"
         elif settings.converge != "sql" and (same or same_answer(last, other)):
@@ -193,8 +190,3 @@ def _repeated(last: Attempt, earlier: Sequence[Attempt], schema: Schema, setting
             return Stop(kind, f"the {what} of the attempt before came back", "converged")
         return Stop("cycle", f"the revisions go in a cycle: the {what} of {back} attempts before came back", "capped")
     return None
-
-
-def _repeats(sql: str, other: str, schema: Schema) -> bool:
-    """Return whether two queries are one after regularisation; what cannot be parsed has to be the same text."""
-    return sql.strip() == other.strip() or same_sql(sql, other, schema)

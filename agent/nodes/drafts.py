@@ -13,7 +13,7 @@ from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..context.inputs import generate_task
 from ..effects import Body, ask
 from ..evidence.choose import Group, group
-from ..evidence.feedback import Bounds, look_at, result_csv
+from ..evidence.feedback import look_at, result_csv
 from ..model.budget import BudgetReached
 from ..records import Attempt, CandidateDraft, Stop, Turn, Usage, parallel_usage
 from ..resources import Run
@@ -136,7 +136,7 @@ def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         return update | end_turn(turn, "budget", why, "capped", notes)
     if not run.settings.merge or len(groups) < 2:
         return update
-    task = MergeTask((yield from generate_task(state, run)), _proposals(groups[:2], Bounds()))
+    task = MergeTask((yield from generate_task(state, run)), _proposals(groups[:2]))
     try:
         done = yield from ask(task)
     except BudgetReached as error:
@@ -157,12 +157,12 @@ def _with_fewer(turn: Turn, drafts: int) -> dict[str, Any]:
     }
 
 
-def _proposals(groups: Sequence[Group], within: Bounds) -> tuple[Proposal, ...]:
+def _proposals(groups: Sequence[Group]) -> tuple[Proposal, ...]:
     return tuple(
         Proposal(
             sql=found.best.sql,
             support=found.size,
-            result_csv=result_csv(found.best.result, within) if found.best.result else "",
+            result_csv=result_csv(found.best.result) if found.best.result else "",
             feedback="\n".join(found.best.findings),
         )
         for found in groups

@@ -11,9 +11,9 @@ from ...tools.errors import ModelError, NotUnderstood, ReplyError, SettingsError
 from ...tools.examples import seed_programs
 from ..context.inputs import generate_task
 from ..effects import Body, Done, ask, do
-from ..evidence.feedback import Bounds, code_csv
+from ..evidence.feedback import code_csv
 from ..model.budget import seconds_left
-from ..records import CodeResult, CodeRun, Turn, plain_result
+from ..records import CodeResult, CodeRun, plain_result
 from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState, dump, turn_of
@@ -54,13 +54,9 @@ def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     except ModelError as error:
         return end_without_sql(turn, error, notes)
     except (ReplyError, NotUnderstood) as error:
-        return _without_code(turn, error, notes)
+        why = f"the SQL was written without reasoning in code: {error}"
+        return {"turn": dump(turn), "notes": [*notes, why], "next": "generate"}
     return run_next(turn, draft, "draft", notes)
-
-
-def _without_code(turn: Turn, error: Exception, notes: list[str]) -> dict[str, Any]:
-    why = f"the SQL was written without reasoning in code: {error}"
-    return {"turn": dump(turn), "notes": [*notes, why], "next": "generate"}
 
 
 def runs_code(settings: Settings) -> bool:
@@ -115,6 +111,6 @@ def _sql(thought: Done[CodeDraft], base: GenerateTask, code: CodeRun, run: Run) 
         return Done(Draft(thought.reply.sql))
     if run.settings.reason == "pot":
         raise ReplyError("the reply holds code and no SQL", "malformed")
-    shown = code_csv(code.result, Bounds()) or code.error
+    shown = code_csv(code.result) or code.error
     result = shown if run.settings.show_code_result else ""
     return (yield from ask(SQLFromCodeTask(base, code.code, result)))

@@ -63,7 +63,7 @@ def test_what_was_found_lowers_it_with_and_without_the_models_word(base: Evidenc
 def test_the_models_word_is_taken_as_it_is_and_structure_counts_only_without_it() -> None:
     for said in (0.3, 0.6, 0.9, 0.95):
         assert sure_of(Evidence(sure=said)) == pytest.approx(said, abs=0.001)  # pyright: ignore[reportUnknownMemberType]
-    many: dict[str, Any] = {"unexpected": 2.0, "joins": 2, "nested": 1, "columns": 3, "readings": 2, "empty": True}
+    many: dict[str, Any] = {"reach": Reach(2.0, 2, 1), "columns": 3, "readings": 2, "empty": True}
     many["unheld"] = 1
     assert set(PLAIN.signals()) > set(WITHOUT_WORD)
     assert sure_of(replace(SAID, **many)) == sure_of(SAID)
@@ -119,14 +119,14 @@ def test_what_is_known_of_an_attempt() -> None:
     assert evidence_of(ran(), others=[ran(source="draft")]).agreeing == 0, "an earlier attempt is no vote"
     assert evidence_of(ran(), comparison=Comparison(False)).differing == 1
     found = evidence_of(ran(reach=Reach(1.5, 2, 1)), rivals=Agreement(3, 1))
-    assert (found.unexpected, found.joins, found.nested, found.readings, found.same_readings) == (1.5, 2, 1, 3, 1)
+    assert (found.reach, found.readings, found.same_readings) == (Reach(1.5, 2, 1), 3, 1)
     assert (evidence_of(ran(sure=0.4)).sure, evidence_of(ran(confidence=0.8)).sure) == (0.4, 0.8)
 
 
 def test_each_signal_is_a_share_or_a_number_within_bounds() -> None:
     assert set(PLAIN.signals().values()) == {0.0}
     many = Evidence(
-        sure=0.7, unheld=9, unexpected=9.0, joins=9, nested=9, columns=9, agreeing=3, differing=1, readings=4,
+        sure=0.7, unheld=9, reach=Reach(9.0, 9, 9), columns=9, agreeing=3, differing=1, readings=4,
         same_readings=3,
     )  # fmt: skip
     found = many.signals()
@@ -141,7 +141,7 @@ def test_each_signal_is_a_share_or_a_number_within_bounds() -> None:
 def test_confidence_is_the_share_of_right_answers_moved_by_the_weights() -> None:
     weights = Weights(0.8, 0.0, {"empty": -1.0})
     assert sure_of(PLAIN, weights=weights) == 0.8
-    assert sure_of(replace(PLAIN, empty=True, joins=3), weights=weights) == 0.595
+    assert sure_of(replace(PLAIN, empty=True, reach=Reach(0.0, 3, 0)), weights=weights) == 0.595
     assert sure_of(PLAIN, weights=replace(weights, intercept=1.0)) == 0.916
     assert sure_of(PLAIN, Standing(here=Recorded(20, 20)), weights) == 0.9, "20 answers count as much as the rest"
     assert sure_of(PLAIN, Standing(elsewhere=Recorded(0, 20)), weights) == 0.4

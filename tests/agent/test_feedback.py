@@ -15,7 +15,7 @@ from tests.support.scripted import writes
 
 
 def test_a_small_result_is_shown_whole() -> None:
-    assert result_csv(Result(("a", "b"), ((1, "x, y"), (None, "z"))), Bounds()) == 'a,b\n1,"x, y"\nNULL,z\n'
+    assert result_csv(Result(("a", "b"), ((1, "x, y"), (None, "z")))) == 'a,b\n1,"x, y"\nNULL,z\n'
 
 
 def test_what_is_left_out_is_said() -> None:
