@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -275,7 +275,8 @@ class Settings(Method):
         given = without_removed(cast("Mapping[str, Any]", given))
         for name in given:
             if name not in cls.model_fields:
-                raise SettingsError(_unknown(str(name), cls.model_fields))
+                near = did_you_mean(nearest_names(str(name), cls.model_fields, 1))
+                raise SettingsError(f"unknown setting {name!r}: {near or 'docs/settings.md lists all'}")
         if "preset" not in given:
             return given
         return {**PRESETS.get(str(given["preset"]), {}), **given}
@@ -320,21 +321,14 @@ def without_removed(given: Mapping[str, Any], removed: Mapping[str, str] = REMOV
     return {name: value for name, value in given.items() if name not in removed} if gone else given
 
 
-def _unknown(name: str, fields: Iterable[str]) -> str:
-    return f"unknown setting {name!r}: {did_you_mean(nearest_names(name, fields, 1)) or 'docs/settings.md lists all'}"
-
-
 for _field in Settings.model_fields.values():
     _field.description = " ".join((_field.description or "").split())
 
 
-def _read_papers() -> dict[str, dict[str, Any]]:
-    papers = tomllib.loads((files(__package__ or "") / "data" / "papers.toml").read_text("utf-8"))
-    unsaid = papers.pop("unsaid")
-    return {name: {"preset": name, **unsaid, **fields} for name, fields in papers.items()}
+_papers = tomllib.loads((files(__package__ or "") / "data" / "papers.toml").read_text("utf-8"))
+_unsaid = _papers.pop("unsaid")
 
-
-PAPERS = _read_papers()
+PAPERS: dict[str, dict[str, Any]] = {name: {"preset": name, **_unsaid, **own} for name, own in _papers.items()}
 """Each paper's fields of `Settings` by its preset's name; what a paper does not fix is not among them."""
 
 _FULL = {

@@ -74,11 +74,7 @@ Upgrade = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """Returns the keys that change from one version of the state to the next; never those with a reducer."""
 
 
-def _from_0_2(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {}  # 0.2 wrote no version; nothing else has changed
-
-
-UPGRADES: tuple[Upgrade, ...] = (_from_0_2,)
+UPGRADES: tuple[Upgrade, ...] = (lambda state: {},)  # 0.2 wrote no version; nothing else has changed
 """By the version that they upgrade; the current one is their number."""
 
 
@@ -108,7 +104,10 @@ class _Known(dict[str, Any]):
     """
 
     __slots__ = ("record",)
-    record: Any
+
+    def __init__(self, fields: dict[str, Any], record: Any) -> None:
+        super().__init__(fields)
+        self.record = record
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
         return dict, (dict(self),)
@@ -116,12 +115,6 @@ class _Known(dict[str, Any]):
 
 _written: dict[type[Any], _Known] = {}
 """By type, the record that was written last, whichever turn's: what it shares is seen field by field."""
-
-
-def _known(fields: dict[str, Any], record: Any) -> _Known:
-    known = _Known(fields)
-    known.record = record
-    return known
 
 
 def dump(value: Any) -> dict[str, Any]:
@@ -135,7 +128,7 @@ def dump(value: Any) -> dict[str, Any]:
     if before is not None:
         changed = {name for name in before if getattr(value, name) is not getattr(before.record, name)}
     fields = _adapter(kind).dump_python(value, mode="json", include=changed)
-    known = _known(fields if before is None else {**before, **fields}, value)
+    known = _Known(fields if before is None else {**before, **fields}, value)
     if kind in (Turn, PastTurn):  # large, and of values that cannot change
         _written[kind] = known
     return known
@@ -168,7 +161,7 @@ def load(kind: type[T], record: Any) -> T:
 
 def checked(kind: type[Any], records: Sequence[Any]) -> list[dict[str, Any]]:
     """The JSON forms of several records of one type, validated once for whoever loads them later."""
-    return [_known(record, load(kind, record)) for record in records]
+    return [_Known(record, load(kind, record)) for record in records]
 
 
 def load_all(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:

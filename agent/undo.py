@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import signal
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar, cast
@@ -36,10 +36,11 @@ class OpenTurn:
         self._failed = False
         self._lock = threading.Lock()
 
-    def keep(self, found: CheckpointTuple | None) -> None:
+    def keep(self, found: CheckpointTuple | None) -> CheckpointTuple | None:
         """Keeps a checkpoint for the run; not one with writes, which looking at it adds to what it holds."""
         if found is None or not found.pending_writes:
             self.before.append(found)
+        return found
 
     def fail(self) -> None:
         """Undoes it."""
@@ -71,43 +72,34 @@ def undoable(saver: S) -> S:
     clone = copy.copy(saver)
 
     def get_tuple(config: RunnableConfig) -> CheckpointTuple | None:
-        turn = open_turn(config)
-        if turn is not None and turn.before:
-            return turn.before.pop()
-        found = saver.get_tuple(config)
-        if turn is not None:
-            turn.keep(found)
-        return found
+        turn = open_turn(config) or OpenTurn()
+        return turn.before.pop() if turn.before else turn.keep(saver.get_tuple(config))
 
     async def aget_tuple(config: RunnableConfig) -> CheckpointTuple | None:
-        turn = open_turn(config)
-        if turn is not None and turn.before:
-            return turn.before.pop()
-        found = await saver.aget_tuple(config)
-        if turn is not None:
-            turn.keep(found)
-        return found
+        turn = open_turn(config) or OpenTurn()
+        return turn.before.pop() if turn.before else turn.keep(await saver.aget_tuple(config))
 
-    def put(config: RunnableConfig, *args: Any, **kwargs: Any) -> RunnableConfig:
-        turn = open_turn(config)
-        return saver.put(config, *args, **kwargs) if turn is None or turn.write() else config
+    def pass_over(config: RunnableConfig, *args: Any, **kwargs: Any) -> RunnableConfig:
+        return config
 
-    async def aput(config: RunnableConfig, *args: Any, **kwargs: Any) -> RunnableConfig:
-        turn = open_turn(config)
-        return await saver.aput(config, *args, **kwargs) if turn is None or turn.write() else config
+    async def apass_over(config: RunnableConfig, *args: Any, **kwargs: Any) -> RunnableConfig:
+        return config
 
-    def put_writes(config: RunnableConfig, *args: Any, **kwargs: Any) -> None:
-        turn = open_turn(config)
-        if turn is None or turn.write():
-            saver.put_writes(config, *args, **kwargs)
+    def unless_undone(method: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+        def write(config: RunnableConfig, *args: Any, **kwargs: Any) -> Any:
+            turn = open_turn(config)
+            return (method if turn is None or turn.write() else otherwise)(config, *args, **kwargs)
 
-    async def aput_writes(config: RunnableConfig, *args: Any, **kwargs: Any) -> None:
-        turn = open_turn(config)
-        if turn is None or turn.write():
-            await saver.aput_writes(config, *args, **kwargs)
+        return write
 
-    for method in (get_tuple, aget_tuple, put, aput, put_writes, aput_writes):
-        setattr(clone, method.__name__, method)
+    vars(clone).update(get_tuple=get_tuple, aget_tuple=aget_tuple)
+    for name, otherwise in (
+        ("put", pass_over),
+        ("put_writes", pass_over),
+        ("aput", apass_over),
+        ("aput_writes", apass_over),
+    ):
+        setattr(clone, name, unless_undone(getattr(saver, name), otherwise))
     return clone
 
 

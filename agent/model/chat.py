@@ -74,7 +74,11 @@ class PromptedTranslator:
         notes = list(prompt.left_out)
         hinted, doubled = False, False
         while True:
-            message = yield from self._request(prompt, _within_budget(tuning, prompt))
+            affordable = tuning
+            if (allowance := current_allowance()) is not None:
+                longest = allowance.left.reply_tokens(prompt.tokens, tuning.max_output)
+                affordable = tuning._replace(max_output=longest)
+            message = yield from self._request(prompt, affordable)
             if was_cut(message) and not doubled and tuning.max_output is not None:
                 doubled = True
                 tuning = Tuning(tuning.temperature, 2 * tuning.max_output)
@@ -93,7 +97,10 @@ class PromptedTranslator:
 
     def _request(self, prompt: Prompt, tuning: Tuning) -> Body[AIMessage]:
         """One request; another without a temperature where the model turns that down, or for a reply in one piece."""
-        messages = [_chat_message(message) for message in prompt.messages]
+        messages: list[BaseMessage] = [
+            SystemMessage(message.content) if message.role == "system" else HumanMessage(message.content)
+            for message in prompt.messages
+        ]
         while True:
             request = Request(self._tuned_model(tuning), messages, prompt.tokens)
             try:
@@ -130,14 +137,6 @@ def _tune(model: BaseChatModel, tuning: Tuning, *, drop_temperature: bool) -> Ba
     return model.model_copy(update=update) if update else model
 
 
-def _within_budget(tuning: Tuning, prompt: Prompt) -> Tuning:
-    """The tuning with as long a reply as the turn may still afford."""
-    allowance = current_allowance()
-    if allowance is None:
-        return tuning
-    return tuning._replace(max_output=allowance.left.reply_tokens(prompt.tokens, tuning.max_output))
-
-
 def _read(task: Task[R], message: AIMessage) -> R:
     text = reply_text(message)
     if len(text) > REPLY_LIMIT:
@@ -169,10 +168,6 @@ def _with_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
     return Prompt(hinted, prompt.tokens + estimate_tokens(note), prompt.left_out)
 
 
-def _chat_message(message: Message) -> BaseMessage:
-    return SystemMessage(message.content) if message.role == "system" else HumanMessage(message.content)
-
-
 def masking(translator: Translator, kinds: Collection[MaskKind]) -> Translator:
     """A translator whose requests show placeholders for what is masked; the same where nothing is."""
     if not kinds:
@@ -200,7 +195,11 @@ class _Masking:
             effect = next(body)
             while True:
                 if isinstance(effect, Request):
-                    effect = replace(effect, messages=[_hidden(message, placeholders) for message in effect.messages])
+                    masked = [
+                        message.model_copy(update={"content": placeholders.hide(message.text)})
+                        for message in effect.messages
+                    ]
+                    effect = replace(effect, messages=masked)
                 try:
                     result = yield effect
                 except Exception as error:  # noqa: BLE001 - the translator's to deal with
@@ -211,10 +210,6 @@ class _Masking:
                 effect = body.send(result)
         except StopIteration as finished:
             return finished.value
-
-
-def _hidden(message: BaseMessage, placeholders: Placeholders) -> BaseMessage:
-    return message.model_copy(update={"content": placeholders.hide(message.text)})
 
 
 def _restored(reply: AIMessage, placeholders: Placeholders) -> AIMessage:

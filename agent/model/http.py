@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import httpx2 as httpx
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
@@ -30,10 +30,10 @@ def bounded_clients(seconds: float) -> tuple[httpx.Client, httpx.AsyncClient]:
 
     def bound(response: httpx.Response) -> None:
         _connected(response.extensions.get("network_stream"))
-        response.stream = _Bounded(cast("httpx.SyncByteStream", response.stream), seconds)
+        response.stream = _Bounded(response.stream, seconds)
 
     async def abound(response: httpx.Response) -> None:
-        response.stream = _AsyncBounded(cast("httpx.AsyncByteStream", response.stream), seconds)
+        response.stream = _Bounded(response.stream, seconds)
 
     return (
         DefaultHttpxClient(event_hooks={"request": [_count], "response": [bound]}),
@@ -42,9 +42,7 @@ def bounded_clients(seconds: float) -> tuple[httpx.Client, httpx.AsyncClient]:
 
 
 def _count(request: httpx.Request) -> None:
-    """Counts a request."""
-    allowance = current_allowance()
-    if allowance is not None:
+    if (allowance := current_allowance()) is not None:
         allowance.send()
         request.extensions = {**request.extensions, "trace": _traced}
 
@@ -70,21 +68,20 @@ def _connected(stream: Any) -> None:
 
 
 async def _acount(request: httpx.Request) -> None:
-    allowance = current_allowance()
-    if allowance is not None:
+    if (allowance := current_allowance()) is not None:
         allowance.send()
 
 
-class _Meter:
-    """Counts what is read of one reply."""
+class _Bounded(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """What is read of one reply, up to its most bytes and its time."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, stream: Any, seconds: float) -> None:
+        self._stream = stream
         self._left = MOST_BYTES
         self._until = time.monotonic() + seconds
         self._seconds = seconds
 
-    def count(self, chunk: bytes) -> bytes:
-        """The chunk."""
+    def _count(self, chunk: bytes) -> bytes:
         self._left -= len(chunk)
         if self._left < 0:
             raise httpx.ReadError(f"the reply is longer than {MOST_BYTES:,} bytes")
@@ -92,28 +89,15 @@ class _Meter:
             raise httpx.ReadTimeout(f"the reply was not complete after {self._seconds:g} s")
         return chunk
 
-
-class _Bounded(httpx.SyncByteStream):
-    def __init__(self, stream: httpx.SyncByteStream, seconds: float) -> None:
-        self._stream = stream
-        self._meter = _Meter(seconds)
-
     def __iter__(self) -> Iterator[bytes]:
-        for chunk in self._stream:
-            yield self._meter.count(chunk)
-
-    def close(self) -> None:
-        self._stream.close()
-
-
-class _AsyncBounded(httpx.AsyncByteStream):
-    def __init__(self, stream: httpx.AsyncByteStream, seconds: float) -> None:
-        self._stream = stream
-        self._meter = _Meter(seconds)
+        return map(self._count, self._stream)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._stream:
-            yield self._meter.count(chunk)
+            yield self._count(chunk)
+
+    def close(self) -> None:
+        self._stream.close()
 
     async def aclose(self) -> None:
         await self._stream.aclose()

@@ -76,7 +76,9 @@ def read_records(path: Path) -> Sequence[Record]:
         except ValidationError as error:
             if number == len(lines):
                 break
-            raise SettingsError(f"{path}, line {number}: not a record of a model: {_first(error)}") from error
+            fault = error.errors(include_url=False)[0]
+            why = f"{'.'.join(map(str, fault['loc']))} {fault['msg']}".strip()
+            raise SettingsError(f"{path}, line {number}: not a record of a model: {why}") from error
     return records
 
 
@@ -164,8 +166,3 @@ def _recorded(path: Path, changed: int, size: int) -> Mapping[str, Mapping[str, 
             mine = sums.setdefault(record.model, {})
             mine[record.database] = mine.get(record.database, Recorded()) + Recorded(right, record.n)
     return sums
-
-
-def _first(error: ValidationError) -> str:
-    fault = error.errors(include_url=False)[0]
-    return f"{'.'.join(map(str, fault['loc']))} {fault['msg']}".strip()

@@ -35,13 +35,10 @@ def reply_usage(message: AIMessage, prompt: int) -> Usage:
     metadata = message.response_metadata
     reported = _mapping(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
     written = _count(reported, "completion_tokens", "output_tokens")
-    return Usage(1, _count(reported, "prompt_tokens", "input_tokens") or prompt, written or _estimate(message))
-
-
-def _estimate(message: AIMessage) -> int:
-    """Tokens of a reply, of a huge one by its beginning."""
-    text = reply_text(message)
-    return math.ceil(estimate_tokens(text[:_LOOKED_AT]) * max(len(text) / _LOOKED_AT, 1))
+    if not written:
+        text = reply_text(message)
+        written = math.ceil(estimate_tokens(text[:_LOOKED_AT]) * max(len(text) / _LOOKED_AT, 1))
+    return Usage(1, _count(reported, "prompt_tokens", "input_tokens") or prompt, written)
 
 
 def was_cut(message: AIMessage) -> bool:

@@ -61,7 +61,11 @@ def resolve_model(
         ModelError: For a name of no known form, or where a key, an endpoint or a model's name is missing.
     """
     if spec is not None and not isinstance(spec, str):
-        return _checked(spec)
+        from langchain_core.language_models import BaseChatModel
+
+        if isinstance(spec, BaseChatModel):  # pyright: ignore[reportUnnecessaryIsInstance] - whatever a caller gave
+            return spec
+        raise ModelError(f"a model must be a LangChain chat model or a name ({KNOWN_FORMS}), not {type(spec).__name__}")
     options: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
     if temperature is not None:
         options["temperature"] = temperature
@@ -72,10 +76,8 @@ def resolve_model(
     provider, _, rest = name.strip().partition(":")
     if provider == OFFLINE and not rest:
         return None
-    if provider == "openai" and rest:
-        return _openai(rest, url, options)
-    if provider == "azure" and rest:
-        return _azure(rest, options)
+    if provider in ("openai", "azure") and rest:
+        return _openai(provider, rest, url, options)
     ours = provider in ("openai", "azure", OFFLINE)
     if rest and not ours and (model := _provided(provider, rest, base_url, options)):
         return model
@@ -106,14 +108,6 @@ def model_address(model: BaseChatModel) -> str:
     )
     found = (str(value) for field in fields if isinstance(value := getattr(model, field, None), str) and value)
     return f"{type(model).__name__} {next(found, '').rstrip('/')}"
-
-
-def _checked(model: object) -> BaseChatModel:
-    from langchain_core.language_models import BaseChatModel
-
-    if isinstance(model, BaseChatModel):
-        return model
-    raise ModelError(f"a model must be a LangChain chat model or a name ({KNOWN_FORMS}), not {type(model).__name__}")
 
 
 def _from_environment(base_url: str | None) -> str:
@@ -149,6 +143,12 @@ def _served_model(base_url: str) -> str:
 def _provided(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel | None:
     """A model of one of `PROVIDERS`, or of another that LangChain knows; None where there is no such provider."""
     known, keys = PROVIDERS.get(provider, Provider(provider))
+    own: dict[str, Any] = {} if base_url is None else {"base_url": base_url}
+    if known == "ollama":
+        del options["max_retries"]
+        own["client_kwargs"] = {"timeout": options.pop("timeout")}
+        if "max_tokens" in options:
+            own["num_predict"] = options.pop("max_tokens")
     try:
         from langchain.chat_models import init_chat_model
 
@@ -156,7 +156,7 @@ def _provided(provider: str, name: str, base_url: str | None, options: dict[str,
             import_module(f"langchain_{known}")  # itself: for Ollama's, LangChain takes another in its place
         if keys and base_url is None and not any(map(os.environ.get, keys)):
             raise ModelError(f"{provider}:{name} needs {' or '.join(keys)}")
-        return init_chat_model(name, model_provider=known, **_understood(known, base_url, options))
+        return init_chat_model(name, model_provider=known, **options, **own)
     except ImportError as error:
         package = f"'tableturn[{provider}]'" if provider in PROVIDERS else _PACKAGE.search(str(error))
         if package is None:
@@ -171,50 +171,26 @@ def _provided(provider: str, name: str, base_url: str | None, options: dict[str,
         raise ModelError(f"{provider}:{name} cannot be used: {' '.join(str(error).split())[:200]}") from error
 
 
-def _understood(known: str, base_url: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    """The options by the names that the provider's model has for them."""
-    own: dict[str, Any] = {} if base_url is None else {"base_url": base_url}
-    if known == "ollama":
-        taken = dict(options)
-        own["client_kwargs"] = {"timeout": taken.pop("timeout", None)}
-        taken.pop("max_retries", None)
-        if "max_tokens" in taken:
-            own["num_predict"] = taken.pop("max_tokens")
-        return taken | own
-    return options | own
-
-
-def _openai(name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel:
+def _openai(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel:
+    """A model by OpenAI's client: of a server that speaks as theirs, or a deployment on Azure."""
     key = os.environ.get("OPENAI_API_KEY") or (_NO_KEY if base_url else "")
-    if not key:
+    if provider == "azure" and not os.environ.get("AZURE_OPENAI_ENDPOINT"):
+        raise ModelError(f"azure:{name} needs AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY and OPENAI_API_VERSION")
+    if provider == "openai" and not key:
         raise ModelError(f"openai:{name} needs OPENAI_API_KEY, or the base URL of a server of your own")
-    from langchain_openai import ChatOpenAI
+    from langchain_openai import AzureChatOpenAI, ChatOpenAI
+    from openai import OpenAIError
     from pydantic import SecretStr
 
     from .http import bounded_clients
 
-    http, ahttp = bounded_clients(options["timeout"])
-    options |= {"http_client": http, "http_async_client": ahttp}
+    options["http_client"], options["http_async_client"] = bounded_clients(options["timeout"])
     try:
+        if provider == "azure":
+            return AzureChatOpenAI(azure_deployment=name, **options)
         return ChatOpenAI(model=name, base_url=base_url, api_key=SecretStr(key), stream_usage=True, **options)
-    except ValueError as error:
-        raise ModelError(f"openai:{name} cannot be used: {_line(error)}") from error
-
-
-def _azure(deployment: str, options: dict[str, Any]) -> BaseChatModel:
-    if not os.environ.get("AZURE_OPENAI_ENDPOINT"):
-        raise ModelError(f"azure:{deployment} needs AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY and OPENAI_API_VERSION")
-    from langchain_openai import AzureChatOpenAI
-    from openai import OpenAIError
-
-    from .http import bounded_clients
-
-    http, ahttp = bounded_clients(options["timeout"])
-    options |= {"http_client": http, "http_async_client": ahttp}
-    try:
-        return AzureChatOpenAI(azure_deployment=deployment, **options)
     except (ValueError, OpenAIError) as error:
-        raise ModelError(f"azure:{deployment} cannot be used: {_line(error)}") from error
+        raise ModelError(f"{provider}:{name} cannot be used: {_line(error)}") from error
 
 
 def _line(error: Exception) -> str:
