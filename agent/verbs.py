@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 from sqlglot import exp
 
 from ..tools.charts import Wish
-from ..tools.charts.render import can_render, picture
+from ..tools.charts.chart import can_render, picture
 from ..tools.database import Database, Limits, Schema, Table, render_schema
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError, TableturnError
 from ..tools.examples import (
@@ -51,7 +51,7 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..tools.charts import Chart, Kind
-    from ..tools.charts.render import Picture
+    from ..tools.charts.chart import Picture
     from ..tools.database import Cancellation, ColumnSchema, TableSchema
     from ..tools.examples import Example, ExampleStore
     from ..tools.values import ValueMatch

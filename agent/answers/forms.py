@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from io import BytesIO
 
-from ...tools.charts.render import can_render, picture
+from ...tools.charts.chart import can_render, picture
 from ...tools.errors import ExportError
 from ...tools.examples import Example
 from ...tools.export import export_rows

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from tableturn.tools.charts import Chart, choose, vega_lite, wished
-from tableturn.tools.charts.render import picture
+from tableturn.tools.charts.chart import picture
 from tableturn.tools.database import Database
 from tableturn.tools.sample import build_sample
 

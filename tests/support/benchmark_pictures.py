@@ -10,8 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, get_args
 
-from tableturn.tools.charts.chart import SCHEMA, Spec
-from tableturn.tools.charts.render import picture
+from tableturn.tools.charts.chart import SCHEMA, Spec, picture
 
 from tests.corpus.gallery import small
 

@@ -1,29 +1,28 @@
-"""A chart as data, before anything draws it, and as a Vega-Lite specification: plain JSON, with the data in it.
-
-Fields of specifications have names of our own, and what a database wrote stands in values and titles only: no name of
-a column can be read as a path or an expression.
-"""
+"""A chart as data, before anything draws it; as a Vega-Lite specification with its data in it; and as a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
 from dataclasses import dataclass
+from html import escape
+from importlib.util import find_spec
 from typing import Any, Literal
+
+from ..errors import ExportError
 
 Kind = Literal["number", "line", "area", "bar", "stacked", "pie", "point", "histogram"]
 """Kinds of charts; `area`, `pie` and `histogram` are drawn only if a person asks for them."""
 
 TimeUnit = Literal["", "year", "quarter", "month", "day", "second"]
+Picture = Literal["svg", "png", "html"]
+Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 """The version that is written; charts use nothing that version 5 does not have too."""
 
-Spec = dict[str, Any]
-
+_VERSION = "v6.4"
 _WIDTH, _HEIGHT, _BAR = 480, 280, 22
-_LONG_LABEL = 10
-"""Characters of names that don't fit under a bar: then the bars lie."""
-
+_LONG_LABEL = 10  # characters of names that don't fit under a bar: then the bars lie
 _MANY_BARS = 8
 _TIMES: dict[TimeUnit, str] = {
     "year": "%Y",
@@ -33,96 +32,103 @@ _TIMES: dict[TimeUnit, str] = {
     "second": "%-d %b %Y %H:%M",
 }
 _TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
-_COLOURS = {"scheme": "tableau10"}
-_MORE_COLOURS = {"scheme": "tableau20"}
+_POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What one axis shows.
-
-    Attributes:
-        title: For people.
-        scale: What its values are.
-        unit: Of times, the finest part that is given.
-    """
+    """What one axis shows."""
 
     title: str
     scale: Literal["time", "number", "category"]
-    unit: TimeUnit = ""
+    unit: TimeUnit = ""  # of times, the finest part that is given
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One thing that is drawn: a bar, a point, a part of a line.
+    """One thing that is drawn: a bar, a point, a part of a line."""
 
-    Attributes:
-        x: Where, on the axis `x`; None where there is none.
-        y: How much.
-        group: Which of the groups it belongs to; empty where there are none.
-        label: What else is known of it, for whoever points at it.
-    """
-
-    x: int | float | str | None
+    x: int | float | str | None  # None only where the chart has no axis `x`
     y: int | float
     group: str = ""
-    label: str = ""
+    label: str = ""  # what else is known of it, for whoever points at it
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of a result.
-
-    Attributes:
-        kind: What it looks like.
-        x: Across; None for a single number, and for one bar or pie that is divided into groups.
-        y: Up: what is measured.
-        marks: What is drawn, in the result's order.
-        groups: What the colours stand for; empty where there is one colour.
-        title: Over it; may be empty.
-        partial: Whether the result had more rows than these.
-    """
+    """A chart of a result, its marks in the result's order."""
 
     kind: Kind
-    x: Axis | None
+    x: Axis | None  # None for a single number, and for one bar or pie that is divided into groups
     y: Axis
     marks: tuple[Mark, ...]
-    groups: str = ""
+    groups: str = ""  # what the colours stand for; empty where there is one colour
     title: str = ""
-    partial: bool = False
+    partial: bool = False  # whether the result had more rows than these
 
 
 def vega_lite(chart: Chart) -> Spec:
     """Return the specification, as JSON values.
 
-    Drawn over zero where lengths are compared; in the order of the result, since the query's order is a choice.
+    Fields have names of our own, and what a database wrote stands in values and titles only: no name of a column can be
+    read as a path or an expression. It is drawn over zero where lengths are compared, and in the order of the result,
+    since the query's order is a choice.
     """
-    drawn = _DRAWN[chart.kind](chart)
-    spec: Spec = {"$schema": SCHEMA, "data": {"values": [_row(chart, mark) for mark in chart.marks]}, **drawn}
+    spec: Spec = {"$schema": SCHEMA, "data": {"values": [_row(chart, mark) for mark in chart.marks]}}
+    spec |= _number(chart) if chart.kind == "number" else _encoded(chart)
     if chart.title or chart.partial:
         more = {"subtitle": f"the first {len(chart.marks):,} only"} if chart.partial else {}
         spec["title"] = {"text": chart.title, "anchor": "start", **more}
     return spec
 
 
-def shown_number(value: int | float) -> str:
-    """Return a number for people: 1,600 and 12.35."""
+def picture(spec: Spec, kind: Picture) -> bytes:
+    """Draw a specification as a file's contents, without a browser or a network; `html` is a page that needs neither.
+
+    Raises:
+        ExportError: The renderer is not installed, or cannot draw it.
+    """
+    if not can_render():
+        raise ExportError("pictures of charts need vl-convert: pip install 'tableturn[charts]'")
+    import vl_convert
+
+    text = json.dumps(spec)
+    try:
+        match kind:
+            case "svg":
+                return vl_convert.vegalite_to_svg(text, vl_version=_VERSION, allowed_base_urls=[]).encode()
+            case "png":
+                return vl_convert.vegalite_to_png(text, vl_version=_VERSION, allowed_base_urls=[], scale=2.0)
+            case "html":
+                libraries = vl_convert.javascript_bundle(vl_version=_VERSION)  # pyright: ignore[reportCallIssue] - a default untold
+                return _page(spec, libraries).encode()
+    except ValueError as error:
+        raise ExportError(f"the chart cannot be drawn: {str(error).splitlines()[0][:200]}") from None
+
+
+def can_render() -> bool:
+    """Whether the renderer of pictures is installed."""
+    return find_spec("vl_convert") is not None
+
+
+def number_text(value: int | float) -> str:
+    """Write a number for people: 1,600 and 12.35."""
     if isinstance(value, int) or value.is_integer():
         return f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.4g}"
     return f"{value:,.2f}" if 0.01 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
-def shown_time(value: str, unit: str) -> str:
-    """Return a point in time with no finer parts than are known."""
+def time_text(value: str, unit: str) -> str:
+    """Write a point in time with no finer parts than are known."""
     if unit == "quarter":
         return f"{value[:4]} Q{(int(value[5:7]) + 2) // 3}"
     return value[: {"year": 4, "month": 7, "day": 10}.get(unit, 19)].replace("T", " ")
 
 
 def _row(chart: Chart, mark: Mark) -> Spec:
-    row: Spec = {"y": _plain(mark.y)}
+    row: Spec = {"y": _json_number(mark.y)}
     if chart.x is not None:
-        row["x"] = mark.x if isinstance(mark.x, str) else _plain(mark.x)
+        row["x"] = _json_number(mark.x)
     if chart.groups:
         row["group"] = mark.group
     if mark.label:
@@ -130,101 +136,78 @@ def _row(chart: Chart, mark: Mark) -> Spec:
     return row
 
 
-def _plain(value: int | float | None) -> int | float | None:
-    """A number that JSON readers hold: integers beyond the exact ones become floats."""
+def _json_number(value: int | float | str | None) -> int | float | str | None:
+    """Return a number that JSON readers hold: integers beyond the exact ones become floats."""
     return float(value) if isinstance(value, int) and abs(value) > 2**53 else value
-
-
-def _bars(chart: Chart) -> Spec:
-    assert chart.x is not None
-    names = list(dict.fromkeys(str(mark.x) for mark in chart.marks))
-    lying = max(map(len, names)) > _LONG_LABEL or len(names) > _MANY_BARS * 2
-    beside = len({mark.group for mark in chart.marks}) if chart.groups and chart.kind == "bar" else 1
-    across = {**_channel("x", chart.x), "sort": None}
-    up = _channel("y", chart.y)
-    if chart.kind == "stacked":
-        up["stack"] = "zero"
-    if lying:
-        across["axis"] = {"labelLimit": 220}
-        places: Spec = {"y": across, "x": up}
-    else:
-        across["axis"] = {"labelAngle": -40 if len(names) > _MANY_BARS and max(map(len, names)) > 3 else 0}
-        places = {"x": across, "y": up}
-    if beside > 1:
-        places["yOffset" if lying else "xOffset"] = {"field": "group", "sort": None}
-    return _drawing(chart, "bar", places, height=max(80, len(names) * max(_BAR, 10 * beside)) if lying else _HEIGHT)
-
-
-def _divided(chart: Chart) -> Spec:
-    """A pie, or one bar, without names beneath, since there is only one; its parts in the order of the result."""
-    ordered: Spec = {"transform": [{"window": [{"op": "row_number", "as": "order"}]}]}
-    order = {"field": "order", "type": "quantitative"}
-    if chart.kind == "pie":
-        angle = {"field": "y", "type": "quantitative", "stack": True, "title": chart.y.title}
-        return ordered | _drawing(chart, "arc", {"theta": angle, "order": order}, width=280)
-    up = {**_channel("y", chart.y), "stack": "zero"}
-    return ordered | _drawing(chart, "bar", {"x": up, "order": order}, height=90, size=60)
-
-
-def _lines(chart: Chart) -> Spec:
-    assert chart.x is not None
-    across, up = _channel("x", chart.x), _channel("y", chart.y)
-    if chart.x.scale == "category":
-        across["sort"] = None
-    if chart.kind == "line":
-        up["scale"] = {"zero": _near_zero(chart)}
-    else:
-        up["stack"] = "zero"
-    points = {"point": True} if chart.kind == "line" and len(chart.marks) <= 60 else {}
-    return _drawing(chart, chart.kind, {"x": across, "y": up}, **points)
-
-
-def _points(chart: Chart) -> Spec:
-    assert chart.x is not None
-    across, up = _channel("x", chart.x), _channel("y", chart.y)
-    up["scale"] = {"zero": _near_zero(chart)}
-    if chart.x.scale == "number":
-        across["scale"] = {"zero": False}
-    tooltip = [{"field": "label", "title": ""}] if any(mark.label for mark in chart.marks) else []
-    tooltip += [
-        {"field": name, **{key: value for key, value in channel.items() if key in ("type", "title", "format")}}
-        for name, channel in (("x", across), ("y", up))
-    ]
-    drawing = _drawing(chart, "point", {"x": across, "y": up, "tooltip": tooltip})
-    return drawing | {"mark": {"type": "point", "filled": True, "opacity": 0.7}}
-
-
-def _histogram(chart: Chart) -> Spec:
-    assert chart.x is not None
-    across = {"field": "x", "type": "quantitative", "bin": {"maxbins": 20}, "title": chart.x.title}
-    up = {"aggregate": "count", "type": "quantitative", "title": chart.y.title}
-    return _drawing(chart, "bar", {"x": across, "y": up})
-
-
-def _drawing(chart: Chart, mark: str, places: Spec, width: int = _WIDTH, height: int = _HEIGHT, **more: Any) -> Spec:
-    """Return what draws each mark at its place, in the colour of its group."""
-    places = places | _coloured(chart)
-    return {"mark": {"type": mark, "tooltip": True, **more}, "encoding": places, "width": width, "height": height}
 
 
 def _number(chart: Chart) -> Spec:
     (mark,) = chart.marks
     words = ", ".join(filter(None, (chart.y.title, mark.label)))
-    large = {"mark": {"type": "text", "fontSize": 56, "fontWeight": "bold", "text": shown_number(mark.y), "dy": -12}}
-    small = {"mark": {"type": "text", "fontSize": 16, "text": words or " ", "dy": 34}}
-    return {"layer": [large, small], "width": 320, "height": 140, "config": {"view": {"stroke": None}}}
+    large = {"type": "text", "fontSize": 56, "fontWeight": "bold", "text": number_text(mark.y), "dy": -12}
+    small = {"type": "text", "fontSize": 16, "text": words or " ", "dy": 34}
+    layer = [{"mark": large}, {"mark": small}]
+    return {"layer": layer, "width": 320, "height": 140, "config": {"view": {"stroke": None}}}
 
 
-_DRAWN: dict[Kind, Callable[[Chart], Spec]] = {
-    "number": _number,
-    "line": _lines,
-    "area": _lines,
-    "bar": _bars,
-    "stacked": lambda chart: _bars(chart) if chart.x else _divided(chart),
-    "pie": _divided,
-    "point": _points,
-    "histogram": _histogram,
-}
+def _encoded(chart: Chart) -> Spec:
+    """Return what draws each mark at its place, in the colour of its group."""
+    mark: Spec = {"type": chart.kind, "tooltip": True}
+    drawn: Spec = {"mark": mark, "width": _WIDTH, "height": _HEIGHT}
+    up = _channel("y", chart.y)
+    across = {} if chart.x is None else _channel("x", chart.x)
+    places: Spec = {"x": across, "y": up}
+    if chart.kind in ("area", "stacked"):
+        up["stack"] = "zero"
+    if chart.kind in ("line", "point"):
+        up["scale"] = {"zero": _near_zero([mark.y for mark in chart.marks])}
+    match chart.kind:
+        case "line" | "area":
+            if across["type"] == "nominal":
+                across["sort"] = None
+            if chart.kind == "line" and len(chart.marks) <= 60:
+                mark["point"] = True
+        case "point":
+            drawn["mark"] = {"type": "point", "filled": True, "opacity": 0.7}
+            if across["type"] == "quantitative":
+                across["scale"] = {"zero": False}
+            labels = [{"field": "label", "title": ""}] if any(mark.label for mark in chart.marks) else []
+            pointed = [{key: channel[key] for key in ("field", "type", "title")} for channel in (across, up)]
+            places["tooltip"] = labels + pointed
+        case "histogram":
+            mark["type"], across["bin"] = "bar", {"maxbins": 20}
+            places["y"] = {"aggregate": "count", "type": "quantitative", "title": chart.y.title}
+        case "bar" | "stacked" if chart.x is not None:
+            mark["type"] = "bar"
+            places, drawn["height"] = _bars(chart, across, up)
+        case _:  # a pie, or one bar without names beneath; its parts in the order of the result
+            drawn["transform"] = [{"window": [{"op": "row_number", "as": "order"}]}]
+            places = {"order": {"field": "order", "type": "quantitative"}}
+            if chart.kind == "pie":
+                mark["type"], drawn["width"], places["theta"] = "arc", 280, up | {"stack": True}
+            else:
+                mark["type"], mark["size"], drawn["height"], places["x"] = "bar", 60, 90, up
+    if chart.groups:
+        groups = list(dict.fromkeys(mark.group for mark in chart.marks))
+        scale = {"scheme": "tableau10" if len(groups) <= 10 else "tableau20", "domain": groups}
+        title = None if chart.groups == "measure" else chart.groups
+        places["color"] = {"field": "group", "type": "nominal", "scale": scale, "title": title}
+    return drawn | {"encoding": places}
+
+
+def _bars(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
+    """Return where bars stand, or lie if their names are long or many, and how high the chart is."""
+    names = {str(mark.x) for mark in chart.marks}
+    longest = max(map(len, names))
+    beside = len({mark.group for mark in chart.marks}) if chart.groups and chart.kind == "bar" else 1
+    offset = {"field": "group", "sort": None}
+    across["sort"] = None
+    if longest > _LONG_LABEL or len(names) > _MANY_BARS * 2:
+        across["axis"] = {"labelLimit": 220}
+        places = {"y": across, "x": up} | ({"yOffset": offset} if beside > 1 else {})
+        return places, max(80, len(names) * max(_BAR, 10 * beside))
+    across["axis"] = {"labelAngle": -40 if len(names) > _MANY_BARS and longest > 3 else 0}
+    return {"x": across, "y": up} | ({"xOffset": offset} if beside > 1 else {}), _HEIGHT
 
 
 def _channel(field: str, axis: Axis) -> Spec:
@@ -236,17 +219,23 @@ def _channel(field: str, axis: Axis) -> Spec:
     return channel
 
 
-def _coloured(chart: Chart) -> Spec:
-    if not chart.groups:
-        return {}
-    groups = list(dict.fromkeys(mark.group for mark in chart.marks))
-    scale = (_COLOURS if len(groups) <= 10 else _MORE_COLOURS) | {"domain": groups}
-    title = None if chart.groups == "measure" else chart.groups
-    return {"color": {"field": "group", "type": "nominal", "scale": scale, "title": title}}
-
-
-def _near_zero(chart: Chart) -> bool:
+def _near_zero(values: list[int | float]) -> bool:
     """Whether an axis from zero still shows how its values differ."""
-    values = [mark.y for mark in chart.marks]
     low, high = min(values), max(values)
     return low <= 0 <= high or min(abs(low), abs(high)) < 0.5 * max(abs(low), abs(high))
+
+
+def _page(spec: Spec, libraries: str) -> str:
+    """Return a page that draws a chart and can reach nothing.
+
+    What a database wrote cannot end the script that it stands in: in JSON every `<` is an escape.
+    """
+    data = json.dumps(spec).translate({ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"})
+    title = spec.get("title")
+    name = escape(str(title["text"])) if isinstance(title, dict) else "Chart"
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f'<script>{libraries}</script></head>\n<body style="background:#fff"><div id="chart"></div>\n'
+        f'<script>vegaEmbed("#chart", {data}, {{"mode": "vega-lite", "actions": false}});</script></body></html>\n'
+    )

@@ -7,68 +7,130 @@ sizes don't share an axis, and averages are not stacked.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
 from itertools import product
+from typing import Literal, TypeAlias, get_args
 
 from ..database.table import Cell
+from ..terminal import safe
 from ..words import english_stem
-from .chart import Axis, Chart, Kind, Mark, shown_time
-from .columns import Column, cut, read_columns, words_of
+from .chart import Axis, Chart, Kind, Mark, TimeUnit, time_text
 from .wish import Wish
 
-MOST_ROWS = 5_000
-"""Rows of which a chart is made; more would be a cloud, and a large specification."""
+Role = Literal["time", "number", "category", "label", "none"]
+"""What a column is good for.
 
-MOST_COLUMNS = 50
+`time`: points in time. `number`: something measured. `category`: groups, each with a name. `label`: names that are
+numbers or keys, such as identifiers. `none`: bytes, mixtures, nothing but NULL.
+"""
 
-MOST_BARS, MOST_WISHED_BARS = 40, 100
-"""Bars in a chart that nobody asked for, and in one that somebody did."""
+Values: TypeAlias = Sequence[int | float | str | None]
 
-MOST_GROUPS = 12
-"""Groups that colours can tell apart."""
-
+# Of more rows a chart would be a cloud, and a large specification.
+_MOST_ROWS, _MOST_COLUMNS = 5_000, 50
+# Bars in a chart that nobody asked for, and in one that somebody did.
+_MOST_BARS, _MOST_WISHED_BARS = 40, 100
+_MOST_GROUPS = 12  # that colours can tell apart
 _FEWEST_POINTS = 5
-_ALIKE = 50.0
-"""How many times as large as the other's largest a measure's may be, for both to stand on one axis."""
+_ALIKE = 50.0  # times as large as the other's largest a measure's may be, for both to stand on one axis
+_LONGEST = 60  # characters of a group's name; a column of longer texts holds prose, not groups
+_NOTHING = "(none)"  # stands for NULL among names of groups
+_YEARS = range(1000, 3000)
 
-_NOT_ADDED = frozenset(
-    re.findall(
-        r"\w+",
-        "avg average mean median min minimum max maximum smallest largest lowest highest rate ratio price age score "
-        "rating temperature rank rounded",
-    )
+# Measures whose sum means nothing.
+_NOT_ADDED = re.compile(
+    r"\b(?:avg|average|mean|median|min|minimum|max|maximum|smallest|largest|lowest|highest|rate|ratio|price|age|score"
+    r"|rating|temperature|rank|rounded)\b"
 )
-"""Words of measures whose sum means nothing."""
+_KEYS = frozenset({"id", "ids", "key", "code", "zip", "zipcode", "postcode", "phone", "isbn", "sku", "uuid", "number"})
+_SHARES = frozenset({"share", "percent", "percentage", "pct", "proportion", "fraction", "%"})
+_PARTS = {"month": (1, 12), "quarter": (1, 4), "weekday": (0, 7), "day": (1, 31), "hour": (0, 23), "week": (0, 53)}
+"""Parts of times as numbers, by the word in their column's name."""
+
+_NO_NUMBER = frozenset({"nan", "infinity", "-infinity", "inf", "-inf"})
+"""What stands for numbers that are none (`plain_cell`, and engines' own words)."""
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|%|[^\W\d_a-zA-Z]+")
+_BLOB = re.compile(r"x'(?:[0-9A-Fa-f]{2})*'")
+_QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
+_TIME = re.compile(
+    r"(\d{4})(?:-(\d{2})(?:-(\d{2})([ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?)?)?"
+)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column as a chart may use it.
+
+    Its values are finite floats or integers, times as `YYYY-MM-DDTHH:MM:SS` on the clock on the wall, and else texts.
+    """
+
+    index: int
+    title: str
+    role: Role
+    values: tuple[int | float | str | None, ...]
+    unit: TimeUnit = ""  # of a `time`, the finest part that is given
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words of its name, in lower case."""
+        return _words(self.title)
+
+    @cached_property
+    def numbers(self) -> list[int | float]:
+        """Its numbers, without what is missing."""
+        return [value for value in self.values if isinstance(value, int | float)]
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many different values it has."""
+        return len(set(self.values) - {None})
+
+    @property
+    def names_rows(self) -> bool:
+        """Whether no value is there twice; in a column of times one may be missing."""
+        return self.distinct == sum(value is not None for value in self.values) >= len(self.values) - 1
+
+    @property
+    def is_share(self) -> bool:
+        """Whether its numbers are called parts, and add up to a whole: to 1 or to 100."""
+        if not _SHARES.intersection(self.words) or len(self.numbers) < 2 or min(self.numbers) < 0:
+            return False
+        total = math.fsum(self.numbers)
+        return any(math.isclose(total, whole, rel_tol=0.02) for whole in (1, 100))
+
+    def text(self, row: int) -> str:
+        """Write a value for people."""
+        text = str(self.values[row])
+        return time_text(text, self.unit) if self.role == "time" else text
 
 
 @dataclass(frozen=True)
 class _Result:
-    columns: tuple[Column, ...]
+    columns: tuple[_Column, ...]
     rows: int
     wish: Wish
 
-    def of(self, *roles: str) -> list[Column]:
-        """Columns of these roles, in the order of the roles; those that the wish names come first."""
-        found = [column for role in roles for column in self.columns if column.role == role]
-        return sorted(found, key=self._place)
+    def of(self, *roles: str) -> list[_Column]:
+        """Return columns in the order of these roles; those that the wish names come first, in its order."""
+        columns = [column for role in roles for column in self.columns if column.role == role]
+        return sorted(columns, key=lambda column: [not _named(column, words) for words in self.wish.x])
 
-    @property
-    def measures(self) -> list[Column]:
+    @cached_property
+    def time(self) -> _Column | None:
+        """The column of times."""
+        return _first(self.of("time"))
+
+    @cached_property
+    def measures(self) -> list[_Column]:
         """Columns of numbers; those that the wish names as measured come first, as an axis across last."""
         across = " ".join(self.wish.x)
-        found = self.of("number")
-        return sorted(found, key=lambda column: self._named(column, across) - self._named(column, self.wish.y))
-
-    def _place(self, column: Column) -> int:
-        """Where the wish names a column among what is measured by; beyond all of it where it doesn't."""
-        named = (place for place, words in enumerate(self.wish.x) if self._named(column, words))
-        return next(named, len(self.wish.x))
-
-    def _named(self, column: Column, words: str) -> int:
-        wanted = set(map(english_stem, words_of(words)))
-        return len(wanted.intersection(map(english_stem, column.words)))
+        return sorted(self.of("number"), key=lambda column: _named(column, across) - _named(column, self.wish.y))
 
 
 def choose(
@@ -79,7 +141,7 @@ def choose(
     title: str = "",
     partial: bool = False,
 ) -> Chart | None:
-    """The chart that fits a result; None where none does.
+    """Choose the chart that fits a result; None where none does.
 
     Args:
         titles: A name a column, for people.
@@ -88,13 +150,14 @@ def choose(
         title: Of the chart.
         partial: Whether the result had more rows than these.
     """
-    if not 0 < len(rows) <= MOST_ROWS or not 0 < len(titles) <= MOST_COLUMNS:
+    if not 0 < len(rows) <= _MOST_ROWS or not 0 < len(titles) <= _MOST_COLUMNS:
         return None
-    result = _Result(read_columns(titles, rows), len(rows), wish or Wish(None, ""))
+    columns = (_read_column(index, name, [row[index] for row in rows]) for index, name in enumerate(titles))
+    result = _Result(tuple(columns), len(rows), wish or Wish(None, ""))
     wished = (_WISHED[wish.kind],) if wish and wish.kind else ()
-    for rule in (*wished, *RULES):
+    for rule in (*wished, *_RULES):
         if chart := rule(result):
-            return replace(chart, title=cut(title), partial=partial)
+            return replace(chart, title=_cut(title), partial=partial)
     return None
 
 
@@ -103,32 +166,30 @@ def _number(result: _Result) -> Chart | None:
     measures = result.measures
     if result.rows != 1 or len(measures) != 1 or len(result.columns) > 3 or not measures[0].numbers:
         return None
-    label = ", ".join(_told(column, 0) for column in result.of("time", "category", "label"))
+    label = ", ".join(column.text(0) for column in result.of("time", "category", "label"))
     return Chart("number", None, _axis(measures[0]), (Mark(None, measures[0].numbers[0], label=label),))
 
 
 def _line(result: _Result, kind: Kind = "line") -> Chart | None:
     """Points in time: a line, one for each of a few groups, or one for each of several alike measures."""
-    time, measures = _first(result.of("time")), result.measures
+    time, measures = result.time, result.measures
     if time is None or not measures or time.distinct < 3:
         return None
     groups = _first([column for column in result.of("category", "label") if _pairs(time, column)])
-    if groups is not None and groups.distinct <= MOST_GROUPS:
+    if groups is not None and groups.distinct <= _MOST_GROUPS:
         return _chart(kind, time, measures[:1], groups)
-    if time.names_rows:
-        return _chart(kind, time, _alike(measures))
-    return None
+    return _chart(kind, time, _alike(measures)) if time.names_rows else None
 
 
 def _whole(result: _Result) -> Chart | None:
     """Parts of one whole: one bar, divided."""
-    measure, names = _first([column for column in result.measures if column.share]), _names(result)
-    if measure is None or names is None or not 2 <= result.rows <= MOST_GROUPS:
+    measure, names = _first([column for column in result.measures if column.is_share]), _names(result)
+    if measure is None or names is None or not 2 <= result.rows <= _MOST_GROUPS:
         return None
     return _chart("stacked", None, [measure], names)
 
 
-def _grouped(result: _Result, kind: Kind | None = None) -> Chart | None:
+def _grouped(result: _Result, kind: Kind = "bar") -> Chart | None:
     """Two ways of grouping: bars of parts where parts add up, bars side by side where they don't."""
     dimensions, measures = result.of("time", "category", "label"), result.measures
     if len(dimensions) < 2 or not measures or _person(dimensions):
@@ -138,28 +199,27 @@ def _grouped(result: _Result, kind: Kind | None = None) -> Chart | None:
         (across, within)
         for across, within in product(dimensions[:4], repeat=2)
         if across is not within
-        and 1 < within.distinct <= MOST_GROUPS
-        and 1 < across.distinct <= MOST_BARS
+        and 1 < within.distinct <= _MOST_GROUPS
+        and 1 < across.distinct <= _MOST_BARS
         and within.distinct < result.rows > across.distinct
         and _pairs(across, within)
     ]
     if not fitting:
         return None
-    first = fitting[0] if result.wish.x else max(fitting, key=lambda pair: (pair[0].role == "time", pair[0].distinct))
-    across, within = first
-    adds_up = min(measure.numbers, default=-1) >= 0 and not _NOT_ADDED.intersection(measure.words)
+    longest = max(fitting, key=lambda pair: (pair[0].role == "time", pair[0].distinct))
+    across, within = fitting[0] if result.wish.x else longest
+    adds_up = min(measure.numbers, default=-1) >= 0 and not _NOT_ADDED.search(" ".join(measure.words))
     if adds_up or kind == "stacked":
         return _chart("stacked", across, [measure], within)
-    return _chart("bar", across, [measure], within) if result.rows <= MOST_BARS else None
+    return _chart("bar", across, [measure], within) if result.rows <= _MOST_BARS else None
 
 
-def _bars(result: _Result, most: int = MOST_BARS) -> Chart | None:
+def _bars(result: _Result, most: int = _MOST_BARS) -> Chart | None:
     """Names and numbers: a bar for each name, or one for each of several alike measures beside one another."""
-    named = _named(result)
-    if named is None or not 2 <= result.rows <= most:
+    names, measures = _named_measures(result)
+    if names is None or not measures or not 2 <= result.rows <= most:
         return None
-    names, alike = named
-    return _chart("bar", names, alike if len(alike) * result.rows <= most else alike[:1])
+    return _chart("bar", names, measures if len(measures) * result.rows <= most else measures[:1])
 
 
 def _points(result: _Result) -> Chart | None:
@@ -171,7 +231,7 @@ def _points(result: _Result) -> Chart | None:
     if result.wish.x or result.wish.y:
         up, across = measures[0], measures[-1]
     dimensions = result.of("category", "label")
-    groups = _first([column for column in dimensions if 1 < column.distinct <= MOST_GROUPS < result.rows])
+    groups = _first([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
     return _chart("point", across, [up], groups, _first([column for column in dimensions if column is not groups]))
 
 
@@ -184,19 +244,17 @@ def _incomparable(result: _Result) -> Chart | None:
 
 def _times(result: _Result) -> Chart | None:
     """Many events, each at its time: points."""
-    time, measures = _first(result.of("time")), result.measures
-    if time is None or len(measures) != 1 or time.distinct < _FEWEST_POINTS or len(result.of("category")) > 1:
+    time, categories = result.time, result.of("category")
+    if time is None or len(result.measures) != 1 or time.distinct < _FEWEST_POINTS or len(categories) > 1:
         return None
-    groups = _first([column for column in result.of("category") if 1 < column.distinct <= MOST_GROUPS])
-    return _chart("point", time, measures, groups)
+    return _chart("point", time, result.measures, _first([c for c in categories if 1 < c.distinct <= _MOST_GROUPS]))
 
 
 def _pie(result: _Result) -> Chart | None:
-    names, measures = _names(result), result.measures
-    if names is None or not measures or result.rows > MOST_GROUPS:
+    names, measure = _names(result), _first(result.measures)
+    if names is None or measure is None or not measure.numbers or result.rows > _MOST_GROUPS:
         return None
-    numbers = measures[0].numbers
-    return _chart("pie", None, measures[:1], names) if numbers and min(numbers) >= 0 < max(numbers) else None
+    return _chart("pie", None, [measure], names) if min(measure.numbers) >= 0 < max(measure.numbers) else None
 
 
 def _stacked(result: _Result) -> Chart | None:
@@ -207,28 +265,35 @@ def _histogram(result: _Result) -> Chart | None:
     measure = _first(result.measures)
     if measure is None or measure.distinct < 2:
         return None
-    marks = tuple(Mark(value, 1) for value in measure.values if isinstance(value, int | float))
+    marks = tuple(Mark(value, 1) for value in measure.numbers)
     return Chart("histogram", _axis(measure), Axis("number of rows", "number"), marks)
 
 
 def _wished_line(result: _Result, kind: Kind = "line") -> Chart | None:
     """Over steps that are no times too: months by number, names in an order."""
-    if (found := _line(result, kind)) or result.rows <= 2:
-        return found
-    named = _named(result)
-    return _chart(kind, *named) if named else None
+    if (chart := _line(result, kind)) or result.rows <= 2:
+        return chart
+    names, measures = _named_measures(result)
+    return _chart(kind, names, measures) if names and measures else None
 
 
-Rule = Callable[[_Result], Chart | None]
-
-RULES: tuple[Rule, ...] = (_number, _line, _whole, _grouped, _incomparable, _bars, _points, _times)
+_RULES: tuple[Callable[[_Result], Chart | None], ...] = (
+    _number,
+    _line,
+    _whole,
+    _grouped,
+    _incomparable,
+    _bars,
+    _points,
+    _times,
+)
 """In order: the first that gives a chart is taken."""
 
-_WISHED: dict[Kind, Rule] = {
+_WISHED: dict[Kind, Callable[[_Result], Chart | None]] = {
     "number": _number,
     "line": _wished_line,
     "area": lambda result: _wished_line(result, "area"),
-    "bar": lambda result: _grouped(result) or _bars(result, MOST_WISHED_BARS),
+    "bar": lambda result: _grouped(result) or _bars(result, _MOST_WISHED_BARS),
     "stacked": _stacked,
     "pie": _pie,
     "point": lambda result: _points(result) or _times(result),
@@ -236,19 +301,29 @@ _WISHED: dict[Kind, Rule] = {
 }
 
 
-def _first(columns: Sequence[Column]) -> Column | None:
+def _first(columns: Sequence[_Column]) -> _Column | None:
     return columns[0] if columns else None
 
 
-def _named(result: _Result) -> tuple[Column, list[Column]] | None:
-    """What names each row, and alike measures of it; None where either is missing."""
+def _words(name: str) -> tuple[str, ...]:
+    """Split a name: `unitPrice`, `unit_price` and `Unit Price` are the same."""
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+def _named(column: _Column, words: str) -> int:
+    """Count the words of a column's name that a wish has too."""
+    wanted = set(map(english_stem, _words(words)))
+    return len(wanted.intersection(map(english_stem, column.words)))
+
+
+def _named_measures(result: _Result) -> tuple[_Column | None, list[_Column]]:
+    """Return what names each row, and alike measures of it."""
     names = _names(result) or _steps(result)
-    measures = [column for column in result.measures if names is None or column.index != names.index]
-    return (names, _alike(measures)) if names and measures else None
+    return names, _alike([column for column in result.measures if names is None or column.index != names.index])
 
 
-def _names(result: _Result) -> Column | None:
-    """A column that gives each row a name, made of several where it takes several."""
+def _names(result: _Result) -> _Column | None:
+    """Return a column that gives each row a name, made of several where it takes several."""
     dimensions = result.of("category", "label", "time")
     if person := _person(dimensions):
         return person
@@ -259,45 +334,44 @@ def _names(result: _Result) -> Column | None:
     return _joined(texts[:3]) if len(texts) > 1 else _first([c for c in dimensions if c.names_rows])
 
 
-def _person(dimensions: Sequence[Column]) -> Column | None:
-    """First and last names are one name."""
-    named = [
-        next((column for column in dimensions if column.words[:1] == (word,) and "name" in column.words), None)
+def _person(dimensions: Sequence[_Column]) -> _Column | None:
+    """Return first and last names as one name."""
+    parts = [
+        _first([column for column in dimensions if column.words[:1] == (word,) and "name" in column.words])
         for word in ("first", "last")
     ]
-    return _joined([column for column in named if column]) if all(named) else None
+    return _joined([column for column in parts if column]) if all(parts) else None
 
 
-def _joined(columns: Sequence[Column]) -> Column | None:
-    """One column of several, where that names each row."""
-    separator = " " if columns[0].words[:1] == ("first",) else ", "
-    values = tuple(
-        cut(separator.join(map(str, row))) for row in zip(*(column.values for column in columns), strict=True)
-    )
-    title = "name" if separator == " " else ", ".join(column.title for column in columns)
-    joined = Column(columns[0].index, cut(title), "category", values, columns[0].words, distinct=len(set(values)))
+def _joined(columns: Sequence[_Column]) -> _Column | None:
+    """Return one column of several, where that names each row."""
+    separator, title = ", ", ", ".join(column.title for column in columns)
+    if columns[0].words[:1] == ("first",):
+        separator, title = " ", "name"
+    values = (_cut(separator.join(map(str, row))) for row in zip(*(column.values for column in columns), strict=True))
+    joined = _Column(columns[0].index, _cut(title), "category", tuple(values))
     return joined if joined.names_rows else None
 
 
-def _steps(result: _Result) -> Column | None:
-    """Whole numbers in a row, such as ratings, of each of which something is told."""
+def _steps(result: _Result) -> _Column | None:
+    """Return whole numbers in a row, such as ratings, of each of which something is told."""
     numbers = result.of("number")
     first = min(numbers, key=lambda column: column.index, default=None)
-    if first is None or len(numbers) < 2 or not first.names_rows or first.distinct > MOST_GROUPS:
+    if first is None or len(numbers) < 2 or not first.names_rows or first.distinct > _MOST_GROUPS:
         return None
     whole = all(isinstance(value, int) for value in first.values)
-    if not whole or max(first.numbers) - min(first.numbers) > 2 * MOST_GROUPS:
+    if not whole or max(first.numbers) - min(first.numbers) > 2 * _MOST_GROUPS:
         return None
     return replace(first, role="label", values=tuple(map(str, first.values)))
 
 
-def _pairs(a: Column, b: Column) -> bool:
+def _pairs(a: _Column, b: _Column) -> bool:
     """Whether the values of two columns together name each row."""
     return len(set(zip(a.values, b.values, strict=True))) == len(a.values)
 
 
-def _alike(measures: Sequence[Column]) -> list[Column]:
-    """The first measure, and those that can stand on its axis, four at most."""
+def _alike(measures: Sequence[_Column]) -> list[_Column]:
+    """Return the first measure, and those that can stand on its axis, four at most."""
     sizes = [max(map(abs, column.numbers), default=0.0) for column in measures]
     return [
         column
@@ -306,38 +380,102 @@ def _alike(measures: Sequence[Column]) -> list[Column]:
     ][:4]
 
 
-def _told(column: Column, row: int) -> str:
-    """A value as text for people."""
-    return shown_time(str(column.values[row]), column.unit) if column.role == "time" else str(column.values[row])
-
-
-def _axis(column: Column) -> Axis:
-    scale = column.role if column.role in ("time", "number") else "category"
-    return Axis(column.title, scale, column.unit)
+def _axis(column: _Column) -> Axis:
+    return Axis(column.title, column.role if column.role in ("time", "number") else "category", column.unit)
 
 
 def _chart(
     kind: Kind,
-    across: Column | None,
-    measures: Sequence[Column],
-    groups: Column | None = None,
-    label: Column | None = None,
+    across: _Column | None,
+    measures: Sequence[_Column],
+    groups: _Column | None = None,
+    label: _Column | None = None,
 ) -> Chart | None:
-    """A chart with a mark a row and measure; None where nothing could be drawn."""
+    """Return a chart with a mark a row and measure; None where nothing could be drawn."""
     several = len(measures) > 1
+    x = _axis(across) if across else None
+    as_names = kind in ("bar", "stacked") and x is not None and x.scale == "time"
     marks: list[Mark] = []
     for measure in measures:
         for row, value in enumerate(measure.values):
-            x = across.values[row] if across else None
-            if not isinstance(value, int | float) or (across is not None and x is None):
+            if not isinstance(value, int | float) or (across is not None and across.values[row] is None):
                 continue
-            group = measure.title if several else _told(groups, row) if groups else ""
-            marks.append(Mark(x, value, group, _told(label, row) if label else ""))
+            place = across and (across.text(row) if as_names else across.values[row])
+            group = measure.title if several else groups.text(row) if groups else ""
+            marks.append(Mark(place, value, group, label.text(row) if label else ""))
     if len(marks) < 2:
         return None
-    x = _axis(across) if across else None
-    if kind in ("bar", "stacked") and x is not None and x.scale == "time":
-        marks = [replace(mark, x=shown_time(str(mark.x), x.unit)) for mark in marks]
+    if x is not None and as_names:
         x = replace(x, scale="category")
     y = Axis("", "number") if several else _axis(measures[0])
     return Chart(kind, x, y, tuple(marks), "measure" if several else groups.title if groups else "")
+
+
+def _read_column(index: int, name: str, cells: Sequence[Cell]) -> _Column:
+    title = _cut(name.replace("_", " "))
+    role, unit, values = _read_values(_words(title), cells)
+    if role in ("category", "label"):
+        values = [_NOTHING if value is None else _cut(str(value)) for value in values]
+    column = _Column(index, title, role, tuple(values), unit)
+    return column if column.distinct else replace(column, role="none")
+
+
+def _read_values(words: Sequence[str], cells: Sequence[Cell]) -> tuple[Role, TimeUnit, Values]:
+    """Return what cells are good for, how fine they are given if they are times, and their values."""
+    texts = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NO_NUMBER]
+    numbers = [cell for cell in cells if isinstance(cell, int | float)]
+    if any(isinstance(cell, bytes) for cell in cells) or bool(texts) == bool(numbers):
+        return "none", "", ()
+    if numbers:
+        return _read_numbers(words, [_finite(cell) for cell in cells])
+    points = [_read_time(cell) if isinstance(cell, str) else None for cell in cells]
+    units: list[TimeUnit] = [point[1] for point in points if point]
+    if len(units) == len(texts):
+        return "time", max(units, key=get_args(TimeUnit).index), [point and point[0] for point in points]
+    if all(map(_BLOB.fullmatch, texts)) or 2 * sum(len(text) > _LONGEST for text in texts) > len(texts):
+        return "none", "", ()
+    return "category", "", [cell if isinstance(cell, str) else None for cell in cells]
+
+
+def _read_numbers(words: Sequence[str], values: Sequence[int | float | None]) -> tuple[Role, TimeUnit, Values]:
+    known = [value for value in values if value is not None]
+    if known and all(isinstance(value, int) for value in known):
+        if "year" in words and all(value in _YEARS for value in known):
+            return "time", "year", [value and f"{value:04d}-01-01T00:00:00" for value in values]
+        last = words[-1] if words else ""
+        least, most = _PARTS.get(last, (1, 0))
+        is_key = last in _KEYS and not {"of", "count"}.intersection(words)
+        if is_key or all(least <= value <= most for value in known):
+            return "label", "", values
+    return "number", "", values
+
+
+def _finite(cell: Cell) -> int | float | None:
+    try:
+        return cell if isinstance(cell, int | float) and math.isfinite(cell) else None
+    except OverflowError:
+        return None
+
+
+def _read_time(text: str) -> tuple[str, TimeUnit] | None:
+    """Return a point in time, and how fine it is given; None where the text is none."""
+    if quarter := _QUARTER.fullmatch(text):
+        return f"{quarter[1]}-{3 * int(quarter[2]) - 2:02d}-01T00:00:00", "quarter"
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day, clock = found.groups()
+    if month is None and int(year) not in _YEARS:
+        return None
+    try:
+        point = datetime.fromisoformat(f"{year}-{month or '01'}-{day or '01'}{clock or ''}")
+    except ValueError:
+        return None
+    unit: TimeUnit = "second" if clock else "day" if day else "month" if month else "year"
+    return point.replace(tzinfo=None, microsecond=0).isoformat(), unit
+
+
+def _cut(text: str) -> str:
+    """Return a text for an axis: printable, and not too long."""
+    text = " ".join(safe(text).split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

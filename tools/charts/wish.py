@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import cast
 
 from .chart import Kind
 
-_NAMED: tuple[tuple[str, Kind], ...] = (
-    (r"stacked(?:\s+(?:bars?|columns?))?", "stacked"),
-    (r"(?:horizontal\s+|vertical\s+|grouped\s+)?(?:bars?|columns?)", "bar"),
-    (r"(?:time\s*series|lines?|trends?)", "line"),
-    (r"areas?", "area"),
-    (r"(?:pie|donut|doughnut)", "pie"),
-    (r"(?:scatter|points?|dots?|bubble)", "point"),
-)
+_SORTS: dict[Kind, str] = {
+    "stacked": r"stacked(?:\s+(?:bars?|columns?))?",
+    "bar": r"(?:horizontal\s+|vertical\s+|grouped\s+)?(?:bars?|columns?)",
+    "line": r"(?:time\s*series|lines?|trends?)",
+    "area": r"areas?",
+    "pie": r"(?:pie|donut|doughnut)",
+    "point": r"(?:scatter|points?|dots?|bubble)",
+}
+_SORT = "|".join(f"(?P<{kind}>{words})" for kind, words in _SORTS.items())
 _PICTURE = r"(?:charts?|plots?|graphs?|diagrams?|visuali[sz]ations?)"
-_SORT = "|".join(f"(?P<k{place}>{words})" for place, (words, _) in enumerate(_NAMED))
-_NOUN = (
+_NOUN = (  # the last group that matches is named as the kind, with a line after it where that name is taken
     rf"(?:(?:nice|simple|small|quick)\s+)?(?:(?:{_SORT})\s*-?\s*)?{_PICTURE}"
-    r"|(?P<histogram>histogram)|(?P<scatterplot>scatter\s*plot)|(?P<pie>pie)"
+    r"|(?P<histogram>histogram)|(?P<point_>scatter\s*plot)|(?P<pie_>pie)"
 )
 _NOUN_OR_SORT = _NOUN.replace(_PICTURE, f"{_PICTURE}?", 1)
 _POLITE = r"(?:(?:please|now|then|and|also|ok(?:ay)?|can|could|would|will)\s*,?\s+(?:you\s+)?(?:please\s+)?)*"
@@ -62,59 +63,43 @@ _TOO_LONG = 2_000
 
 @dataclass(frozen=True)
 class Wish:
-    """A picture that a question asks for.
+    """A picture that a question asks for."""
 
-    Attributes:
-        kind: The kind of chart; None where any will do.
-        question: The question without the words about the picture; empty where it is about the answer before.
-        y: Words for what is measured, as the question has them; may be empty.
-        x: Words for what it is measured by, the first for the axis; may be empty.
-    """
-
-    kind: Kind | None
-    question: str
-    y: str = ""
-    x: tuple[str, ...] = ()
+    kind: Kind | None  # None where any will do
+    question: str  # without the words about the picture; empty where it is about the answer before
+    y: str = ""  # words for what is measured, as the question has them
+    x: tuple[str, ...] = ()  # words for what it is measured by, the first for the axis
 
 
 def wished(question: str) -> Wish | None:
-    """The picture that a question asks for; None where it asks for none.
+    """Read the picture that a question asks for; None where it asks for none.
 
     Words such as `plot` and `chart` count where they are what is asked for ("plot sales by month", "sales by month as
     a bar chart"), not where they are what the data is about ("the plot of each film").
     """
     if len(question) > _TOO_LONG:
         return None
-    if found := _BARE.match(question):
-        return Wish(_kind(found), "")
-    kind, rest, asked = None, question, False
+    if bare := _BARE.match(question):
+        return Wish(_kind(bare), "")
+    kind, rest, is_wish = None, question, False
     for pattern in (_AS, _AND_PLOT, _OF, _IMPERATIVE):
-        found = pattern.search(rest)
-        if found is None:
-            continue
-        asked = True
-        kind = kind or _kind(found)
-        lead = "Show " if pattern in (_OF, _IMPERATIVE) else ""
-        rest = lead + (rest[: found.start()] + " " + rest[found.end() :]).strip()
-    if not asked:
+        if match := pattern.search(rest):
+            is_wish = True
+            kind = kind or _kind(match)
+            lead = "Show " if pattern in (_OF, _IMPERATIVE) else ""
+            rest = lead + (rest[: match.start()] + " " + rest[match.end() :]).strip()
+    if not is_wish:
         return None
     if _THAT.fullmatch(rest):
         return Wish(kind, "")
     axes = _AXES.match(rest.strip(" .?!"))
-    over = axes["x"] if axes else ""
-    trend = kind is None and re.search(r"\bover (?:time|the (?:years|months|days))\b", rest, re.IGNORECASE)
-    points = kind is None and axes is not None and axes["against"]
-    kind = kind or ("line" if trend else "point" if points else None)
-    parts = tuple(part.strip() for part in _SPLIT.split(over) if part.strip())
-    return Wish(kind, rest, axes["y"] if axes else rest, parts)
+    if kind is None and re.search(r"\bover (?:time|the (?:years|months|days))\b", rest, re.IGNORECASE):
+        kind = "line"
+    if axes is None:
+        return Wish(kind, rest, rest)
+    kind = kind or ("point" if axes["against"] else None)
+    return Wish(kind, rest, axes["y"], tuple(part.strip() for part in _SPLIT.split(axes["x"]) if part.strip()))
 
 
-def _kind(found: re.Match[str]) -> Kind | None:
-    groups = found.groupdict()
-    if groups.get("histogram"):
-        return "histogram"
-    if groups.get("scatterplot"):
-        return "point"
-    if groups.get("pie"):
-        return "pie"
-    return next((kind for place, (_, kind) in enumerate(_NAMED) if groups.get(f"k{place}")), None)
+def _kind(match: re.Match[str]) -> Kind | None:
+    return cast("Kind", match.lastgroup.rstrip("_")) if match.lastgroup else None

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 from tableturn.tools.charts import choose, vega_lite
-from tableturn.tools.charts.render import picture
+from tableturn.tools.charts.chart import picture
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x00\u2028"
 
