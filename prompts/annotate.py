@@ -43,7 +43,6 @@ class _AnnotateTask(Task[Phrases]):
         """How many things are asked about."""
 
     def render(self, budget: int) -> Prompt:
-        """See `Task.render`: of each thing as much as fits."""
         tokens = 0
         for amount in self.amounts:
             messages = render_messages(self.template, task=self, amount=amount)
@@ -55,11 +54,11 @@ class _AnnotateTask(Task[Phrases]):
         )
 
     def parse(self, text: str) -> Phrases:
-        """The phrases by number, from JSON or from a numbered list."""
+        """Return the phrases by number, from JSON or from a numbered list."""
         cleaned = clean_reply(text)
         record = find_json(cleaned)
         if record is None:
-            numbered = {match.group(1): match.group(2) for match in _ENTRY.finditer(cleaned)}
+            numbered = dict(_ENTRY.findall(cleaned))
         else:
             numbered = {key.strip(): value for key, value in record.items() if isinstance(value, str)}
         phrases = tuple(_phrase(numbered.get(str(number), "")) for number in range(1, self.count + 1))
@@ -68,11 +67,10 @@ class _AnnotateTask(Task[Phrases]):
         return phrases
 
     def parse_cut(self, text: str) -> Phrases:
-        """The phrases that are whole."""
+        """Return the phrases that are whole."""
         numbered = {number: _unescaped(literal) for number, literal in _WHOLE.findall(text)}
         if not numbered:
-            lines = text.split("\n")[:-1]
-            numbered = {entry[1]: entry[2] for line_ in lines if (entry := _ENTRY.match(line_))}
+            numbered = dict(_ENTRY.findall(text.rpartition("\n")[0]))
         keys = map(str, range(1, self.count + 1))
         phrases = tuple(_phrase(numbered[key]) if key in numbered else None for key in keys)
         return phrases if any(phrases) else super().parse_cut(text)
@@ -80,37 +78,23 @@ class _AnnotateTask(Task[Phrases]):
 
 @dataclass(frozen=True)
 class AnnotateColumnsTask(_AnnotateTask):
-    """Asks for a phrase on each column.
-
-    Attributes:
-        columns: Each with its table.
-        dialect: How names are quoted, by sqlglot's name.
-    """
+    """Asks for a phrase on each column."""
 
     name: ClassVar[str] = "annotate_columns"
     amounts = (4, 1, 0)  # sample values
+    values = staticmethod(examples)
 
     columns: tuple[tuple[TableSchema, ColumnSchema], ...]
     dialect: str = "sqlite"
 
     @property
     def count(self) -> int:
-        """See `_AnnotateTask.count`."""
         return len(self.columns)
-
-    def values(self, column: ColumnSchema, number: int) -> str:
-        """Some of a column's values, as literals."""
-        return examples(column, number)
 
 
 @dataclass(frozen=True)
 class AnnotateTablesTask(_AnnotateTask):
-    """Asks for a phrase on each table, from what is known of its columns.
-
-    Attributes:
-        tables: With their columns' descriptions as comments.
-        dialect: How names are quoted, by sqlglot's name.
-    """
+    """Asks for a phrase on each table, from its columns with their descriptions as comments."""
 
     name: ClassVar[str] = "annotate_tables"
     amounts = (40, 10)  # columns
@@ -120,7 +104,6 @@ class AnnotateTablesTask(_AnnotateTask):
 
     @property
     def count(self) -> int:
-        """See `_AnnotateTask.count`."""
         return len(self.tables)
 
 

@@ -19,38 +19,28 @@ _NONE = frozenset({"", "none", "no", "no difference", "no differences", "n/a", "
 
 @dataclass(frozen=True)
 class ExplainTask(Task[Explanation]):
-    """Asks what the SQL means in plain words and how that differs from what was asked.
-
-    Attributes:
-        question: As the person put it.
-        rephrased: Self-contained.
-        sql: The query to explain.
-        schema: The tables that the query uses are enough; they stay longest where room is short.
-        ranked: Whether the schema is in order of probability, not as declared.
-    """
+    """Asks what the SQL means in plain words and how that differs from what was asked."""
 
     name: ClassVar[str] = "explain"
 
-    question: str
-    rephrased: str
+    question: str  # as the person put it
+    rephrased: str  # self-contained
     sql: str
-    schema: Schema
-    ranked: bool = True
+    schema: Schema  # the tables that the query uses are enough; they stay longest where room is short
+    ranked: bool = True  # whether the schema is in order of probability, not as declared
 
     def parts(self) -> Parts:
-        """See `Task.parts`."""
         return Parts(self.schema, samples=0, requested=requested(self.schema, self.sql), ranked=self.ranked)
 
     def context(self, shown: Parts) -> dict[str, object]:
-        """See `Task.context`."""
         return {"schema_text": render_schema(shown.schema, "compact", samples=0)}
 
     def parse(self, text: str) -> Explanation:
-        """Meaning and differences from JSON; a reply in prose counts as the meaning."""
+        """Return meaning and differences from JSON; a reply in prose counts as the meaning."""
         reply = clean_reply(text)
-        record = find_json(reply)
-        meaning = text_field(record, "meaning", "explanation") if record else ""
-        if record is None or not meaning:
+        record = find_json(reply) or {}
+        meaning = text_field(record, "meaning", "explanation")
+        if not meaning:
             return Explanation(line(reply, 3 * LINE_LIMIT))
         differences = text_field(record, "differences", "difference")
         return Explanation(meaning, "" if differences.lower().strip(" .") in _NONE else differences)

@@ -17,8 +17,9 @@ from ..tools.knowledge.entry import Entry
 from ..tools.knowledge.fragment import compiled
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
-from .parts import Parts, Prompt, fit, fit_whole
+from .parts import Parts, Prompt, attempt, fit
 from .replies import Draft, Rephrasing
+from .sql_reply import find_sql
 from .task import Task
 from .templating import Message, render_messages
 from .understanding import ReplyForm, read_answer
@@ -26,91 +27,58 @@ from .understanding import ReplyForm, read_answer
 PromptStyle = Literal["full", "credit", "craft", "track", "revision"]
 """Whose prompt form: CREDIT-SQL 3.4, SQL-CRAFT A.4, Track-SQL B.4, revision chain 3.1.3, or all combined."""
 
-
 Conventions = Literal["people", "benchmark", "none"]
 """For whom an answer is: people want names beside numbers, a benchmark the columns that its gold query has."""
 
 
 @dataclass(frozen=True)
 class GenerateTask(Task[Draft]):
-    """Asks for the SQL that answers this turn.
-
-    Attributes:
-        question: This turn's, as the person put it.
-        rephrasing: The same, self-contained.
-        schema: The part to show, tables and columns most probable first.
-        history: Earlier turns, oldest first.
-        base: The earlier turn whose SQL the new one is to be edited from (Track-SQL 2.3).
-        values: Database values that the question mentions.
-        examples: Few-shot examples, most useful first.
-        style: The prompt's form.
-        schema_style: How the schema is written.
-        marked: `(table, column)` pairs that earlier turns used (Track-SQL's [SN] mark); see `render_schema`.
-        all_columns: Tables of which all columns are asked for, and the position to say so among their columns
-            (Track-SQL's all-column intent).
-        unshown: Names of tables that the schema shown lacks, most likely first.
-        copies: Names of those that are staging tables, copies, or deprecated, if they are told apart.
-        alike: Tables shown, each with others of the same columns, that differ by numbers in their names alone.
-        requested: Names of tables that earlier attempts named; they stay longest where room is short.
-        ranked: Whether the schema is in order of probability, not as declared.
-        evidence: Knowledge that comes with the question (BIRD); empty if none.
-        definitions: What is known of the database's words and rules, most specific first.
-        database: Owner of the examples that are this database's own, as `database_identity` gives it; empty if there
-            are none.
-        engine: The database's engine, as prompts name it: `SQLite`.
-        reply: What the reply to `generate` and `reason` may be; more than a query in the form `full` alone.
-        clarified: What was asked back about this question and what the person replied, in order.
-        declared: The whole schema in the order in which the database declares it, for the form `full`: shown instead of
-            `schema` where everything fits, since text that stays the same from question to question is cheap to read.
-        dialect_notes: What to mind in the engine's SQL, a line each.
-        conventions: What an answer looks like where a question leaves it open.
-        today: Today's date as the model is told; empty if it isn't.
-        with_base: Whether the form `track` has a place for the base SQL, which is empty where there is none.
-        regular: Whether the form `credit` asks for the regular form of SQL (CREDIT-SQL 3.2).
-    """
+    """Asks for the SQL that answers this turn."""
 
     name: ClassVar[str] = "generate"
 
-    question: str
+    question: str  # as the person put it
     rephrasing: Rephrasing
-    schema: Schema
-    history: tuple[PastTurn, ...] = ()
-    base: PastTurn | None = None
-    values: tuple[ValueMatch, ...] = ()
-    examples: tuple[Example, ...] = ()
+    schema: Schema  # the part to show, tables and columns most probable first
+    history: tuple[PastTurn, ...] = ()  # oldest first
+    base: PastTurn | None = None  # the earlier turn whose SQL the new one is to be edited from (Track-SQL 2.3)
+    values: tuple[ValueMatch, ...] = ()  # that the question mentions
+    examples: tuple[Example, ...] = ()  # most useful first
     style: PromptStyle = "full"
     schema_style: SchemaStyle = "compact"
-    marked: frozenset[tuple[str, str]] = frozenset()
+    marked: frozenset[tuple[str, str]] = frozenset()  # columns that earlier turns used (Track-SQL's [SN] mark)
+    # Tables of which all columns are asked for, and where among their columns to say so (Track-SQL's intent).
     all_columns: tuple[tuple[str, int], ...] = ()
-    unshown: tuple[str, ...] = ()
-    copies: tuple[str, ...] = ()
-    alike: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    requested: frozenset[str] = frozenset()
-    ranked: bool = True
-    evidence: str = ""
-    definitions: tuple[Entry, ...] = ()
-    database: str = ""
-    engine: str = "SQL"
-    reply: ReplyForm = "sql"
-    clarified: tuple[tuple[str, str], ...] = ()
+    unshown: tuple[str, ...] = ()  # names of tables that the schema shown lacks, most likely first
+    copies: tuple[str, ...] = ()  # those of them that are staging tables, copies or deprecated, if told apart
+    alike: tuple[tuple[str, tuple[str, ...]], ...] = ()  # tables shown, each with others that differ by numbers alone
+    requested: frozenset[str] = frozenset()  # tables that earlier attempts named; they stay longest
+    ranked: bool = True  # whether the schema is in order of probability, not as declared
+    evidence: str = ""  # knowledge that comes with the question (BIRD)
+    definitions: tuple[Entry, ...] = ()  # most specific first
+    database: str = ""  # owner of the examples that are this database's own, as `database_identity` gives it
+    engine: str = "SQL"  # as prompts name it
+    reply: ReplyForm = "sql"  # of `generate` and `reason`; more than a query in the form `full` alone
+    clarified: tuple[tuple[str, str], ...] = ()  # what was asked back about this question, each with the answer
+    # The whole schema as declared, for the form `full`, where everything fits: text that stays the same from question
+    # to question is cheap to read.
     declared: Schema | None = None
     dialect_notes: tuple[str, ...] = ()
     conventions: Conventions = "none"
-    today: str = ""
-    with_base: bool = True
-    regular: bool = True
+    today: str = ""  # the date as the model is told; empty if it isn't
+    with_base: bool = True  # whether the form `track` has a place for the base SQL, empty where there is none
+    regular: bool = True  # whether the form `credit` asks for the regular form of SQL (CREDIT-SQL 3.2)
 
     def own(self, examples: Sequence[Example]) -> tuple[Example, ...]:
-        """Those that were approved on this very database: what they show of its tables holds here."""
+        """Return those approved on this very database: what they show of its tables holds here."""
         return tuple(example for example in examples if self.database and example.owner == self.database)
 
     def others(self, examples: Sequence[Example]) -> tuple[Example, ...]:
-        """Those over other data."""
+        """Return those over other data."""
         own = self.own(examples)
         return tuple(example for example in examples if example not in own)
 
     def parts(self) -> Parts:
-        """What the prompt shows if it fits."""
         examples = tuple(map(_demonstration, self.examples)) if self.style == "credit" else self.examples
         # The revision chain tells of the rows by its feedback alone (3.2.1).
         return Parts(
@@ -130,23 +98,18 @@ class GenerateTask(Task[Draft]):
         return any(entry.sql for entry in self.definitions if entry.kind in ("term", "metric"))
 
     def schema_text(self, shown: Parts) -> str:
-        """What is left of the schema, written in this task's style."""
+        """Write what is left of the schema in this task's style."""
         return render_schema(
             shown.schema, self.schema_style, marked=self.marked, samples=shown.samples, all_columns=self.all_columns
         )
 
     def render(self, budget: int) -> Prompt:
-        """See `Task.render`."""
         return self.render_as(f"generate_{self.style}", budget)
 
     def render_as(self, template: str, budget: int, programs: tuple[SeedProgram, ...] = (), **values: object) -> Prompt:
-        """A prompt of any template that shows this task's question and what is known about it.
+        """Return a prompt of any template that shows this task's question and what is known about it.
 
-        Args:
-            template: Its name; it also sees `task`, which is this task, and what of its parts is `shown`.
-            budget: See `Task.render`.
-            programs: Questions worked out in code, most useful first.
-            values: What else the template needs.
+        The template sees `values` beside `task`, which is this task, and what of its parts is `shown`.
         """
 
         def render(task: GenerateTask, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
@@ -163,24 +126,18 @@ class GenerateTask(Task[Draft]):
                 copies=(),
                 ranked=False,
             )
-            if prompt := fit_whole(budget, replace(whole.parts(), programs=programs), partial(render, whole)):
+            prompt = attempt(0, replace(whole.parts(), programs=programs), partial(render, whole))
+            if prompt.tokens <= budget:
                 return prompt
         return fit(budget, replace(self.parts(), programs=programs), partial(render, self))
 
-    def parse(self, text: str) -> Draft:
-        """The statement, and what the lines around it say; see `read_answer`."""
-        return self._compiled(read_answer(text, self.question, self.schema.dialect, self.reply))
-
-    def statement(self, text: str) -> Draft:
-        """The statement of a reply to another task that asks for one."""
-        return self._compiled(read_answer(text, self.question, self.schema.dialect, "sql"))
-
-    def _compiled(self, draft: Draft) -> Draft:
-        """The draft with the SQL of the definitions that it names.
+    def parse(self, text: str, reply: ReplyForm | None = None) -> Draft:
+        """Return the statement with the SQL of the definitions that it names, and what the lines around it say.
 
         Raises:
-            ReplyError: It names one that there is not.
+            ReplyError: There is no statement, or it names a definition that there is not.
         """
+        draft = read_answer(text, self.question, self.schema.dialect, reply or self.reply)
         try:
             return replace(draft, sql=compiled(draft.sql, self.definitions, self.schema.dialect))
         except KnowledgeError as error:
@@ -189,12 +146,38 @@ class GenerateTask(Task[Draft]):
 
 @lru_cache(maxsize=1_024)
 def _demonstration(example: Example) -> Example:
-    """The example as CREDIT-SQL shows it: the question in its regular form (3.1), all of its schema (appendix C).
+    """Write the example as CREDIT-SQL shows it: the question in its regular form (3.1), all of its schema (appendix C).
 
     A schema that cannot be read stays as it is.
     """
-    kept = example.database_schema or example.schema
-    schema = read_compact(kept)
+    stored = example.database_schema or example.schema
+    schema = read_compact(stored)
     named = all(table.name for table in schema.tables)
-    text = render_schema(replace(schema, name=example.database), "credit") if named else kept
+    text = render_schema(replace(schema, name=example.database), "credit") if named else stored
     return replace(example, question=example.rephrased or example.question, schema=text)
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """A dialogue whose every question has its SQL."""
+
+    schema: str  # of its database, as it is shown
+    turns: tuple[PastTurn, ...]
+
+
+@dataclass(frozen=True)
+class DialoguesTask(Task[Draft]):
+    """Asks for the next query of a dialogue, after others: the few-shot baseline of CREDIT-SQL (4.4, appendix D)."""
+
+    name: ClassVar[str] = "dialogues"
+
+    question: str
+    schema_text: str  # in the form that the dialogues have it
+    history: tuple[PastTurn, ...] = ()  # oldest first
+    dialogues: tuple[Dialogue, ...] = ()  # the first gives way last where the budget is small
+
+    def parts(self) -> Parts:
+        return Parts(history=self.history, dialogues=self.dialogues)
+
+    def parse(self, text: str) -> Draft:
+        return find_sql(text)

@@ -13,7 +13,7 @@ from ..tools.linking import PastTurn, requested
 from .parts import Parts
 from .reply_text import clean_reply, find_json, text_field
 from .task import Task
-from .templating import LINE_LIMIT, line
+from .templating import line
 
 Word = Literal["right", "wrong", "unclear"]
 """A verdict: would whoever asked accept the result as the answer?"""
@@ -29,33 +29,20 @@ _HINT = (
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A query that is judged, with what it gives.
-
-    Attributes:
-        sql: The query.
-        result: The first rows of its result as CSV, or the error that it ends in.
-        rows: Rows of its result; None where it does not run.
-        only: Rows that the other result lacks, as CSV; empty where that tells nothing.
-    """
+    """A query that is judged, with what it gives."""
 
     sql: str
-    result: str
-    rows: int | None
-    only: str = ""
+    result: str  # its first rows as CSV, or the error that it ends in
+    rows: int | None  # None where it does not run
+    only: str = ""  # rows that the other result lacks, as CSV; empty where that tells nothing
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """What is said of one query.
-
-    Attributes:
-        verdict: On its own merits.
-        kind: Empty where nothing is wrong.
-        why: One sentence.
-    """
+    """What is said of one query, on its own merits."""
 
     verdict: Word
-    kind: Kind | Literal[""] = ""
+    kind: Kind | Literal[""] = ""  # empty where nothing is wrong
     why: str = ""
 
 
@@ -69,27 +56,17 @@ class Judgement:
 
 @dataclass(frozen=True)
 class JudgeTask(Task[Judgement]):
-    """Asks of each of two queries whether it answers the question; nothing says where they come from.
-
-    Attributes:
-        question: As asked.
-        history: Earlier turns, oldest first, with the SQL that answered them.
-        schema: Of the database, or the part that matters.
-        first: One query.
-        second: The other one.
-        evidence: A hint that comes with the question.
-        data: The first rows of the tables that the queries read, as CSV, by the table's name.
-    """
+    """Asks of each of two queries whether it answers the question; nothing says where they come from."""
 
     name: ClassVar[str] = "judge"
 
-    question: str
-    history: tuple[PastTurn, ...]
-    schema: Schema
+    question: str  # as asked
+    history: tuple[PastTurn, ...]  # oldest first, with the SQL that answered each
+    schema: Schema  # or the part that matters
     first: Exhibit
     second: Exhibit
-    evidence: str = ""
-    data: tuple[tuple[str, str], ...] = ()
+    evidence: str = ""  # a hint that comes with the question
+    data: tuple[tuple[str, str], ...] = ()  # each table that the queries read, with its first rows as CSV
 
     @property
     def engine(self) -> str:
@@ -97,21 +74,19 @@ class JudgeTask(Task[Judgement]):
         return engine_name(self.schema.dialect)
 
     def swapped(self) -> JudgeTask:
-        """The same with the queries' places changed."""
+        """Return the same with the queries' places changed."""
         return replace(self, first=self.second, second=self.first)
 
     def parts(self) -> Parts:
-        """See `Task.parts`."""
         used = requested(self.schema, self.first.sql) | requested(self.schema, self.second.sql)
         return Parts(self.schema, self.history, requested=used, ranked=False)
 
     def context(self, shown: Parts) -> dict[str, object]:
-        """See `Task.context`."""
         # What is merely probable is no ground for a verdict.
         return {"schema_text": render_schema(shown.schema.stated(), "compact", samples=shown.samples)}
 
     def parse(self, text: str) -> Judgement:
-        """Both opinions from JSON.
+        """Return both opinions from JSON.
 
         Raises:
             ReplyError: One of them is missing, or is no verdict.
@@ -121,11 +96,11 @@ class JudgeTask(Task[Judgement]):
 
 
 def _opinion(record: dict[str, object], place: str) -> Opinion:
-    found = record.get(place)
-    fields = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+    opinion = record.get(place)
+    fields = cast("dict[str, object]", opinion) if isinstance(opinion, dict) else {}
     word = text_field(fields, "verdict").casefold()
     if word not in get_args(Word):
         raise ReplyError(f"the judge's reply has no verdict on the {place} query", "malformed", _HINT)
     kind = text_field(fields, "class", "kind").casefold()
     known = kind if kind in get_args(Kind) and word != "right" else ""
-    return Opinion(cast("Word", word), cast("Kind", known), line(text_field(fields, "why"), LINE_LIMIT))
+    return Opinion(cast("Word", word), cast("Kind", known), line(text_field(fields, "why")))

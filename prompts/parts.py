@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from ..tools.database.schema import Schema
 from ..tools.examples.example import Example
@@ -22,147 +23,108 @@ _FIRST_TABLES = 4
 _STEP = 4
 """How many positions in a table one position among the tables is worth."""
 
-_Cuts = list[tuple[str, str | None]]
-"""Columns of tables, and tables."""
+_GONE = {
+    "programs": "{} of {} worked examples of code",
+    "dialogues": "{} of {} example dialogues",
+    "examples": "{} of {} examples",
+    "values": "{} of {} database values that the question mentions",
+    "samples": "sample values of the columns",
+    "definitions": "{} of {} definitions, the least specific",
+    "columns": "{} of {} columns of the tables shown, {}",
+    "history": "{} of {} earlier turns, the oldest",
+    "tables": "{} of {} tables, {}",
+}
+"""What the prompt has no room for, by kind, and how that is said."""
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A rendered prompt.
+    """A rendered prompt, with a sentence for the answer's notes on each thing that did not fit."""
 
-    Attributes:
-        messages: System message first.
-        tokens: Estimated size, at most the budget it was rendered for.
-        left_out: What did not fit, one short sentence each, for the answer's notes; the prompt itself says so too.
-    """
-
-    messages: tuple[Message, ...]
-    tokens: int
+    messages: tuple[Message, ...]  # system message first
+    tokens: int  # estimated, at most the budget it was rendered for
     left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a prompt that may be thinned out, in the order in which they give way.
+    """The parts of a prompt that may be thinned out, each with what matters most first."""
 
-    Attributes:
-        programs: Questions worked out in code, most useful first.
-        others: Names of tables that are not shown, most likely first.
-        dialogues: Few-shot dialogues in whatever form the template knows, most useful first.
-        examples: Few-shot examples, most useful first.
-        values: Database values that the question mentions, best first.
-        samples: Sample values shown with each column.
-        definitions: Lines of what is known of the database's words, most specific first.
-        schema: Tables, and columns in them, most probable first. Key columns stay as long as their table does; of
-            many tables the last go before the columns of the first.
-        history: Earlier turns, oldest first; the oldest goes first.
-        requested: Names of tables that queries of this turn named: they count as the most probable ones.
-        ranked: Whether the schema is in order of probability, not as declared.
-    """
-
+    # Key columns stay as long as their table does; of many tables the last go before the columns of the first.
     schema: Schema = NO_SCHEMA
-    history: tuple[PastTurn, ...] = ()
+    history: tuple[PastTurn, ...] = ()  # the oldest first, which goes first
     examples: tuple[Example, ...] = ()
-    dialogues: tuple[object, ...] = ()
+    dialogues: tuple[object, ...] = ()  # in whatever form the template knows
     values: tuple[ValueMatch, ...] = ()
-    samples: int = 3
-    others: tuple[str, ...] = ()
+    samples: int = 3  # sample values shown with each column
+    others: tuple[str, ...] = ()  # names of tables that are not shown
     programs: tuple[SeedProgram, ...] = ()
-    requested: frozenset[str] = frozenset()
-    ranked: bool = True
+    requested: frozenset[str] = frozenset()  # tables that queries of this turn named: the most probable ones
+    ranked: bool = True  # whether the schema is in order of probability, not as declared
     definitions: tuple[str, ...] = ()
 
+    @cached_property
+    def _cuts(self) -> dict[str, Sequence[Any]]:
+        """What may go, one by one, in the order in which the kinds give way."""
+        sampled = self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)
+        order = sorted((table.name for table in self.schema.tables), key=lambda name: name not in self.requested)
+        return {
+            "programs": self.programs,
+            "others": self.others,
+            "dialogues": self.dialogues,
+            "examples": self.examples,
+            "values": self.values,
+            "samples": [self.samples] if sampled else (),
+            "definitions": self.definitions,
+            "columns": _spare(self.schema, order),
+            "history": self.history,
+            "tables": [(name, None) for name in reversed(order[1:_FIRST_TABLES])],
+        }
+
     def steps(self) -> int:
-        """How many single cuts there are between everything and the least."""
-        return sum(self._counts)
-
-    @cached_property
-    def _spare(self) -> _Cuts:
-        return _cuts(self.schema, self.requested)
-
-    @cached_property
-    def _last(self) -> _Cuts:
-        """The first tables, which stay longer than anything else."""
-        return [(name, None) for name in reversed(_order(self.schema, self.requested)[1:_FIRST_TABLES])]
-
-    @cached_property
-    def _counts(self) -> tuple[int, ...]:
-        return (
-            len(self.programs),
-            len(self.others),
-            len(self.dialogues),
-            len(self.examples),
-            len(self.values),
-            int(self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)),
-            len(self.definitions),
-            len(self._spare),
-            len(self.history),
-            len(self._last),
-        )
+        """Count the single cuts between everything and the least."""
+        return sum(map(len, self._cuts.values()))
 
     def cut(self, steps: int) -> tuple[Parts, tuple[str, ...]]:
-        """What is left after that many cuts, and a sentence for each kind of thing left out."""
+        """Return what is left after that many cuts, and a sentence for each kind of thing left out."""
         if not steps:
             return self, ()
-        taken: list[int] = []
-        for count in self._counts:
-            taken.append(min(count, steps))
-            steps -= taken[-1]
-        programs, others, dialogues, examples, values, samples, defined, spare, turns, last = taken
-        schema = _without(self.schema, {*self._spare[:spare], *self._last[:last]})
-        of_columns = sum(len(table.columns) for table in self.schema.tables if schema.table(table.name))
+        gone: dict[str, int] = {}
+        left: dict[str, Any] = {}
+        for kind, entries in self._cuts.items():
+            gone[kind] = min(len(entries), steps)
+            steps -= gone[kind]
+            left[kind] = entries[: len(entries) - gone[kind]]
+        left["history"] = self.history[gone["history"] :]
+        left["samples"] = 0 if gone["samples"] else self.samples
+        del left["columns"], left["tables"]
+        removed = (*self._cuts["columns"][: gone["columns"]], *self._cuts["tables"][: gone["tables"]])
+        schema = _without(self.schema, frozenset(removed))
+        totals = {kind: len(entries) for kind, entries in self._cuts.items()}
+        totals["columns"] = sum(len(table.columns) for table in self.schema.tables if schema.table(table.name))
+        totals["tables"] = len(self.schema.tables)
+        gone["columns"] = totals["columns"] - schema.shown_columns
+        gone["tables"] = totals["tables"] - len(schema.tables)
         least = "the least likely ones" if self.ranked else "the last ones"
-        left = replace(
-            self,
-            schema=schema,
-            history=self.history[turns:],
-            examples=self.examples[: len(self.examples) - examples],
-            dialogues=self.dialogues[: len(self.dialogues) - dialogues],
-            values=self.values[: len(self.values) - values],
-            samples=0 if samples else self.samples,
-            others=self.others[: len(self.others) - others],
-            programs=self.programs[: len(self.programs) - programs],
-            definitions=self.definitions[: len(self.definitions) - defined],
-        )
-        sentences = (
-            _no_room(programs, len(self.programs), "worked examples of code"),
-            _no_room(dialogues, len(self.dialogues), "example dialogues"),
-            _no_room(examples, len(self.examples), "examples"),
-            _no_room(values, len(self.values), "database values that the question mentions"),
-            "The prompt has no room for sample values of the columns." if samples else "",
-            _no_room(defined, len(self.definitions), "definitions, the least specific"),
-            _no_room(of_columns - schema.shown_columns, of_columns, f"columns of the tables shown, {least}"),
-            _no_room(turns, len(self.history), "earlier turns, the oldest"),
-            _no_room(len(self.schema.tables) - len(schema.tables), len(self.schema.tables), f"tables, {least}"),
-        )
-        return left, tuple(sentence for sentence in sentences if sentence)
+        sentences = (words.format(gone[kind], totals[kind], least) for kind, words in _GONE.items() if gone[kind])
+        return replace(self, schema=schema, **left), tuple(f"The prompt has no room for {what}." for what in sentences)
 
 
 Render = Callable[[Parts, tuple[str, ...]], tuple[Message, ...]]
 """Makes the messages from what is left and the sentences on what is not."""
 
 
-def fit_whole(budget: int, everything: Parts, render: Render) -> Prompt | None:
-    """Return the prompt that shows everything; None if it is larger than the budget."""
-    prompt = _attempt(0, everything, render)
-    return prompt if prompt.tokens <= budget else None
-
-
 def fit(budget: int, everything: Parts, render: Render) -> Prompt:
-    """The largest prompt within the budget.
-
-    Args:
-        budget: Tokens, by `estimate_messages`.
-        everything: What to show if it fits.
-        render: Makes the messages.
+    """Return the largest prompt within the budget of tokens.
 
     Raises:
         PromptTooLarge: If the least is still too large.
     """
-    if prompt := fit_whole(budget, everything, render):
+    prompt = attempt(0, everything, render)
+    if prompt.tokens <= budget:
         return prompt
     low, high = 0, everything.steps()
-    prompt = _attempt(high, everything, render)
+    prompt = attempt(high, everything, render)
     if prompt.tokens > budget:
         raise PromptTooLarge(
             f"the least that this prompt needs is about {prompt.tokens} tokens, the budget is {budget}: "
@@ -170,7 +132,7 @@ def fit(budget: int, everything: Parts, render: Render) -> Prompt:
         )
     while high - low > 1:
         middle = (low + high) // 2
-        tried = _attempt(middle, everything, render)
+        tried = attempt(middle, everything, render)
         if tried.tokens <= budget:
             high, prompt = middle, tried
         else:
@@ -178,39 +140,26 @@ def fit(budget: int, everything: Parts, render: Render) -> Prompt:
     return prompt
 
 
-def _attempt(steps: int, everything: Parts, render: Render) -> Prompt:
+def attempt(steps: int, everything: Parts, render: Render) -> Prompt:
+    """Return the prompt after that many cuts, however large it is."""
     left, left_out = everything.cut(steps)
     messages = render(left, left_out)
     return Prompt(messages, estimate_messages(messages), left_out)
 
 
-def _no_room(gone: int, total: int, what: str) -> str:
-    return f"The prompt has no room for {gone} of {total} {what}." if gone else ""
-
-
-def _keys(schema: Schema) -> set[tuple[str, str]]:
-    """Columns of primary and foreign keys, lower case: without them tables cannot be joined."""
-    keys = {(table.name.lower(), name.lower()) for table in schema.tables for name in table.key}
-    for key in schema.foreign_keys:
-        keys.update((key.table.lower(), name.lower()) for name in key.columns)
-        keys.update((key.ref_table.lower(), name.lower()) for name in key.ref_columns)
-    return keys
-
-
-def _order(schema: Schema, requested: frozenset[str]) -> list[str]:
-    """The tables' names, those that stay longest first."""
-    return sorted((table.name for table in schema.tables), key=lambda name: name not in requested)
-
-
-def _cuts(schema: Schema, requested: frozenset[str]) -> _Cuts:
-    """Columns, and tables after the first few, in the order to go: last tables and last columns first.
+def _spare(schema: Schema, order: Sequence[str]) -> list[tuple[str, str | None]]:
+    """List columns, and tables after the first few, in the order to go: last tables and last columns first.
 
     A column of a table further up counts as much as one that stands further up in its table, a table as its first
     column. A table whose columns are all spare keeps its first one, so that no table is shown empty.
     """
-    keys = _keys(schema)
+    # Without the columns of primary and foreign keys tables cannot be joined.
+    keys = {(table.name.lower(), name.lower()) for table in schema.tables for name in table.key}
+    for key in schema.foreign_keys:
+        keys.update((key.table.lower(), name.lower()) for name in key.columns)
+        keys.update((key.ref_table.lower(), name.lower()) for name in key.ref_columns)
     ranked: list[tuple[int, int, str, str | None]] = []
-    for table_rank, name in enumerate(_order(schema, requested)):
+    for table_rank, name in enumerate(order):
         columns = [column.name for column in table.columns] if (table := schema.table(name)) else []
         spare = [(rank, column) for rank, column in enumerate(columns) if (name.lower(), column.lower()) not in keys]
         if len(spare) == len(columns):
@@ -222,7 +171,7 @@ def _cuts(schema: Schema, requested: frozenset[str]) -> _Cuts:
     return [(table, column) for _, _, table, column in ranked]
 
 
-def _without(schema: Schema, gone: set[tuple[str, str | None]]) -> Schema:
+def _without(schema: Schema, gone: frozenset[tuple[str, str | None]]) -> Schema:
     if not gone:
         return schema
     left = [table for table in schema.tables if (table.name, None) not in gone]

@@ -14,8 +14,9 @@ from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from .parts import NO_SCHEMA, Parts
 from .replies import Rephrasing
-from .reply_text import clean_reply, find_json, text_field
+from .reply_text import clean_reply, find_json, is_refusal, text_field
 from .task import Task
+from .templating import line
 from .understanding import from_json, from_lines
 
 _GIVE_ME = re.compile(r"\bgive me\b[^\n\"”]*", re.IGNORECASE)
@@ -24,56 +25,38 @@ _HINT = 'Reply with one JSON object that has at least the keys "intent" and "rep
 
 @dataclass(frozen=True)
 class RephraseTask(Task[Rephrasing]):
-    """Asks for the question in the regular form "Give me ...", as if it had been the only one.
-
-    Attributes:
-        question: This turn's, as the person put it.
-        history: Earlier turns, oldest first.
-        schema: What the database offers; a turn that asks for something else is unanswerable. The style `credit`
-            shows its name alone, as the paper does.
-        ranked: Whether that is in order of probability, not as declared.
-        asks_back: Whether the reply may ask back or decline; for the style `credit`.
-        clarification: What was asked back about this question and what the person answered, once that happened.
-        simplify: Whether the simplified form is asked for in the same call.
-        style: `credit` follows the paper's dialogue prompt; `full` asks for JSON with the intent and the choices.
-        dialogues: Worked dialogues, most useful first.
-        evidence: Notes that come with the question; empty if none.
-        definitions: What is known of the database's words, most specific first.
-    """
+    """Asks for the question in the regular form "Give me ...", as if it had been the only one."""
 
     name: ClassVar[str] = "rephrase"
-
-    question: str
-    history: tuple[PastTurn, ...]
-    schema: Schema
-    clarification: tuple[str, str] | None = None
-    simplify: bool = True
-    style: Literal["credit", "full"] = "full"
-    dialogues: tuple[SeedDialogue, ...] = ()
-    ranked: bool = True
-    asks_back: bool = True
-    evidence: str = ""
-    definitions: tuple[Entry, ...] = ()
-
     compiles: ClassVar[bool] = False
+
+    question: str  # as the person put it
+    history: tuple[PastTurn, ...]  # oldest first
+    # A turn that asks for something else is unanswerable. The style `credit` shows its name alone, as the paper does.
+    schema: Schema
+    clarification: tuple[str, str] | None = None  # what was asked back about this question, and the answer
+    simplify: bool = True  # whether the simplified form is asked for in the same call
+    style: Literal["credit", "full"] = "full"  # the paper's dialogue prompt, or JSON with the intent and the choices
+    dialogues: tuple[SeedDialogue, ...] = ()  # most useful first
+    ranked: bool = True  # whether the schema is in order of probability, not as declared
+    asks_back: bool = True  # whether the reply may ask back or decline; for the style `credit`
+    evidence: str = ""  # notes that come with the question
+    definitions: tuple[Entry, ...] = ()  # most specific first
 
     @property
     def template(self) -> str:
-        """See `Task.template`."""
         return f"rephrase_{self.style}"
 
     def parts(self) -> Parts:
-        """See `Task.parts`."""
         shown = NO_SCHEMA if self.style == "credit" else self.schema
         lines = tuple(entry.line for entry in self.definitions)
         return Parts(shown, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked, definitions=lines)
 
     def context(self, shown: Parts) -> dict[str, object]:
-        """See `Task.context`."""
         return {"schema_text": render_schema(shown.schema, "compact", samples=0)}
 
     def parse(self, text: str) -> Rephrasing:
-        """The rephrasing, from JSON, from labelled lines, or from a bare "Give me ..." sentence."""
+        """Return the rephrasing, from JSON, from labelled lines, or from a bare "Give me ..." sentence."""
         reply = clean_reply(text)
         record = find_json(reply)
         said = from_lines(reply) if record is None else from_json(record)
@@ -86,3 +69,25 @@ class RephraseTask(Task[Rephrasing]):
         rephrased = rephrased or self.question
         simplified = text_field(record or {}, "simplified", "simplified_question") or rephrased
         return Rephrasing(rephrased, simplified, said.intent, said.words, said.choices)
+
+
+@dataclass(frozen=True)
+class SimplifyTask(Task[str]):
+    """Asks for the same question with rare words and tangled clauses replaced; names and values stay."""
+
+    name: ClassVar[str] = "simplify"
+
+    question: str
+
+    def parse(self, text: str) -> str:
+        """Return the last line of the reply, without a label or quotation marks around it."""
+        lines = [one for one in clean_reply(text).splitlines() if one.strip(" `*\t")]
+        if not lines or is_refusal(lines[-1]):
+            raise ReplyError(
+                "the model did not simplify the question", "malformed", "Reply with the simplified question only."
+            )
+        sentence = lines[-1].strip("*` ")
+        label, colon, rest = sentence.partition(":")
+        if colon and "question" in label.lower() and rest.strip():
+            sentence = rest
+        return line(sentence.strip().strip('"“”'))

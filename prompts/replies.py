@@ -11,47 +11,27 @@ Intent = Literal["answerable", "ambiguous", "unanswerable", "small_talk"]
 
 @dataclass(frozen=True)
 class Rephrasing:
-    """A question made self-contained.
+    """A question made self-contained."""
 
-    Attributes:
-        rephrased: In the regular form ("Give me ..."), self-contained (CREDIT-SQL 3.1).
-        simplified: In plain common words (revision chain 3.1.1); equal to `rephrased` where not asked for.
-        intent: What kind of turn it is.
-        reply: For an ambiguous turn, the question to ask back; for an unanswerable one, why; for small talk, a reply.
-        choices: For an ambiguous turn, the readings that the schema offers, each a short self-contained phrase.
-        self_contained: Whether `rephrased` can be understood without earlier turns; not where nothing rephrased it.
-    """
-
-    rephrased: str
-    simplified: str
+    rephrased: str  # in the regular form ("Give me ..."), CREDIT-SQL 3.1
+    simplified: str  # in plain common words (revision chain 3.1.1); equal to `rephrased` where not asked for
     intent: Intent = "answerable"
-    reply: str = ""
-    choices: tuple[str, ...] = ()
-    self_contained: bool = True
+    reply: str = ""  # the question to ask back, why the turn is unanswerable, or a reply to small talk
+    choices: tuple[str, ...] = ()  # the readings of an ambiguous turn, each a short self-contained phrase
+    self_contained: bool = True  # not where nothing rephrased it
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A SQL query, not yet run.
-
-    Attributes:
-        sql: One statement.
-        confidence: The translator's own, from 0 to 1; None where it gives none.
-        notes: Remarks for the answer: other statements dropped, how the question was read.
-        caveats: What a reader must know before relying on it, one sentence each: words that were not understood.
-        sure: How sure its writer says it is, from 0 to 1: no measured confidence. None where it does not say.
-        doubt: Why it is not surer; empty if it does not say.
-        understood: How the question was understood, where the same reply says so. Where that declines or asks back,
-            there is no SQL.
-    """
+    """A SQL query, not yet run."""
 
     sql: str
-    confidence: float | None = None
-    notes: tuple[str, ...] = ()
-    caveats: tuple[str, ...] = ()
-    sure: float | None = None
-    doubt: str = ""
-    understood: Rephrasing | None = None
+    confidence: float | None = None  # the offline translator's own, from 0 to 1
+    notes: tuple[str, ...] = ()  # for the answer: other statements dropped, how the question was read
+    caveats: tuple[str, ...] = ()  # sentences that a reader must know before relying on it: words not understood
+    sure: float | None = None  # how sure its writer says it is, from 0 to 1: no measured confidence
+    doubt: str = ""  # why it is not surer
+    understood: Rephrasing | None = None  # how the same reply understood the question
 
     @property
     def declines(self) -> bool:
@@ -61,27 +41,16 @@ class Draft:
 
 @dataclass(frozen=True)
 class CodeDraft:
-    """Pandas code, with the SQL that goes with it where both came in one reply (SQL-CRAFT 2, PoT).
+    """Pandas code, with the SQL that goes with it where both came in one reply (SQL-CRAFT 2, PoT)."""
 
-    Attributes:
-        code: Leaves its answer in `result`.
-        sql: Empty where only code was asked for (code blocks).
-        draft: The SQL with what else the reply says of it and of the question, where that was asked for.
-    """
-
-    code: str
+    code: str  # leaves its answer in `result`
     sql: str = ""
-    draft: Draft | None = None
+    draft: Draft | None = None  # the SQL with what else the reply says of it, where that was asked for
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a query means, and how that differs from what was asked (revision chain 3.2.1).
-
-    Attributes:
-        meaning: The query in plain words.
-        differences: Empty where there are none.
-    """
+    """What a query means, and how that differs from what was asked (revision chain 3.2.1)."""
 
     meaning: str
     differences: str = ""

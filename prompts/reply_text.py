@@ -29,23 +29,15 @@ _JSON_TRIES = 20
 
 @dataclass(frozen=True)
 class Fence:
-    """A fenced block.
+    """A fenced block."""
 
-    Attributes:
-        language: Lower case, empty where none is given.
-        content: What stands inside.
-        before: The text since the previous block, which often says what the block is.
-        closed: False for a block that runs to the end of the reply.
-    """
-
-    language: str
+    language: str  # lower case, empty where none is given
     content: str
-    before: str
-    closed: bool
+    before: str  # the text since the previous block, which often says what the block is
 
 
 def clean_reply(text: str) -> str:
-    """The reply without reasoning tags and their content.
+    """Remove reasoning tags and their content.
 
     Raises:
         ReplyError: If nothing is left (`empty`).
@@ -72,28 +64,22 @@ def clean_reply(text: str) -> str:
 
 
 def find_fences(text: str) -> tuple[Fence, ...]:
-    """The fenced blocks in order; one that is not closed runs to the end."""
-    found: list[Fence] = []
+    """Return the fenced blocks in order; one that is not closed runs to the end."""
+    fences: list[Fence] = []
     opening: re.Match[str] | None = None
     last_end = 0
-    for mark in _FENCE.finditer(text):
+    for mark in (*_FENCE.finditer(text), None):
         if opening is None:
             opening = mark
-        elif mark.group(1).startswith(opening.group(1)) and not mark.group(2):
-            found.append(_fence(text, opening, mark.start(), last_end, closed=True))
-            opening, last_end = None, mark.end()
-    if opening is not None:
-        found.append(_fence(text, opening, len(text), last_end, closed=False))
-    return tuple(found)
-
-
-def _fence(text: str, opening: re.Match[str], end: int, last_end: int, *, closed: bool) -> Fence:
-    content = text[opening.end() : end].strip()
-    return Fence(opening.group(2).lower(), content, text[last_end : opening.start()].strip(), closed)
+        elif mark is None or (mark.group(1).startswith(opening.group(1)) and not mark.group(2)):
+            content = text[opening.end() : mark.start() if mark else len(text)].strip()
+            fences.append(Fence(opening.group(2).lower(), content, text[last_end : opening.start()].strip()))
+            opening, last_end = None, mark.end() if mark else len(text)
+    return tuple(fences)
 
 
 def find_json(text: str) -> dict[str, object] | None:
-    """The first JSON object in the text, inside a fence or bare; None if there is none."""
+    """Return the first JSON object in the text, inside a fence or bare; None if there is none."""
     decoder = json.JSONDecoder(strict=False)
     start = -1
     for _ in range(_JSON_TRIES):
@@ -118,10 +104,6 @@ def is_refusal(text: str) -> bool:
 
 
 def text_field(record: dict[str, object], *names: str) -> str:
-    """The first of the named fields that holds text, names in any case; empty if none does."""
-    folded = {key.casefold(): value for key, value in record.items()}
-    for name in names:
-        value = folded.get(name)
-        if isinstance(value, str) and value.strip():
-            return value.strip()
-    return ""
+    """Return the first of the named fields that holds text, names in any case; empty if none does."""
+    folded = {key.casefold(): value.strip() for key, value in record.items() if isinstance(value, str)}
+    return next((folded[name] for name in names if folded.get(name)), "")

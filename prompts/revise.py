@@ -1,9 +1,9 @@
-"""Correcting SQL from what became known by running it (SQL-CRAFT 2, IC-Loop; revision chain 3.2)."""
+"""Correcting SQL from what running it showed (SQL-CRAFT 2, IC-Loop; revision chain 3.2), and merging drafts."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ..tools.errors import ReplyError
@@ -20,45 +20,62 @@ class ReviseTask(Task[Draft]):
     The prompt's form is that of `generate.style`: `craft` shows the result as CSV and leaves all judgement to the
     model; `revision` gives error, explanation and contents; the others give all that there is, `full` after the very
     text that `generate` began with.
-
-    Attributes:
-        generate: The question and what is known about it.
-        sql: The attempt to look at.
-        feedback: Findings in words; may be empty.
-        error_kind: The class of the error that the attempt ended in; None if it ran.
-        explanation: What the SQL means, and how that differs from the question.
-        result_csv: The first rows of its result as CSV.
-        contents: Contents of the tables and columns involved.
-        code_result: What the pandas code gave, as CSV, where it disagrees or may help.
-        by_draft: Whether the examples were chosen by the attempt's SQL; the form `craft` shows them then alone.
     """
 
     name: ClassVar[str] = "revise"
 
     generate: GenerateTask
-    sql: str
-    feedback: str
-    error_kind: str | None = None
-    explanation: str = ""
-    result_csv: str = ""
-    contents: str = ""
-    code_result: str = ""
-    by_draft: bool = False
+    sql: str  # the attempt to look at
+    feedback: str  # findings in words
+    error_kind: str | None = None  # of the error that the attempt ended in; None if it ran
+    explanation: str = ""  # what the SQL means, and how that differs from the question
+    result_csv: str = ""  # the first rows of its result
+    contents: str = ""  # of the tables and columns involved
+    code_result: str = ""  # what the pandas code gave, as CSV, where it disagrees or may help
+    by_draft: bool = False  # whether examples were chosen by the attempt's SQL; the form `craft` shows them then alone
 
     def render(self, budget: int) -> Prompt:
-        """See `Task.render`."""
         style = "plain" if self.generate.style in {"credit", "track"} else self.generate.style
         return self.generate.render_as(f"revise_{style}", budget, revise=self)
 
     def parse(self, text: str) -> Draft:
-        """The statement, and how sure its writer is where the form of the reply has a place for that.
+        """Return the statement, and how sure its writer is where the form of the reply has a place for that.
 
         One that asks back or declines leaves the attempt as it is: asking once more would cost a request.
         """
         if self.generate.reply == "sql":
             return self.generate.parse(text)
         with suppress(ReplyError):
-            said = replace(self.generate, reply="any").parse(text)
+            said = self.generate.parse(text, "any")
             if said.understood is not None and said.declines:
                 return Draft(self.sql, sure=0.0, doubt=said.understood.reply)
-        return replace(self.generate, reply="answer").parse(text)
+        return self.generate.parse(text, "answer")
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One side of a disagreement between drafts."""
+
+    sql: str
+    support: int  # how many drafts came to its result
+    result_csv: str = ""  # its first rows
+    feedback: str = ""  # what static checks say about it
+
+
+@dataclass(frozen=True)
+class MergeTask(Task[Draft]):
+    """Asks which of the proposals answers the question, or for a query that joins what is right in each.
+
+    Consistency voting (CREDIT-SQL 5.2) lets the more frequent side win; here the two strongest are merged instead.
+    """
+
+    name: ClassVar[str] = "merge"
+
+    generate: GenerateTask
+    proposals: tuple[Proposal, ...]  # with different results, the best supported first
+
+    def render(self, budget: int) -> Prompt:
+        return self.generate.render_as("merge", budget, merge=self)
+
+    def parse(self, text: str) -> Draft:
+        return self.generate.parse(text, "sql")

@@ -4,23 +4,68 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
 from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
+from ..tools.sql.parse import CHANGES, MAX_LENGTH, analysis_or, parse, statement_ends
+from .replies import Draft
 from .reply_text import Fence, clean_reply, find_fences, find_json, is_refusal, text_field
-from .statement_text import before_labels, first_statement, is_sql, parses, starts_like_sql, until_prose
 
+LABELS: dict[str, str] = {
+    "question": r"(?:self-contained |full |rephrased )?question|rephrased|meaning",
+    "sure": r"(?:how )?sure|confidence|certainty",
+    "ambiguous": r"ask(?:ing)? back|clarification(?: needed)?|clarify(?:ing question)?",
+    "unanswerable": r"cannot answer|can[’']t answer|cannot be answered|unanswerable|not answerable",
+    "small_talk": r"small[ _-]?talk",
+}
+LABEL = re.compile(
+    r"^[ \t>*#_-]{0,8}(?:" + "|".join(f"(?P<{name}>{words})" for name, words in LABELS.items()) + r")[ \t*_]{0,4}:(?!:)"
+    r"[ \t*_]{0,4}(?P<text>[^\n]*)",
+    re.IGNORECASE | re.MULTILINE,
+)
 
-def hint(engine: str = "SQLite") -> str:
-    """What a second try is asked for, in the words of the database's engine."""
-    block = "a fenced block that starts with ```sql"
-    return f"Reply with exactly one {engine} SELECT statement in {block}, and nothing else."
+_START = re.compile(
+    r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
+    # Words that begin sentences too, in one case and before what only statements have.
+    r"|(?-i:(?=[A-Z]{2}|[a-z]))(?:TRUNCATE\s+TABLE|MERGE\s+INTO|REFRESH\s+MATERIALIZED|LOCK\s+TABLE|CALL\s+[\w.\"`]+\s*\("
+    r"|(?:GRANT|REVOKE)\s+(?:ALL|SELECT|INSERT|UPDATE|DELETE|USAGE|CREATE|EXECUTE|CONNECT)\b"
+    r"|REINDEX\s+(?:TABLE|INDEX|SCHEMA|DATABASE)|COPY\s[^\n]*\s(?:TO|FROM)\s+(?:'|STDIN|STDOUT|PROGRAM)"
+    r"|DO\s+(?:\$|LANGUAGE\s|')|COMMENT\s+ON\s+(?:TABLE|COLUMN|VIEW|DATABASE|SCHEMA)"
+    r"|SET(?![^;]*;\s*(?:SELECT|WITH)\b)\s+(?:(?:LOCAL|SESSION|GLOBAL)\s+)?(?:[\w.@]+\s*=|(?-i:\w+\s+TO\b)|(?-i:ROLE)\s)"
+    r"|(?-i:(?:TRUNCATE|VACUUM|ANALYZE|REINDEX|LOCK|GRANT|REVOKE)\b(?!\s*[:,.])))"
+    r"|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[\]]+\s*(?:\(|AS\b)|\(\s*SELECT\b",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"\s*(?:--[^\n]*\n|/\*.*?\*/)", re.DOTALL)
+_NEXT_LABEL = re.compile(
+    r"^[ \t>*#-]{0,12}(?:\*\*|__)?"
+    r"(?:sql\s*result|result|answer|explanation|notes?|question|q|a|sql|output|reasoning)"
+    r"(?:\*\*|__)?\s*\d*\s*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PROSE_LINE = re.compile(
+    r"^(?:This|The|These|It|Here|Note|Explanation|In this|Which|However|If|You|I|We|Let|Please|Hope)\b"
+    r"[ ,:]+[a-z`\"(]",
+    re.MULTILINE,
+)
+_CLAUSES = (
+    "FROM|WHERE|GROUP|ORDER|LIMIT|OFFSET|HAVING|UNION|INTERSECT|EXCEPT|JOIN|LEFT|RIGHT|FULL|INNER|CROSS|NATURAL|AND|OR|ON"
+    "|SELECT|WINDOW"
+)
+_CONTINUES = re.compile(rf"\s*(?:(?:{_CLAUSES}|{_CLAUSES.lower()})\b|[(),])")
+"""How a paragraph starts that still belongs to the statement: prose would have a capital there, then small letters."""
 
+_SURELY = re.compile(r"[A-Z]{4,}\b|\(|--|[a-z]+\b[^\n]*\s(?i:from)\s")
+"""In capitals, or in small letters with a FROM: SQL even where it does not parse."""
 
-_LABEL = re.compile(
+READS_A_TABLE = re.compile(r"\bfrom\b", re.IGNORECASE)
+
+_PARSE_LIMIT = 10_000
+"""Characters; whether something longer in the middle of prose is SQL is not worth the time to find out."""
+
+_SQL_LABEL = re.compile(
     r"^[ \t>*#-]{0,12}(?:\*\*|__)?(?:(?:final|corrected|revised|new|updated|the|answer)\s+)?"
     r"(?:sql\s*query|sqlite|sql|query)(?:\s+(?:query|statement|is))?\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?",
     re.IGNORECASE | re.MULTILINE,
@@ -33,30 +78,17 @@ _ASIDE = re.compile(
 _EXPLAIN = re.compile(r"EXPLAIN\s+(?:QUERY\s+PLAN\s+|ANALY[SZ]E\s+)?", re.IGNORECASE)
 _OTHER_LANGUAGES = frozenset({"python", "py", "python3", "json", "csv", "diff"})
 _TAG = re.compile(r"<(sql|query|sqlquery|sql_query|answer|final_sql|final_answer)>", re.IGNORECASE)
-
 _HALF_A_FENCE = re.compile(r"\n[ \t>]*[`~]{1,2}$")
 
 _TRIES = 10
 """Positions in a reply that are looked at; one with more is no answer, and each costs a pass over the rest."""
 
 
-@dataclass(frozen=True)
-class SQLReply:
-    """The statement found, and remarks on what else the reply held."""
-
-    sql: str
-    notes: tuple[str, ...] = ()
-
-
-def find_sql(text: str, dialect: str = "sqlite") -> SQLReply:
-    """The statement that the reply gives as its answer.
+def find_sql(text: str, dialect: str = "sqlite") -> Draft:
+    """Return the statement that a reply gives as its answer, with remarks on what else it holds.
 
     Of several fenced blocks the last counts, since a reply that goes step by step ends with its answer, but not one
     that is introduced as an alternative. Of several statements in one block the first counts.
-
-    Args:
-        text: The reply.
-        dialect: Of the SQL that was asked for, by sqlglot's name.
 
     Raises:
         ReplyError: `empty`, `refused` or `malformed`, with a hint for a second try.
@@ -69,18 +101,24 @@ def find_sql(text: str, dialect: str = "sqlite") -> SQLReply:
         readers = (from_prose, *readers)
     candidate = _from_fences(reply, notes) or next((found for read in readers if (found := read(reply))), "")
     if not candidate:
-        raise _no_sql(reply, engine_name(dialect))
+        shown = " ".join(reply.split())[:160]
+        block = "a fenced block that starts with ```sql"
+        hint = f"Reply with exactly one {engine_name(dialect)} SELECT statement in {block}, and nothing else."
+        if is_refusal(reply):
+            raise ReplyError(f"the model declined to write SQL: {shown}", "refused", hint)
+        advice = f"Your last reply held no SQL. {hint}"
+        raise ReplyError(f"the model's reply holds no SQL: {shown}", "malformed", advice)
     statement, more = first_statement(before_labels(candidate, dialect), dialect)
     if more:
         notes.append("The model wrote several statements; only the first was used.")
     if explain := _EXPLAIN.match(statement):
         statement = statement[explain.end() :]
         notes.append("The model put EXPLAIN before its query; the query itself was taken.")
-    return SQLReply(statement, tuple(notes))
+    return Draft(statement, notes=tuple(notes))
 
 
 def sql_so_far(reply: str) -> str:
-    """The statement as far as it can be told from the beginning of a reply; empty where none has begun.
+    """Return the statement as far as it can be told from the beginning of a reply; empty where none has begun.
 
     What is given for a longer beginning goes on from what was given before, unless another block of SQL begins.
     """
@@ -92,14 +130,6 @@ def sql_so_far(reply: str) -> str:
     if blocks:
         return _HALF_A_FENCE.sub("", blocks[-1].content).rstrip()
     return reply if starts_like_sql(reply) else ""
-
-
-def _no_sql(reply: str, engine: str) -> ReplyError:
-    shown = " ".join(reply.split())[:160]
-    if is_refusal(reply):
-        return ReplyError(f"the model declined to write SQL: {shown}", "refused", hint(engine))
-    advice = f"Your last reply held no SQL. {hint(engine)}"
-    return ReplyError(f"the model's reply holds no SQL: {shown}", "malformed", advice)
 
 
 def _from_fences(reply: str, notes: list[str]) -> str:
@@ -120,17 +150,14 @@ def may_hold_sql(fence: Fence) -> bool:
 
 
 def _from_json(reply: str) -> str:
-    record = find_json(reply)
-    if record is None:
-        return ""
-    found = text_field(record, "sql", "sql_query", "sqlquery", "query", "statement", "answer")
+    found = text_field(find_json(reply) or {}, "sql", "sql_query", "sqlquery", "query", "statement", "answer")
     if "```" in found:
         return _from_fences(found, [])
     return found if starts_like_sql(found) else ""
 
 
 def _from_tags(reply: str) -> str:
-    """Models that see data between tags like to answer between tags."""
+    # Models that see data between tags like to answer between tags.
     for tag in islice(_TAG.finditer(reply), _TRIES):
         end = reply.lower().find(f"</{tag.group(1).lower()}>", tag.end())
         content = reply[tag.end() : end if end >= 0 else len(reply)].strip()
@@ -140,7 +167,7 @@ def _from_tags(reply: str) -> str:
 
 
 def _from_labels(reply: str) -> str:
-    for label in islice(_LABEL.finditer(reply), _TRIES):
+    for label in islice(_SQL_LABEL.finditer(reply), _TRIES):
         rest = reply[label.end() :].lstrip(" \t\r\n`\"'")
         if starts_like_sql(rest):
             return until_prose(rest)
@@ -158,7 +185,7 @@ def _from_prose(reply: str, dialect: str) -> str:
 
 
 def _statement_lines(reply: str) -> Iterator[int]:
-    """Where lines start that begin as a statement does, or the comment lines just before such a line."""
+    """Yield where lines start that begin as a statement does, or the comment lines just before such a line."""
     position, comments = 0, -1
     for line in reply.splitlines(keepends=True):
         text = line.lstrip(" \t>*`")
@@ -172,7 +199,7 @@ def _statement_lines(reply: str) -> Iterator[int]:
 
 
 def _from_sentence(reply: str, dialect: str) -> str:
-    """A query in the middle of a sentence counts only where it parses: there is no other sign of its end."""
+    # A query in the middle of a sentence counts only where it parses: there is no other sign of its end.
     start = re.search(r"\bSELECT\s", reply)
     if start is None:
         return ""
@@ -180,3 +207,65 @@ def _from_sentence(reply: str, dialect: str) -> str:
     ends = [mark.start() for mark in islice(re.finditer(r";|[.:](?=\s|$)|$", sentence), _TRIES)]
     tried = (sentence[:end].strip(" `\"'.") for end in ends)
     return next((candidate for candidate in tried if parses(candidate, dialect)), "")
+
+
+def starts_like_sql(text: str, *, is_block: bool = False) -> bool:
+    """Whether the text, comments aside, begins as a statement does; of a block of SQL the first word tells enough."""
+    position = 0
+    while comment := _COMMENT.match(text, position):
+        position = comment.end()
+    text = text[position:].lstrip()
+    return _START.match(text) is not None or (is_block and CHANGES.match(text) is not None)
+
+
+def until_prose(text: str) -> str:
+    """Cut `text`, which starts with a statement, where it goes on in prose."""
+    ends = [len(text)]
+    for pattern in (_NEXT_LABEL, _PROSE_LINE, re.compile(r"^[ \t>]*```", re.MULTILINE)):
+        if found := pattern.search(text, 1):
+            ends.append(found.start())
+    text = text[: min(ends)]
+    depth = counted = 0
+    for gap in re.finditer(r"\n[ \t]*\n", text):
+        depth += text.count("(", counted, gap.start()) - text.count(")", counted, gap.start())
+        counted = gap.start()
+        if depth <= 0 and not _CONTINUES.match(text, gap.end()):
+            return text[: gap.start()]
+    return text
+
+
+def first_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
+    """Cut the text at the first semicolon outside strings and comments; say whether another statement follows."""
+    text = text.strip()
+    if text.count("`") % 2:
+        text = text.strip("`").strip()
+    ends = statement_ends(text, dialect) if len(text) <= MAX_LENGTH else None  # longer ones will be refused
+    if ends is None:
+        return text.rstrip("; \n\t"), False
+    return (text[: ends[0]].strip(), starts_like_sql(text[ends[0] + 1 :])) if ends else (text, False)
+
+
+def is_sql(text: str, dialect: str = "sqlite") -> bool:
+    """Whether a text that starts like a statement is one, rather than prose such as "Select the rows ..."."""
+    if _SURELY.match(text) or CHANGES.match(text):
+        return True
+    return READS_A_TABLE.search(text) is not None and parses(first_statement(text, dialect)[0], dialect)
+
+
+@analysis_or(False)
+def parses(text: str, dialect: str = "sqlite") -> bool:
+    """Whether the text is one query; a very long one counts as none."""
+    return len(text) <= _PARSE_LIMIT and bool(parse(text, dialect))
+
+
+def before_labels(text: str, dialect: str = "sqlite") -> str:
+    """Cut `text`, which starts with a statement, at the first labelled line after it.
+
+    A line within a text, a quoted name or a comment belongs to the statement.
+    """
+    for label in LABEL.finditer(text):
+        statement = text[: label.start()]
+        in_comment = label[0].lstrip(" \t").startswith("--") or statement.count("/*") > statement.count("*/")
+        if not in_comment and starts_like_sql(statement) and statement_ends(statement, dialect) is not None:
+            return statement.rstrip()
+    return text

@@ -11,7 +11,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from ..tools.errors import ReplyError
 from .parts import Parts, Prompt, fit
-from .templating import render_messages
+from .templating import Message, render_messages
 
 R = TypeVar("R")
 
@@ -29,40 +29,35 @@ class Task(ABC, Generic[R]):
         return self.name
 
     def parts(self) -> Parts:
-        """What the prompt shows beside the question, if it fits."""
+        """Return what the prompt shows beside the question, if it fits."""
         return Parts()
 
     def context(self, shown: Parts) -> dict[str, object]:
-        """What the template sees beside the task, if that much is shown."""
+        """Return what the template sees beside the task, if that much is shown."""
         return {}
 
     def render(self, budget: int) -> Prompt:
-        """The prompt within `budget` tokens; what matters least is left out first.
+        """Return the prompt within `budget` tokens; what matters least is left out first.
 
         Raises:
             PromptTooLarge: If even the least that the task needs does not fit.
         """
-        return fit(
-            budget,
-            self.parts(),
-            lambda shown, left_out: render_messages(
-                self.template, task=self, shown=shown, left_out=left_out, **self.context(shown)
-            ),
-        )
+
+        def messages(shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+            return render_messages(self.template, task=self, shown=shown, left_out=left_out, **self.context(shown))
+
+        return fit(budget, self.parts(), messages)
 
     @abstractmethod
     def parse(self, text: str) -> R:
-        """The reply's content.
-
-        Args:
-            text: What the model said.
+        """Return the content of what the model said.
 
         Raises:
             ReplyError: If it holds no answer in the asked form; its `hint` is for a second try.
         """
 
     def parse_cut(self, text: str) -> R:
-        """What a reply holds that was cut at the output limit, where a part of it is of use.
+        """Return what a reply holds that was cut at the output limit, where a part of it is of use.
 
         Raises:
             ReplyError: It holds nothing that is (`cut`).

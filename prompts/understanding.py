@@ -14,8 +14,7 @@ from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
 from .replies import Draft, Intent, Rephrasing
 from .reply_text import clean_reply, find_fences, find_json, text_field
-from .sql_reply import find_sql, may_hold_sql
-from .statement_text import LABEL, LABELS, before_labels, starts_like_sql
+from .sql_reply import LABEL, LABELS, READS_A_TABLE, before_labels, find_sql, may_hold_sql, starts_like_sql
 
 ReplyForm = Literal["sql", "answer", "settle", "any"]
 """What a reply may be.
@@ -28,7 +27,6 @@ _NOTHING = re.compile(r"\W*(?:none|no|n/?a|nothing|empty|not applicable|not need
 _CHOICE = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+(\S[^\n]*)$", re.MULTILINE)
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*(%?)")
 _WORDS = {"high": 0.9, "certain": 0.95, "sure": 0.9, "medium": 0.6, "moderate": 0.6, "low": 0.3, "unsure": 0.3}
-_READS_A_TABLE = re.compile(r"\bfrom\b", re.IGNORECASE)
 _JSON_KEYS = frozenset({"sql", "query", "intent", "ask_back", "cannot_answer", "small_talk"})
 _MOST_CHOICES = 6
 
@@ -46,38 +44,38 @@ class Lines:
 
 
 def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyForm = "any") -> Draft:
-    """The draft that a reply gives, with how it understood the question.
+    """Return the draft that a reply gives, with how it understood the question.
 
     A query wins over lines that decline, unless it reads no table: models that were offered a line like to fill it in.
 
-    Args:
-        text: The reply.
-        question: As asked: what is declined or asked back about.
-        dialect: Of the SQL that was asked for, by sqlglot's name.
-        form: What the reply may be. What it must not be counts as no answer, with a hint for a second try.
-
     Raises:
-        ReplyError: It holds neither a query nor a line that may stand for one.
+        ReplyError: It holds neither a query nor a line that may stand for one; its hint is for a second try.
     """
     if form == "sql":
-        found = find_sql(text, dialect)
-        return Draft(found.sql, notes=found.notes)
+        return find_sql(text, dialect)
     reply = clean_reply(text)
-    record = _record(reply)
+    record = find_json(reply)
+    if record is not None and not _JSON_KEYS & {key.casefold() for key in record}:
+        record = None  # a value within a query
     said = from_lines(reply, dialect) if record is None else from_json(record)
     declines = said.intent != "answerable"
+    may_decline = form == "any" or (form == "settle" and said.intent != "ambiguous")
+    draft = None
     try:
         # Readings on offer may hold pieces of SQL: beside a line that declines only a block counts as the answer.
-        found = find_sql(_blocks(reply) if declines and record is None else reply, dialect)
+        blocks = "\n\n".join(f"```{fence.language}\n{fence.content}\n```" for fence in find_fences(reply)) or "-"
+        draft = find_sql(blocks if declines and record is None else reply, dialect)
     except ReplyError as error:
         if not declines:
             raise ReplyError(str(error), error.kind, _hint(form, dialect)) from None
-        return _declined(said, question, form, dialect)
-    if declines and not _READS_A_TABLE.search(found.sql) and _may(said.intent, form):
-        return _declined(said, question, form, dialect)
-    understood = Rephrasing(said.question, said.question) if said.question else None
-    doubt = "" if _NOTHING.fullmatch(said.why) else said.why
-    return Draft(found.sql, notes=found.notes, sure=said.sure, doubt=doubt, understood=understood)
+    if draft is not None and not (declines and may_decline and not READS_A_TABLE.search(draft.sql)):
+        understood = Rephrasing(said.question, said.question) if said.question else None
+        doubt = "" if _NOTHING.fullmatch(said.why) else said.why
+        return replace(draft, sure=said.sure, doubt=doubt, understood=understood)
+    if not may_decline:
+        kind = {"ambiguous": "asks back", "unanswerable": "declines"}.get(said.intent, "answers nothing")
+        raise ReplyError(f"the model {kind}: {said.words}"[:200], "malformed", _hint(form, dialect))
+    return Draft("", understood=Rephrasing(question, "", said.intent, said.words, said.choices))
 
 
 def _hint(form: ReplyForm, dialect: str) -> str:
@@ -90,23 +88,8 @@ def _hint(form: ReplyForm, dialect: str) -> str:
     return f"{query}, or with a line that starts with {lines}. Do not ask back: take the likeliest reading."
 
 
-def _may(intent: Intent, form: ReplyForm) -> bool:
-    return form == "any" or (form == "settle" and intent != "ambiguous")
-
-
-def _declined(said: Lines, question: str, form: ReplyForm, dialect: str) -> Draft:
-    if not _may(said.intent, form):
-        kind = {"ambiguous": "asks back", "unanswerable": "declines"}.get(said.intent, "answers nothing")
-        raise ReplyError(f"the model {kind}: {said.words}"[:200], "malformed", _hint(form, dialect))
-    return Draft("", understood=Rephrasing(question, "", said.intent, said.words, said.choices))
-
-
-def _blocks(reply: str) -> str:
-    return "\n\n".join(f"```{fence.language}\n{fence.content}\n```" for fence in find_fences(reply)) or "-"
-
-
 def _outside(reply: str, dialect: str) -> str:
-    """The reply without the SQL of its blocks; a block that is lines with SQL among them is read as those lines."""
+    # A block that is lines with SQL among them is read as those lines.
     for fence in find_fences(reply):
         lines = ""
         if may_hold_sql(fence) and LABEL.search(fence.content):
@@ -121,7 +104,8 @@ def from_lines(reply: str, dialect: str = "sqlite") -> Lines:
     said, text = Lines(), _outside(reply, dialect)
     labels = list(LABEL.finditer(text))
     for label, following in zip(labels, [*labels[1:], None], strict=False):
-        name, words = _name(label), label["text"].strip(' \t*_"“”`')
+        name = next(name for name in LABELS if label[name] is not None)
+        words = label["text"].strip(' \t*_"“”`')
         rest = text[label.end() : following.start() if following else len(text)]
         if name == "sure":
             sure, why = _sureness(words)
@@ -134,16 +118,6 @@ def from_lines(reply: str, dialect: str = "sqlite") -> Lines:
                 choices = tuple(_CHOICE.findall(rest))[:_MOST_CHOICES] if name == "ambiguous" else ()
                 said = replace(said, intent=cast("Intent", name), words=words, choices=_stripped(choices))
     return said
-
-
-def _name(label: re.Match[str]) -> str:
-    return next(name for name in LABELS if label[name] is not None)
-
-
-def _record(reply: str) -> dict[str, object] | None:
-    """The reply's JSON object, if it is an answer and not a value within a query."""
-    record = find_json(reply)
-    return record if record is not None and _JSON_KEYS & {key.casefold() for key in record} else None
 
 
 def from_json(record: dict[str, object]) -> Lines:

@@ -28,12 +28,7 @@ ColumnName = tuple[str, str]
 
 @dataclass(frozen=True)
 class Annotations:
-    """Descriptions by name; an empty one says that none could be had.
-
-    Attributes:
-        tables: By table.
-        columns: By table and column.
-    """
+    """Descriptions by name; an empty one says that none could be had."""
 
     tables: Mapping[str, str] = field(default_factory=dict[str, str])
     columns: Mapping[ColumnName, str] = field(default_factory=dict[ColumnName, str])

@@ -53,11 +53,7 @@ def mask(text: str, kinds: Collection[MaskKind]) -> str:
 
 @dataclass
 class Placeholders:
-    """Masks with a number for each text, so that what a model says of one can be turned back into it.
-
-    Attributes:
-        kinds: What is masked.
-    """
+    """Masks with a number for each text, so that what a model says of one can be turned back into it."""
 
     kinds: Collection[MaskKind]
     _by_text: dict[str, str] = field(default_factory=dict[str, str])

@@ -72,20 +72,12 @@ _LEFT_OUT = frozenset(("and", "of", "the"))
 
 @dataclass(frozen=True)
 class Word:
-    """One word of a text.
+    """One word of a text."""
 
-    Attributes:
-        text: As written.
-        start: Character offset.
-        end: Offset just past it.
-        folded: Lower case, without accents.
-        stem: The folded word's stem.
-    """
-
-    text: str
-    start: int
-    end: int
-    folded: str
+    text: str  # as written
+    start: int  # character offset
+    end: int  # offset just past it
+    folded: str  # lower case, without accents
     stem: str
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from ...prompts.statement_text import starts_like_sql
+from ...prompts.sql_reply import starts_like_sql
 from ...tools.database import Estimate
 from ..advice import advise
 from .phrasing import shown

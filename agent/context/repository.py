@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeVar
 
-from ...prompts.rephrase import RephraseTask
-from ...prompts.simplify import SimplifyTask
+from ...prompts.rephrase import RephraseTask, SimplifyTask
 from ...prompts.task import Task
 from ...tools.database import Schema
 from ...tools.errors import ReplyError

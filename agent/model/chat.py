@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 from ...prompts.parts import Prompt
+from ...prompts.rephrase import SimplifyTask
 from ...prompts.reply_text import REPLY_LIMIT
-from ...prompts.simplify import SimplifyTask
 from ...prompts.task import Task
 from ...prompts.templating import Message, PromptTooLarge, estimate_tokens
 from ...tools.database.egress import MaskKind

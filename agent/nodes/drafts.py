@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from langgraph.types import Overwrite
 
-from ...prompts.merge import MergeTask, Proposal
+from ...prompts.revise import MergeTask, Proposal
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..context.inputs import generate_task
 from ..effects import Body, ask

@@ -12,9 +12,8 @@ from typing import Any, cast
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.types import Overwrite
 
-from ...prompts.rephrase import RephraseTask
+from ...prompts.rephrase import RephraseTask, SimplifyTask
 from ...prompts.replies import Rephrasing
-from ...prompts.simplify import SimplifyTask
 from ...tools.charts import wished
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError

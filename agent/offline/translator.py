@@ -13,10 +13,9 @@ from typing import TypeVar, cast
 
 from ...prompts.explain import ExplainTask
 from ...prompts.generate import GenerateTask
-from ...prompts.rephrase import RephraseTask
+from ...prompts.rephrase import RephraseTask, SimplifyTask
 from ...prompts.replies import Draft, Explanation, Rephrasing
 from ...prompts.revise import ReviseTask
-from ...prompts.simplify import SimplifyTask
 from ...prompts.task import Task
 from ...tools.database import Database
 from ...tools.database.schema import Schema

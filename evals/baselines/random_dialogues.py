@@ -9,7 +9,7 @@ from contextlib import suppress
 from ...agent.effects import Tally, arun, ask
 from ...agent.model.budget import left_of
 from ...agent.model.chat import PromptedTranslator, TranslatorOptions
-from ...prompts.dialogues import Dialogue, DialoguesTask
+from ...prompts.generate import Dialogue, DialoguesTask
 from ...tools.database import Database, render_schema
 from ...tools.errors import DatabaseUnavailable
 from ...tools.linking import PastTurn

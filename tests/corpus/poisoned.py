@@ -21,15 +21,12 @@ from pathlib import Path
 from typing import Any, get_args
 
 from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
-from tableturn.prompts.dialogues import Dialogue, DialoguesTask
 from tableturn.prompts.explain import ExplainTask
-from tableturn.prompts.generate import GenerateTask, PromptStyle
-from tableturn.prompts.merge import MergeTask, Proposal
+from tableturn.prompts.generate import Dialogue, DialoguesTask, GenerateTask, PromptStyle
 from tableturn.prompts.reason import ReasonTask, SQLFromCodeTask
-from tableturn.prompts.rephrase import RephraseTask
+from tableturn.prompts.rephrase import RephraseTask, SimplifyTask
 from tableturn.prompts.replies import Rephrasing
-from tableturn.prompts.revise import ReviseTask
-from tableturn.prompts.simplify import SimplifyTask
+from tableturn.prompts.revise import MergeTask, Proposal, ReviseTask
 from tableturn.prompts.task import Task
 from tableturn.tools.database.rendering.render import SchemaStyle
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema

@@ -12,10 +12,9 @@ from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.generate import PromptStyle
 from tableturn.prompts.reason import ReasonTask
-from tableturn.prompts.rephrase import RephraseTask
+from tableturn.prompts.rephrase import RephraseTask, SimplifyTask
 from tableturn.prompts.replies import CodeDraft, Explanation, Rephrasing
 from tableturn.prompts.reply_text import find_json
-from tableturn.prompts.simplify import SimplifyTask
 from tableturn.tools.errors import ReplyError
 from tableturn.tools.examples.seeds import seed_programs
 

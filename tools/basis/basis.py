@@ -76,17 +76,9 @@ class Basis:
 def basis_of(
     sql: str, schema: Schema, question: str, mentions: Sequence[ValueMatch] = (), *, origin: Origin = "generated"
 ) -> Basis:
-    """Return what a query says of itself; what only its result and the data can say is added by whoever has them.
+    """Return what a query that ran says of itself; what only its result and the data can say is added by others.
 
-    Args:
-        sql: A query that ran, in the schema's dialect.
-        schema: Everything that whoever asked may read, as far as it may leave.
-        question: In the person's words, with what was said beside it.
-        mentions: Database values that the question mentions.
-        origin: Where the query comes from.
-
-    Raises:
-        SQLParseError: It cannot be read.
+    The schema is everything that whoever asked may read, as far as it may leave; the question has what was said beside.
     """
     query = Query.of(sql, schema.dialect, schema)
     grain, duplicates = grain_of(query)

@@ -160,17 +160,11 @@ def _bound(part: exp.Expr, column: _Column) -> Bound:
 
 @dataclass(frozen=True)
 class Bound:
-    """The days that a condition lets through.
-
-    Attributes:
-        first: The first; empty where it does not say.
-        last: The last, with `MIDNIGHT` behind it where the rest of that day is out; empty where it does not say.
-        whole: Whether that is all that the condition says.
-    """
+    """The days that a condition lets through."""
 
     first: str = ""
-    last: str = ""
-    whole: bool = False
+    last: str = ""  # the last, with `MIDNIGHT` behind it where the rest of that day is out; empty where it does not say
+    whole: bool = False  # whether that is all that the condition says
 
 
 NOTHING = Bound()
@@ -178,15 +172,10 @@ NOTHING = Bound()
 
 @dataclass(frozen=True)
 class Times:
-    """How a column holds dates.
+    """How a column holds dates."""
 
-    Attributes:
-        text: As texts, which compare by their letters.
-        timed: With a time of day, after this letter; empty for days alone.
-    """
-
-    text: bool
-    timed: str = ""
+    text: bool  # as texts, which compare by their letters
+    timed: str = ""  # with a time of day, after this letter; empty for days alone
 
 
 def times_of(column: ColumnSchema, *, is_sqlite: bool) -> Times | None:
@@ -276,12 +265,8 @@ def _of_moments(operator: Operator, day: str, clock: str, times: Times) -> Bound
 class Newest:
     """Newest dates of one database's columns, each looked up once for as long as the data is the same.
 
-    May be used from several threads.
-
-    Args:
-        execute: Runs a query as far as its result may leave.
-        state: A key that changes whenever the data may have.
-        dialect: Of the database.
+    May be used from several threads. `execute` runs a query as far as its result may leave; `state` gives a key that
+    changes whenever the data may have.
     """
 
     def __init__(self, execute: Callable[[str, Limits], Table], state: Callable[[], str], dialect: str) -> None:

@@ -55,13 +55,8 @@ def filters_of(
 ) -> tuple[Filter, ...]:
     """Return what a query's conditions say, those that only join left out, each once.
 
-    Conditions of sub-queries in conditions are left out, because they are part of them.
-
-    Args:
-        query: The query.
-        question: In the person's words.
-        mentions: Database values that the question mentions.
-        ranged: Conditions that the range of the answer's date says wholly.
+    Conditions of sub-queries in conditions are left out, because they are part of them. `ranged` are those that the
+    range of the answer's date says wholly.
     """
     words_of, found = _QuestionWords(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
     for scope in query.scopes:

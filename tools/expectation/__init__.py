@@ -53,17 +53,11 @@ _ODD = (exp.Case, exp.Cast, exp.Window, exp.Coalesce, exp.Substring)
 
 @dataclass(frozen=True)
 class Model:
-    """The regression of one trait.
-
-    Attributes:
-        values: The values that training met.
-        weights: Of shape (values, words).
-        bias: Of shape (values,).
-    """
+    """The regression of one trait."""
 
     values: tuple[str, ...]
-    weights: npt.NDArray[np.float64]
-    bias: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64]  # of shape (values, words)
+    bias: npt.NDArray[np.float64]  # of shape (values,)
 
     def __call__(self, words: npt.NDArray[np.intp]) -> dict[str, float]:
         """The probability of each value."""
@@ -89,13 +83,7 @@ class Expectation:
 
 @lru_cache(maxsize=256)
 def expect(question: str, before: str | None = None, dialect: str = "sqlite") -> Expectation:
-    """What forms of query a question leads to expect.
-
-    Args:
-        question: Self-contained, or as asked after `before`.
-        before: The query of the turn before; None at a conversation's start.
-        dialect: That query's, by sqlglot's name.
-    """
+    """Return what forms of query a question leads to expect, self-contained or as asked after another query."""
     vocabulary, models = _models()
     known = grams(question) | followed(before, dialect)
     words = np.array(sorted(vocabulary[gram] for gram in known if gram in vocabulary), dtype=np.intp)
@@ -119,12 +107,9 @@ def _models() -> tuple[Mapping[str, int], Mapping[str, Model]]:
 
 @analysis_or(None)
 def items_fit(sql: str, schema: Schema, items: Iterable[LinkedItem]) -> float | None:
-    """The log-probability of using just the items that the query uses, in nats; None where it cannot be told.
+    """Return the log-probability of using just the items that a query uses, in nats; None if it cannot be told.
 
-    Args:
-        sql: The query.
-        schema: The database's schema.
-        items: The linker's probabilities; what is not among them is taken as improbable.
+    The items are the linker's, with their probabilities; what is not among them is taken as improbable.
     """
     expected = {(table, column): p for table, column, p in items}
     if not expected:

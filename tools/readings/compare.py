@@ -26,21 +26,13 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What another reading gives.
-
-    Attributes:
-        matter: In what it differs.
-        words: How it reads the question: `without returned orders`.
-        assumed: How the query reads it.
-        sql: Its query.
-        says: What it gives, in a few words; empty where it is the same.
-    """
+    """What another reading gives."""
 
     matter: Matter
-    words: str
-    assumed: str
+    words: str  # how it reads the question: `without returned orders`
+    assumed: str  # how the query reads it
     sql: str
-    says: str = ""
+    says: str = ""  # what it gives, in a few words; empty where it is the same
 
     @property
     def same(self) -> bool:

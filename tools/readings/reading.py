@@ -36,36 +36,22 @@ Matter = Literal["left_out", "net", "date", "like", "count", "missing", "zeros",
 
 @dataclass(frozen=True)
 class Rival:
-    """Another reading of a question.
-
-    Attributes:
-        matter: In what it differs.
-        words: How it reads the question: `without returned orders`.
-        assumed: How the query reads it: `returned orders are in`.
-        sql: Its query.
-        outputs: Columns of its result that answer the question; further ones say where ties are.
-        limit: For ties and groups without any, the rows that the query lets through; 0 for all.
-    """
+    """Another reading of a question."""
 
     matter: Matter
-    words: str
-    assumed: str
+    words: str  # how it reads the question: `without returned orders`
+    assumed: str  # how the query reads it: `returned orders are in`
     sql: str
-    outputs: int = 0
-    limit: int = 0
+    outputs: int = 0  # columns of its result that answer the question; further ones say where ties are
+    limit: int = 0  # for ties and groups without any, the rows that the query lets through; 0 for all
 
 
 @dataclass(frozen=True)
 class QuestionContext:
-    """What settles a reading: the question, and what was said or noted beside it.
+    """What settles a reading: the question, and what was said or noted beside it."""
 
-    Attributes:
-        question: As asked.
-        beside: What was said before, notes, and definitions that the question needs.
-    """
-
-    question: str
-    beside: str = ""
+    question: str  # as asked
+    beside: str = ""  # what was said before, notes, and definitions that the question needs
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -101,12 +87,7 @@ class QuestionContext:
 
 
 class Reading:
-    """A query, the question that it reads in one way, and what can be looked up.
-
-    Attributes:
-        query: The query.
-        context: What settles a matter.
-    """
+    """A query, the question that it reads in one way, and what can be looked up."""
 
     def __init__(self, query: Query, context: QuestionContext, look: Look | None = None) -> None:
         self.query = query

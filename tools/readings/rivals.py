@@ -88,14 +88,9 @@ _DERIVATIONS: tuple[Derivation, ...] = (exclusions, net, dates, likes, counts, m
 def rivals(
     sql: str, schema: Schema, context: QuestionContext, most: int = MOST, look: Look | None = None
 ) -> tuple[Rival, ...]:
-    """The queries that differ from one in a matter that nothing settles; none where it cannot be read.
+    """Return the queries that differ from one that ran in a matter that nothing settles; none if it cannot be read.
 
-    Args:
-        sql: A query in the schema's dialect that ran.
-        schema: Everything that whoever asked may read.
-        context: What settles a matter.
-        most: How many at most.
-        look: Looks up the values of a column where the schema did not count them.
+    `look` looks up the values of a column if the schema did not count them.
     """
     if len(sql) > _LONGEST:
         return ()

@@ -1,6 +1,7 @@
 """SQL understood: parsed, made regular, compared, counted, checked, explained and translated.
 
-Every function is pure, and reads the dialect that the schema names; one that takes no schema has a parameter for it.
+Every function is pure, and reads the dialect that the schema names; one that takes no schema has a parameter for it,
+by sqlglot's name. What cannot be parsed as one query raises `SQLParseError`, unless something is said of it.
 
 >>> from tableturn.tools.sql import check, explain, regularize
 >>> regularize('select T1.Name from customer as T1 where T1.Country == "France";', schema)

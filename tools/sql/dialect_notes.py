@@ -58,14 +58,9 @@ _SPARK = (
 
 
 def dialect_notes(dialect: str, version: str = "") -> tuple[str, ...]:
-    """What to mind when writing SQL for an engine: quoting and case, dates, division, functions of text, ties.
+    """Return what to mind when writing SQL for an engine: quoting and case, dates, division, functions of text, ties.
 
-    Args:
-        dialect: By sqlglot's name.
-        version: The engine's own, which tells MariaDB from MySQL; may be empty.
-
-    Returns:
-        A few short lines for a prompt; none for SQLite, and for engines of which nothing is written down.
+    None for SQLite, and for engines of which nothing is written down. The engine's version tells MariaDB from MySQL.
     """
     if dialect == "mysql":
         return _MYSQL + (_MARIADB_ONLY if "mariadb" in version.lower() else _MYSQL_ONLY)

@@ -38,33 +38,19 @@ KEYWORDS = listed_words(
 
 @dataclass(frozen=True)
 class Rules:
-    """How one dialect reads a query.
+    """How one dialect reads a query."""
 
-    Attributes:
-        name: By sqlglot's name.
-        engine: What its engines are called.
-        naming: How it compares and quotes names.
-        grammar: sqlglot's tokenizer, parser and generator.
-        words_as_text: Whether a double-quoted word that names no column is a text.
-        expressions_as_names: Whether a result column without a name is named by its expression's text.
-        hidden: Folded names of columns that every table has, but no schema lists.
-        aliases: Clauses in which a result column's alias may be used.
-        system: How names of tables begin that every database has.
-        loose_groups: Whether columns may stand beside aggregates without being grouped by.
-        loose_types: Whether text may be compared with numbers, and added up.
-    """
-
-    name: str
-    engine: str
-    naming: Naming
-    grammar: Dialect
-    words_as_text: bool = False
-    expressions_as_names: bool = True
-    hidden: frozenset[str] = frozenset()
-    aliases: frozenset[Clause] = _EVERYWHERE
-    system: tuple[str, ...] = ()
-    loose_groups: bool = False
-    loose_types: bool = False
+    name: str  # by sqlglot's name
+    engine: str  # what its engines are called
+    naming: Naming  # how it compares and quotes names
+    grammar: Dialect  # sqlglot's tokenizer, parser and generator
+    words_as_text: bool = False  # whether a double-quoted word that names no column is a text
+    expressions_as_names: bool = True  # whether a result column without a name is named by its expression's text
+    hidden: frozenset[str] = frozenset()  # folded names of columns that every table has, but no schema lists
+    aliases: frozenset[Clause] = _EVERYWHERE  # clauses in which a result column's alias may be used
+    system: tuple[str, ...] = ()  # how names of tables begin that every database has
+    loose_groups: bool = False  # whether columns may stand beside aggregates without being grouped by
+    loose_types: bool = False  # whether text may be compared with numbers, and added up
 
     def key(self, identifier: exp.Expr | None) -> str:
         """Return what a written name is compared by; empty for none."""
@@ -128,12 +114,7 @@ def squeeze(text: str) -> str:
 
 
 def quote_name(key: str, rules: Naming) -> str:
-    """A name as regular SQL writes it: in quotes only where it needs them, keywords of SQLite always.
-
-    Args:
-        key: As `Naming.key` gives it.
-        rules: Of the dialect.
-    """
+    """Write a name's key as regular SQL does: in quotes only where it needs them, keywords of SQLite always."""
     if key.lower() in KEYWORDS or not rules.is_plain(key):
         return rules.quoted(key)
     return key.lower() if rules.case == "upper" else key

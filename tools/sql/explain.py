@@ -78,15 +78,7 @@ _PLAIN = frozenset({"expressions", "from_", "joins", "where"})
 
 @analysis
 def explain(sql: str, schema: Schema) -> str:
-    """Return what a query means, in one or a few English sentences.
-
-    Args:
-        sql: One query in the schema's dialect.
-        schema: The database's schema.
-
-    Raises:
-        SQLParseError: It cannot be parsed as one query.
-    """
+    """Return what a query means, in one or a few English sentences."""
     query = Query.of(sql, schema.dialect, schema)
     words = Explainer(query).say_query(query.tree)
     return f"{words[:1].upper()}{words[1:]}."
@@ -496,25 +488,14 @@ class Explainer:
 
 @dataclass(frozen=True)
 class Heading:
-    """What a result column is called.
+    """What a result column is called."""
 
-    Attributes:
-        words: For people: its own name where it has one.
-        counted: What it counts, as a noun for many (`customers`); empty where it counts nothing that has a name.
-    """
-
-    words: str
-    counted: str = ""
+    words: str  # for people: its own name where it has one
+    counted: str = ""  # what it counts, as a noun for many (`customers`); empty where it counts nothing that has a name
 
 
 def headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading, ...]:
-    """A heading for each column of a query's result.
-
-    Args:
-        sql: One query in the schema's dialect; of what cannot be parsed, the columns keep their names.
-        columns: As the database names them.
-        schema: The database's schema.
-    """
+    """Return a heading for each column of a result; of what cannot be parsed, the columns keep their names."""
     return _headings(sql, columns, schema) or tuple(map(Heading, columns))
 
 

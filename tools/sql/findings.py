@@ -15,24 +15,16 @@ Severity = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One remark about a query.
-
-    Attributes:
-        kind: What it is about.
-        severity: `error`: it won't run, or a condition can never hold; `warning`: likely not what was meant; `info`:
-            worth a look.
-        message: One sentence.
-        place: The part of the query that it is about; empty for the whole.
-        suggestion: What to write instead; empty if there is none.
-        proof: Whether it is evidence enough to have the query written again. An error always is. Every other finding is
-            a doubt, for which no good query should have to be written again.
-    """
+    """One remark about a query."""
 
     kind: FindingKind
+    # `error`: it won't run, or a condition can never hold; `warning`: likely not what was meant; `info`: worth a look.
     severity: Severity
     message: str
-    place: str = ""
-    suggestion: str = ""
+    place: str = ""  # the part of the query that it is about; empty for the whole
+    suggestion: str = ""  # what to write instead; empty if there is none
+    # Whether it is evidence enough to have the query written again. An error always is. Every other finding is a doubt,
+    # for which no good query should have to be written again.
     proof: bool = False
 
     def __post_init__(self) -> None:

@@ -26,26 +26,18 @@ class Contents(ColumnValues, Protocol):
 
 @dataclass(frozen=True)
 class SearchedLiteral:
-    """One text or number that a column is compared with.
+    """One text or number that a column is compared with."""
 
-    Attributes:
-        table: As the schema spells it.
-        column: Likewise.
-        text: Casefolded and without wildcards at its ends, as in `Constants`; a number as it is written.
-        held: Whether a row has it.
-        sought: Whether rows with it are wanted: not by `!=`, nor beside another of a list that a row has, nor if empty.
-        near: The only value of the column that is like a text which no row has; empty if there is none, or several.
-        written: A text as the query spells it, without wildcards at its ends; empty for a number.
-        needed: Whether the query gives nothing if no row has it; told only where there is one that is like it.
-    """
-
-    table: str
+    table: str  # as the schema spells it
     column: str
-    text: str
-    held: bool
+    text: str  # casefolded and without wildcards at its ends, as in `Constants`; a number as it is written
+    held: bool  # whether a row has it
+    # Whether rows with it are wanted: not by `!=`, nor beside another of a list that a row has, nor if empty.
     sought: bool = True
+    # The only value of the column that is like a text which no row has; empty if there is none, or several.
     near: str = ""
-    written: str = ""
+    written: str = ""  # a text as the query spells it, without wildcards at its ends; empty for a number
+    # Whether the query gives nothing if no row has it; told only where there is one that is like it.
     needed: bool = True
 
     @property

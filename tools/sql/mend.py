@@ -18,15 +18,10 @@ from .scope import Resolution, Source
 
 @dataclass(frozen=True)
 class Mended:
-    """A query with its names put right.
-
-    Attributes:
-        sql: It.
-        names: The names as written and as the schema has them.
-    """
+    """A query with its names put right."""
 
     sql: str
-    names: Mapping[str, str]
+    names: Mapping[str, str]  # as written, and as the schema has them
 
 
 @dataclass(frozen=True)
@@ -40,15 +35,9 @@ class _Place:
 
 @analysis_or(None)
 def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | None:
-    """Replaces each table and column that is not there by the one whose name is nearest.
+    """Replace each table and column that is not there by the one whose name is nearest, but by none to avoid.
 
-    Args:
-        sql: A query that the database refuses.
-        part: The tables in play; no other is put into a query.
-        avoid: Tables of it that are never put there either.
-
-    Returns:
-        The query; None where a name has no nearest one, or more than one, or nothing is misspelt.
+    None if a name has no nearest one, or more than one, or nothing is misspelt.
     """
     query = Query.of(sql, part.dialect, part)
     paths = {table.name: table.path for table in part.tables if table.name not in avoid}

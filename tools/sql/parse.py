@@ -73,34 +73,25 @@ def analysis_or(otherwise: D) -> Callable[[Callable[P, T]], Callable[P, T | D]]:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A query as text, tokens and tree.
+    """A query as text, tokens and tree."""
 
-    Attributes:
-        sql: The text that was parsed, with split operators joined.
-        tokens: sqlglot's tokens; `start` and `end` are offsets into `sql`, both inclusive.
-        tree: A query (`SELECT`, compound, `VALUES`), with `start` and `end` in each identifier's `meta`.
-        rules: Of the dialect that it was read in.
-    """
-
-    sql: str
-    tokens: Sequence[Token]
-    tree: exp.Expr
+    sql: str  # the text that was parsed, with split operators joined
+    tokens: Sequence[Token]  # sqlglot's tokens; `start` and `end` are offsets into `sql`, both inclusive
+    tree: exp.Expr  # a query (`SELECT`, compound, `VALUES`), with `start` and `end` in each identifier's `meta`
     rules: Rules
 
 
 def join_split_operators(sql: str) -> str:
-    """`> =` becomes `>=`, `! =` becomes `!=`, and so on, outside strings, names and comments."""
+    """Write `> =` as `>=`, `! =` as `!=`, and so on, outside strings, names and comments."""
     if not _MAYBE_SPLIT.search(sql):
         return sql
     return _SPLIT_OPERATOR.sub(lambda m: "".join(m["split"].split()) if m["split"] else m[0], sql)
 
 
 def parse(sql: str, dialect: str = "sqlite") -> Parsed:
-    """Reads one query. What comes back may be shared with other callers: it is to be read, not changed.
+    """Read one query. What comes back may be shared with other callers: it is to be read, not changed.
 
-    Args:
-        sql: One query; semicolons at either end are forgiven, and split operators in SQLite's dialect.
-        dialect: By sqlglot's name; one that it does not know is read as standard SQL.
+    Semicolons at either end are forgiven, and split operators in SQLite's dialect.
 
     Raises:
         SQLParseError: It is empty, too long, not SQL, more than one statement, or not a query.
@@ -147,11 +138,7 @@ _remembered, _long_remembered = lru_cache(512)(_read), lru_cache(8)(_read)
 
 
 def parse_select(sql: str, dialect: str = "sqlite") -> exp.Expr:
-    """The syntax tree of one query, the caller's own to change.
-
-    Raises:
-        SQLParseError: See `parse`.
-    """
+    """Return the syntax tree of one query, the caller's own to change."""
     return parse(sql, dialect).tree.copy()
 
 

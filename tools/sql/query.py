@@ -36,20 +36,11 @@ _VALUES = frozenset({"expression", "expressions", "low", "high"})
 
 @dataclass(frozen=True)
 class TableColumn:
-    """An expression that is a column of a table, and nothing else.
-
-    Attributes:
-        node: The expression.
-        clause: The clause in which it stands.
-        scope: The SELECT that reads the table; an enclosing one for a correlated reference.
-        source: The source that it belongs to.
-        table: The source's table.
-        schema: The column.
-    """
+    """An expression that is a column of a table, and nothing else."""
 
     node: exp.Column
     clause: Clause
-    scope: Scope
+    scope: Scope  # the SELECT that reads the table; an enclosing one for a correlated reference
     source: Source
     table: TableSchema
     schema: ColumnSchema
@@ -77,19 +68,13 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class Condition:
-    """A part of a condition that AND connects with the others.
-
-    Attributes:
-        node: Its expression.
-        scope: The SELECT that it belongs to.
-        clause: Its clause; `counted` if an aggregate counts only rows that fulfil it.
-        source: The source that its ON brought in.
-    """
+    """A part of a condition that AND connects with the others."""
 
     node: exp.Expr
     scope: Scope
+    # Its clause; `counted` if an aggregate counts only rows that fulfil it.
     clause: Literal["where", "on", "qualify", "having", "counted"]
-    source: Source | None = None
+    source: Source | None = None  # the source that its ON brought in
 
     @property
     def is_conjunct(self) -> bool:
@@ -100,28 +85,19 @@ class Condition:
 
 @dataclass(frozen=True)
 class UsedItems:
-    """Tables and columns of the schema that a query names.
+    """Tables and columns of the schema that a query names."""
 
-    Attributes:
-        tables: Names as the schema spells them.
-        columns: `(table, column)`; the column is `*` for `SELECT *` and `table.*` (not for `count(*)`).
-    """
-
-    tables: frozenset[str]
+    tables: frozenset[str]  # names as the schema spells them
+    # `(table, column)`; the column is `*` for `SELECT *` and `table.*` (not for `count(*)`).
     columns: frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Constants:
-    """The constants of a query.
+    """The constants of a query."""
 
-    Attributes:
-        texts: Casefolded, without wildcards at their ends.
-        numbers: As they are written.
-    """
-
-    texts: frozenset[str] = frozenset()
-    numbers: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()  # casefolded, without wildcards at their ends
+    numbers: frozenset[str] = frozenset()  # as they are written
 
     def looks_for(self, text: str) -> bool:
         """Whether a text is among the texts, or part of one, or one of them part of it, or the same number."""
@@ -131,11 +107,7 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Query(Parsed):
-    """A statement that was read; it may be shared, so its tree must not be changed: `edit` gives a copy to change.
-
-    Attributes:
-        schema: The schema that its names are resolved against.
-    """
+    """A statement that was read; it may be shared, so its tree must not be changed: `edit` gives a copy to change."""
 
     schema: Schema
     # With the node, so that no other one gets its number.
@@ -143,16 +115,7 @@ class Query(Parsed):
 
     @staticmethod
     def of(sql: str, dialect: str, schema: Schema | None = None) -> Query:
-        """Return the reading of a statement, the same one if it was read before.
-
-        Args:
-            sql: One query.
-            dialect: By sqlglot's name.
-            schema: What its names are resolved against, of the same dialect; None if only its form matters.
-
-        Raises:
-            SQLParseError: It cannot be parsed as one query.
-        """
+        """Return the reading of a statement, the same one if it was read before; by its form alone without a schema."""
         read = _remembered if len(sql) <= REMEMBERED_LENGTH else _long_remembered
         return read(sql, dialect, None if schema is None else _SchemaKey(schema))
 
@@ -539,15 +502,7 @@ def _is_single(source: Source, bound: set[SourceColumn]) -> bool:
 
 @analysis
 def used_items(sql: str, schema: Schema) -> UsedItems:
-    """Return the tables and columns of a schema that a query uses, sub-queries included.
-
-    Args:
-        sql: One query in the schema's dialect.
-        schema: The database's schema; names that it lacks are passed over.
-
-    Raises:
-        SQLParseError: It cannot be parsed as one query.
-    """
+    """Return the tables and columns of a schema that a query uses, sub-queries included."""
     return Query.of(sql, schema.dialect, schema).used
 
 

@@ -24,16 +24,11 @@ _OTHER_READING = re.compile(r"/\*M?!|/\*\+|\bU&|\bTABLE\b|\bCOLUMNS\b", re.IGNOR
 
 @analysis_or(None)
 def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> list[L] | None:
-    """What stands beside those of the columns that a query may read; None where that cannot be told.
+    """Return what stands beside those of the columns that a query may read; None where that cannot be told.
 
     It goes by names, not by what they resolve to: a column counts as read where its table is named, and its own name
     stands anywhere in the text, or something that stands for all columns does. A view or virtual table that is named
     is read as a whole.
-
-    Args:
-        sql: As it would be sent.
-        schema: Everything that the query can name.
-        columns: `(table, column)`, spelt as the schema does.
     """
     query = Query.of(sql, schema.dialect, schema)
     if not query.rules.is_sqlite and _OTHER_READING.search(sql):

@@ -63,15 +63,7 @@ _OPERATORS = frozenset(
 
 @analysis
 def regularize(sql: str, schema: Schema) -> str:
-    """The query in its regular form; idempotent.
-
-    Args:
-        sql: One query in the schema's dialect.
-        schema: The database's schema. Names that it lacks are left unqualified.
-
-    Raises:
-        SQLParseError: It cannot be parsed as one query.
-    """
+    """Return the query in its regular form; idempotent. Names that the schema lacks are left unqualified."""
     query = Query.of(sql, schema.dialect, schema)
     if any(reference.kind == "text_name" for reference in query.resolution.references):
         return query.sql  # a column is named by an expression's very spelling: any change might lose it
@@ -80,25 +72,19 @@ def regularize(sql: str, schema: Schema) -> str:
 
 @analysis_or(False)
 def same_sql(a: str, b: str, schema: Schema) -> bool:
-    """Whether two queries are equal once regularised; False where either cannot be parsed."""
+    """Whether two queries are equal once regularised; False if either cannot be parsed."""
     return regularize(a, schema) == regularize(b, schema)
 
 
 @dataclass
 class Edits:
-    """Changes to a query's tokens.
+    """Changes to a query's tokens."""
 
-    Attributes:
-        text: Offset of a token's first character to what is written instead.
-        dropped: Offsets of the tokens that are left out; an `AS` before a dropped alias goes with it.
-        aliases: Offsets of names that need `AS` before them.
-        mask: Written instead of every literal; None writes literals as they are.
-    """
-
-    text: dict[int, str] = field(default_factory=dict)
+    text: dict[int, str] = field(default_factory=dict)  # offset of a token's first character to what is written instead
+    # Offsets of the tokens that are left out; an `AS` before a dropped alias goes with it.
     dropped: set[int] = field(default_factory=set)
-    aliases: set[int] = field(default_factory=set)
-    mask: str | None = None
+    aliases: set[int] = field(default_factory=set)  # offsets of names that need `AS` before them
+    mask: str | None = None  # written instead of every literal; None writes literals as they are
 
 
 def rename(query: Query) -> Edits:
@@ -242,12 +228,7 @@ _BEFORE_OPERAND = _OPERATORS | {"SELECT", "DISTINCT", "WHERE", "AND", "OR", "ON"
 
 
 def write(query: Query, edits: Edits) -> str:
-    """The regular form's text.
-
-    Args:
-        query: The query.
-        edits: What its names become.
-    """
+    """Write the regular form of a query with its names changed."""
     return _space(_reorder_limit(_unwrap(_pieces(query, edits))))
 
 

@@ -34,16 +34,10 @@ _CLAUSES: dict[str, Clause] = {
 
 @dataclass
 class _Shape:
-    """What a query offers to whoever reads it.
+    """What a query offers to whoever reads it."""
 
-    Attributes:
-        outputs: Result columns' names; None if not known.
-        texts: See `Source.texts`.
-        arms: Its SELECTs from left to right.
-    """
-
-    outputs: list[str | None] | None = None
-    texts: frozenset[str] = frozenset()
+    outputs: list[str | None] | None = None  # result columns' names; None if not known
+    texts: frozenset[str] = frozenset()  # see `Source.texts`
     arms: list[Scope] = field(default_factory=list)
 
 
@@ -56,11 +50,7 @@ _Refer = Callable[..., Reference]
 
 @analysis
 def resolve(tree: exp.Expr, schema: Schema) -> Resolution:
-    """Resolves every name of a query against a schema.
-
-    Args:
-        tree: A parsed query in the schema's dialect; it is not changed.
-        schema: The database's schema, or the part that the query may use.
+    """Resolve every name of a query against a schema, or the part of it that the query may use.
 
     Raises:
         SQLParseError: It has what is not understood.

@@ -37,32 +37,21 @@ ReferenceKind = Literal[
 
 @dataclass(eq=False)
 class Source:
-    """One thing that a FROM clause reads.
+    """One thing that a FROM clause reads."""
 
-    Attributes:
-        name: The name by which columns are qualified, folded; empty for a sub-query without alias.
-        own: The table's or CTE's own name, folded; empty for a sub-query.
-        table: The schema's table; None for a CTE, sub-query, table function, or a table that the schema lacks.
-        columns: Folded name to name as declared; None where they are not known.
-        node: The expression in FROM.
-        known: False for a table name that is neither in the schema nor a CTE.
-        query: The sub-query or CTE behind it.
-        join: The join that brought it in; None for the first.
-        using: Folded names of columns merged with those of sources before it (USING, NATURAL).
-        texts: Texts, lower case and without blanks, of result columns that have no name.
-        renamed: The table's columns by the names that the alias gives them, as in `AS t (a, b)`.
-    """
-
-    name: str
-    own: str
+    name: str  # the name by which columns are qualified, folded; empty for a sub-query without alias
+    own: str  # the table's or CTE's own name, folded; empty for a sub-query
+    # The schema's table; None for a CTE, sub-query, table function, or a table that the schema lacks.
     table: TableSchema | None
-    columns: dict[str, str] | None
-    node: exp.Expr
-    known: bool = True
-    query: exp.Expr | None = None
-    join: exp.Join | None = None
+    columns: dict[str, str] | None  # folded name to name as declared; None where they are not known
+    node: exp.Expr  # the expression in FROM
+    known: bool = True  # False for a table name that is neither in the schema nor a CTE
+    query: exp.Expr | None = None  # the sub-query or CTE behind it
+    join: exp.Join | None = None  # the join that brought it in; None for the first
+    # Folded names of columns merged with those of sources before it (USING, NATURAL).
     using: frozenset[str] = frozenset()
-    texts: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()  # texts, lower case and without blanks, of result columns that have no name
+    # The table's columns by the names that the alias gives them, as in `AS t (a, b)`.
     renamed: dict[str, str] = field(default_factory=dict[str, str])
 
     def declared(self, column: str) -> str:
@@ -82,20 +71,13 @@ class Source:
 
 @dataclass(eq=False)
 class Scope:
-    """One SELECT with what it reads.
-
-    Attributes:
-        select: Its expression.
-        parent: The enclosing SELECT, where names are looked up next; None at the top.
-        sources: In FROM order.
-        aliases: Folded result aliases and their expressions.
-        outputs: Result column names, None for one that has none; None altogether if not known.
-    """
+    """One SELECT with what it reads."""
 
     select: exp.Select
-    parent: Scope | None
-    sources: list[Source] = field(default_factory=list)
-    aliases: dict[str, exp.Expr] = field(default_factory=dict)
+    parent: Scope | None  # the enclosing SELECT, where names are looked up next; None at the top
+    sources: list[Source] = field(default_factory=list)  # in FROM order
+    aliases: dict[str, exp.Expr] = field(default_factory=dict)  # folded result aliases and their expressions
+    # Result column names, None for one that has none; None altogether if not known.
     outputs: list[str | None] | None = None
 
     @property
@@ -127,36 +109,21 @@ def outwards(scope: Scope | None) -> Iterator[Scope]:
 
 @dataclass(eq=False)
 class Reference:
-    """One column expression, resolved.
-
-    Attributes:
-        node: The `Column` expression.
-        scope: The SELECT in which it stands; None in the ORDER BY of a compound.
-        clause: Where in that SELECT.
-        kind: What it is.
-        owner: The scope whose source or alias it names; an outer one for a correlated reference.
-        source: The source it belongs to.
-        column: The column's name as declared, or the name as written.
-        candidates: For `ambiguous`, the sources that hold it.
-    """
+    """One column expression, resolved."""
 
     node: exp.Column
-    scope: Scope | None
+    scope: Scope | None  # the SELECT in which it stands; None in the ORDER BY of a compound
     clause: Clause
     kind: ReferenceKind
-    owner: Scope | None = None
+    owner: Scope | None = None  # the scope whose source or alias it names; an outer one for a correlated reference
     source: Source | None = None
-    column: str = ""
-    candidates: tuple[Source, ...] = ()
+    column: str = ""  # the column's name as declared, or the name as written
+    candidates: tuple[Source, ...] = ()  # for `ambiguous`, the sources that hold it
 
 
 @dataclass
 class Resolution:
-    """All scopes and references of a query, in the order in which they were met.
-
-    Attributes:
-        rules: Rules of the dialect that the query was read in.
-    """
+    """All scopes and references of a query, in the order in which they were met."""
 
     scopes: list[Scope] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)

@@ -30,15 +30,7 @@ _COMMON = FUNCTION_WORDS | listed_words("list name number order total type year 
 
 @analysis
 def sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
-    """The query in regular spelling with every name and literal masked.
-
-    Args:
-        sql: One query.
-        dialect: By sqlglot's name.
-
-    Raises:
-        SQLParseError: It cannot be parsed as one query.
-    """
+    """Return the query in regular spelling with every name and literal masked."""
     query = Query.of(sql, dialect)
     edits = Edits(mask=MASK)
     for identifier in query.tree.find_all(exp.Identifier):
@@ -62,14 +54,10 @@ def _is_alias(identifier: exp.Identifier) -> bool:
 def question_skeleton(
     question: str, schema: Schema, values: Sequence[ValueMatch] = (), *, every_name: bool = False
 ) -> str:
-    """The question in lower case with words of the schema, values and numbers masked; neighbouring masks become one.
+    """Mask words of the schema, values and numbers in the question in lower case; neighbouring masks become one.
 
-    Args:
-        question: As asked.
-        schema: Words of its tables' and columns' names are masked, in any inflection, but for words too common to tell.
-        values: Mentions of database values, by offset.
-        every_name: Mask words of the schema that are too common to tell, too, such as `name`, but for articles and
-            the like.
+    Words of names that are too common to tell, such as `name`, are masked only with `every_name`, which leaves articles
+    and the like.
     """
     masked = _QUOTED.sub(lambda m: " \0 ", _cut(question, values))
     words = _schema_stems(_names(schema), every_name)

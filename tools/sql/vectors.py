@@ -61,18 +61,7 @@ Vector = NDArray[np.float64]
 
 @analysis
 def vectorize(sql: str, dialect: str = "sqlite") -> Vector:
-    """The query's features.
-
-    Args:
-        sql: One query.
-        dialect: By sqlglot's name.
-
-    Returns:
-        41 counts in the order of `FEATURES`; averages of both sides for a compound query.
-
-    Raises:
-        SQLParseError: It cannot be parsed as one query.
-    """
+    """Return 41 counts in the order of `FEATURES`; averages of both sides for a compound query."""
     return _query(Query.of(sql, dialect).tree)
 
 

@@ -30,14 +30,10 @@ def check(
     values: ColumnValues | None = None,
     compiles: Compiles | None = None,
 ) -> tuple[Finding, ...]:
-    """Findings about a query, errors first. Does not touch the database but for what `compiles` does.
+    """Return findings about a query, errors first, with literals checked against what columns hold if that is given.
 
-    Args:
-        sql: One query in the schema's dialect, as it would be sent to the database.
-        schema: The database's schema.
-        values: What columns hold, to check literals against; None leaves that out.
-        compiles: Asks the database whether it would accept a query (`Engine.compile_check`); None asks the dialect's
-            own compiler, where it has one that needs no database, and otherwise looks at names alone.
+    The database is asked whether it would accept the query if `compiles` (`Engine.compile_check`) is given, else the
+    dialect's own compiler, if it has one that needs no database; otherwise names alone are looked at.
     """
     compiles = compiles or compile_check(schema.dialect)
     try:

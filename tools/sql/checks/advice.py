@@ -140,25 +140,13 @@ _FOREIGN: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 
 def instead_of(function: str, dialect: str = "sqlite") -> str:
-    """What an engine has instead of another database's function; empty if nothing is known.
-
-    Args:
-        function: Its name in lower case.
-        dialect: The engine's.
-    """
+    """Say what an engine has instead of another database's function in lower case; empty if nothing is known."""
     known = _INSTEAD.get(dialect, {})
     return f"{engine_name(dialect)} has {known[function]}" if function in known else ""
 
 
 def syntax_advice(sql: str, message: str, near: str, schema: Schema) -> str:
-    """What to write where the engine cannot parse a query.
-
-    Args:
-        sql: The query.
-        message: The engine's.
-        near: The token at which it stopped; empty if it names none.
-        schema: Names that may be keywords.
-    """
+    """Say what to write where the engine cannot parse a query; `near` is the token at which it stopped, if any."""
     rules = naming(schema.dialect)
     if join_split_operators(sql) != sql:
         return "write operators such as >= and != without a blank"

@@ -23,13 +23,9 @@ _QUOTED = re.compile(r"[\"'`]([^\"'`]+)[\"'`]")
 
 
 def failure_findings(sql: str, error: QueryError, query: Query | None, schema: Schema) -> list[Finding]:
-    """Findings for a query that the database refuses, the one for its own message first.
+    """Return findings for a query that the database refuses, the one for its own message first.
 
-    Args:
-        sql: As it would be sent.
-        error: The database's refusal; its kind comes from the engine's codes, its message is shown.
-        query: The query; None if it could not be parsed.
-        schema: The database's schema.
+    The error's kind comes from the engine's codes, its message is shown; the query is None if it could not be parsed.
     """
     kind, message = error.kind, str(error)
     found = list(name_findings(query)) if query is not None else []
