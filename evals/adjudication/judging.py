@@ -20,14 +20,12 @@ from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
 from ...tools.linking import PastTurn, requested
 from ...tools.sql import regularize
-from ..closing import Closing, OneOpen
-from ..datasets import Dataset, Question, load_dataset
+from ..datasets.load import load_dataset
+from ..datasets.question import Closing, Dataset, OneOpen, Question, whole_operators
 from ..metrics import Verdict
-from ..official.execution import whole_operators
-from ..runner.record import SHOWN_ROWS
+from ..runner.record import SHOWN_ROWS, RunSpec
 from ..runner.results import read_results, write_results
 from ..runner.run import GIVE_UP_AFTER, completed
-from ..runner.spec import RunSpec
 from ..trial import read_trial
 from ..trial.run import trial_dataset
 from .ruling import (

@@ -20,12 +20,10 @@ from ...tools.json_lines import append_lines, torn_line
 from ...tools.record_files import read_lines
 from ...tools.sql import regularize
 from ...tools.terminal import warn
-from ..closing import Closing
-from ..datasets import Dataset, Question
+from ..datasets.load import parse_record
+from ..datasets.question import Closing, Dataset, Question, whole_operators
 from ..metrics import StrictJudge, Verdict
 from ..metrics.summary import percent
-from ..official.execution import whole_operators
-from ..records import parse_record
 
 VERDICTS_FILE = "verdicts.jsonl"
 """The verdict file that lies beside a run."""

@@ -94,8 +94,8 @@ def evaluate(
     from ..report.page import run_sections
     from ..runner import RunSpec, run_evaluation
     from ..runner.model import is_replay
-    from ..runner.progress import RunProgress
     from ..runner.results import RESULTS_FILE, add_records, read_results, run_results, write_results
+    from ..runner.run import RunProgress
 
     questions = load_dataset(dataset, split, data)
     fields = read_fields(settings)
@@ -274,7 +274,7 @@ def experiment(
     from ..experiments import NotRun, Setup, experiment_names, measure, read_experiment
     from ..experiments.measure import compare_figure, remarks, row_name
     from ..runner import RunSpec
-    from ..runner.progress import RunProgress
+    from ..runner.run import RunProgress
 
     if name is None:
         for known in experiment_names():

@@ -66,8 +66,8 @@ def trial(
         raise typer.BadParameter(f"a trial needs {missing}", param_hint=missing)
     from ...agent.model.record import Record, add_record, check_record_file, record_file
     from ..report.page import trial_sections
-    from ..runner.progress import RunProgress
     from ..runner.results import short_name
+    from ..runner.run import RunProgress
     from ..trial import TrialOptions, read_trial, run_trial
     from ..trial.run import FOUND
 
@@ -151,9 +151,9 @@ def fit(
     """
     from ...tools.examples import default_location, is_made
     from ..metrics.statistics import bounded
-    from ..runner.progress import RunProgress
+    from ..runner.run import RunProgress
     from ..trial import TrialOptions
-    from ..trial.trusting import fit_bound
+    from ..trial.run import fit_bound
 
     fields = read_fields(settings)
     # As at the terminal; without a store there is none to look in.

@@ -7,19 +7,39 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from ...tools.database import Database
 from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
 from ...tools.record_files import read_json, read_records
-from ..official.execution import whole_operators
-from ..records import parse_record
-from .question import Dataset, Expects, Outcome, Question
+from .question import Dataset, Expects, Outcome, Question, whole_operators
+
+R = TypeVar("R")
+
+# Building the reader of a dataclass takes a millisecond, and a journal may have thousands of lines.
+_reader = cache(TypeAdapter)
+
+
+def parse_record(kind: type[R], record: object, place: str) -> R:
+    """Return a record as a model or dataclass; of bytes, the JSON in them.
+
+    Raises:
+        SettingsError: It does not fit; one line names the place and the first wrong field.
+    """
+    reader = _reader(kind)
+    try:
+        return reader.validate_json(record) if isinstance(record, bytes) else reader.validate_python(record)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        parts = [place, ".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")]
+        raise SettingsError(" ".join(": ".join(filter(None, parts)).split())) from error
+
 
 _SPIDER = ("spider", "spider_data")
 

@@ -1,4 +1,4 @@
-"""The form of every dataset: questions with gold SQL, and the folders of their databases."""
+"""The form of every dataset: questions with gold SQL, and their databases."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
+from ...tools.database import Database
 from ...tools.database.server.address import without_password
 from ...tools.errors import DatabaseUnavailable, SettingsError
+
+
+def whole_operators(sql: str) -> str:
+    """Return a query with `>=` for the `> =` of CoSQL's gold, which SQLite does not read."""
+    for split, whole in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
+        sql = sql.replace(split, whole)
+    return sql
+
 
 Outcome = Literal["answer", "decline", "ask_back"]
 """What is right to do with a question."""
@@ -119,3 +128,37 @@ class Dataset:
         if self.root is None:
             raise SettingsError(f"{self.name} names its databases: give a file that names those in {databases} instead")
         return replace(self, databases=(databases,))
+
+
+class Closing:
+    """A context manager that closes itself."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what is open."""
+        raise NotImplementedError
+
+
+class OneOpen(Closing):
+    """Databases of which one is open at a time: questions come database by database."""
+
+    def __init__(self) -> None:
+        self._open: tuple[str | Path, Database] | None = None
+
+    def at(self, place: str | Path) -> Database:
+        """Return the database of a place."""
+        if self._open is None or self._open[0] != place:
+            self.close()
+            self._open = (place, Database.open(place))
+        return self._open[1]
+
+    def close(self) -> None:
+        """Close the database that is open."""
+        if self._open is not None:
+            self._open[1].close()
+            self._open = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .experiment import experiment_names, read_experiment
-from .measure import NotRun, Setup, measure
+from .measure import NotRun, Setup, experiment_names, measure, read_experiment
 
 __all__ = ["NotRun", "Setup", "experiment_names", "measure", "read_experiment"]

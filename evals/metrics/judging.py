@@ -10,8 +10,7 @@ from typing import Literal
 
 from ...tools.database.table import Table
 from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected
-from ..closing import Closing, OneOpen
-from ..datasets import Dataset, Question
+from ..datasets.question import Closing, Dataset, OneOpen, Question
 from ..official.exact_match import Query, Unparsed, differing_clauses, hardness, parse, read_foreign_key_maps
 from ..official.execution import OfficialDatabases, execute_both, suite_files
 from .expected import GOLD_LIMITS, OTHER_RESULT, Expected, Unfit, expected

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ...tools.results import Work, columns_match
-from ..closing import Closing
+from ..datasets.question import Closing, whole_operators
 from .exact_match import Names, group_keys
 
 Rows: TypeAlias = "list[tuple[int | float | str | bytes | None, ...]]"
@@ -44,13 +44,6 @@ def without_distinct(sql: str) -> str:
     """Return the first statement of a text with every DISTINCT struck out."""
     end = next((found.end() for found in _LEXEME.finditer(sql) if found.group() == ";"), len(sql))
     return _LEXEME.sub(lambda found: "" if found.group().lower() == "distinct" else found.group(), sql[:end])
-
-
-def whole_operators(sql: str) -> str:
-    """Return a query with `>=` for the `> =` of CoSQL's gold, which SQLite does not read."""
-    for split, whole in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
-        sql = sql.replace(split, whole)
-    return sql
 
 
 class Execution(NamedTuple):

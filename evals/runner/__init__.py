@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .record import TurnRecord
+from .record import RunSpec, TurnRecord
 from .run import Engine, Listener, RunStopped, run_evaluation
-from .spec import RunSpec
 
 __all__ = ["Engine", "Listener", "RunSpec", "RunStopped", "TurnRecord", "run_evaluation"]

@@ -27,8 +27,7 @@ from ...tools.linking import PastTurn
 from ...tools.sql import explain
 from ..datasets import Dataset, Question
 from .model import watch_turn
-from .record import SHOWN_ROWS, TurnRecord, failed
-from .spec import History
+from .record import SHOWN_ROWS, History, TurnRecord, failed
 
 _KEPT_OPEN = 4
 _LINKED_FROM = 0.1

@@ -25,8 +25,7 @@ from ...agent.settings import Settings
 from ...tools.errors import ModelError, SettingsError
 from ..datasets import Dataset, Question
 from ..metrics import read_predictions
-from .record import TurnRecord, failed, not_asked
-from .spec import RunSpec
+from .record import RunSpec, TurnRecord, failed, not_asked
 
 CACHE_FILE = "replies.sqlite"
 """The file in a run's folder that keeps every reply."""

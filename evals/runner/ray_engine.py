@@ -17,9 +17,8 @@ from langchain_core.caches import RETURN_VAL_TYPE, BaseCache, InMemoryCache
 from ...tools.errors import SettingsError
 from ..datasets import Dataset, Question
 from .model import CACHE_FILE, ReplyCache
-from .record import Answering, TurnRecord
+from .record import Answering, RunSpec, TurnRecord
 from .run import make_answering
-from .spec import RunSpec
 
 # Read when Ray is imported: it asks no usage server and warns of no accelerator that nobody uses.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

@@ -20,15 +20,13 @@ from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import Ruling, now, with_verdicts
-from ..closing import OneOpen
-from ..datasets import Dataset
+from ..datasets.question import Dataset, OneOpen
 from ..metrics import StrictJudge, as_json, official_judge
 from ..metrics.judging import Verdict, error_class
 from ..metrics.redundancy import mean_redundancy
 from ..metrics.summary import share
 from .model import is_replay
-from .record import SHOWN_ROWS, TurnRecord
-from .spec import RunSpec
+from .record import SHOWN_ROWS, RunSpec, TurnRecord
 
 RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
 

@@ -5,27 +5,29 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Literal, Protocol, TypeVar
 
 from langchain_core.caches import BaseCache
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ...agent import Settings, make_settings
 from ...tools.errors import ModelError, SettingsError, TableturnError
-from ..closing import Closing
-from ..datasets import Dataset, Question
+from ..datasets.load import parse_record
+from ..datasets.question import Closing, Dataset, Question
 from ..metrics import StrictJudge, Verdict
-from ..records import parse_record
 from .agents import AgentAnswering
 from .model import CACHE_FILE, REPLAY_SETTINGS, ReplyCache, is_replay, kept_model, replay_model
-from .record import Answering, TurnRecord, not_asked
+from .record import Answering, RunSpec, TurnRecord, check_folder, not_asked, write_spec
 from .results import RESULTS_FILE, Answered, read_results
-from .spec import RunSpec, check_folder, write_spec
 
 T = TypeVar("T")
 
@@ -303,3 +305,34 @@ class _Run:
         verdict = verdict if record.asked else verdict.unasked(record.text)
         self.done[turn.id] = (record, verdict)
         self.listener(record, verdict)
+
+
+class RunProgress(Progress):
+    """Shows on standard error how a run is going; without a price (dollars per million tokens) not what it costs."""
+
+    def __init__(self, total: int | None, price: tuple[float, float] | None = None, score: str = "EX") -> None:
+        text = TextColumn("{task.description}")
+        super().__init__(MofNCompleteColumn(), BarColumn(), text, TimeRemainingColumn(), console=Console(stderr=True))
+        self._price = price
+        self._score = score
+        self._counts: Counter[str] = Counter()
+        self.add_task("", total=total)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        # Of a run that fails, only the message stays on the terminal.
+        self.live.transient = kind is not None
+        super().__exit__(kind, error, traceback)
+
+    def __call__(self, record: TurnRecord, verdict: Verdict) -> None:
+        """Count one more question."""
+        (prompt, completion), counts = record.tokens, self._counts
+        counts.update(calls=record.calls, prompt=prompt, completion=completion, not_asked=not record.asked)
+        counts.update(judged=verdict.ex is not None, right=verdict.ex is True)
+        share = f"{100 * counts['right'] / counts['judged']:.1f}" if counts["judged"] else "-"
+        text = f"{self._score} {share}  {counts['calls']} calls  {counts['prompt'] + counts['completion']} tokens"
+        text += f"  {counts['not_asked']} not asked" if counts["not_asked"] else ""
+        if self._price is not None:
+            text += f"  ${(counts['prompt'] * self._price[0] + counts['completion'] * self._price[1]) / 1e6:.2f}"
+        self.update(self.task_ids[0], advance=1, description=text)

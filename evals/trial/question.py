@@ -15,8 +15,7 @@ from ...tools.database import Table
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_records
 from ...tools.words import name_stems
-from ..datasets.load import Queries, Text, check_ids
-from ..records import parse_record
+from ..datasets.load import Queries, Text, check_ids, parse_record
 
 _NUMBER = r"[-+]?\d[\d,_ ]*(?:\.\d+)?|[-+]?\.\d+"
 _VALUE = re.compile(

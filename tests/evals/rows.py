@@ -19,9 +19,9 @@ from unittest.mock import patch
 from tableturn.agent import SQLAgent
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.experiments import read_experiment
-from tableturn.evals.experiments.experiment import Experiment, Row
+from tableturn.evals.experiments.measure import Experiment, Row
+from tableturn.evals.runner.record import RunSpec
 from tableturn.evals.runner.run import run_settings
-from tableturn.evals.runner.spec import RunSpec
 from tableturn.tools.folders import CACHE_VARIABLE
 from tableturn.tools.sample import build_sample
 

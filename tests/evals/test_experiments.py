@@ -16,8 +16,7 @@ from tableturn.agent.cli.app import app
 from tableturn.evals.datasets import LAYOUTS, Dataset
 from tableturn.evals.datasets.question import Question
 from tableturn.evals.experiments import NotRun, Setup, experiment_names, measure, read_experiment
-from tableturn.evals.experiments.experiment import Combine, Experiment, Row
-from tableturn.evals.experiments.measure import drawn_by_level, remarks, reported, row_name
+from tableturn.evals.experiments.measure import Combine, Experiment, Row, drawn_by_level, remarks, reported, row_name
 from tableturn.evals.lab.bench.stand_in import reply_to
 from tableturn.evals.lab.suite import build_suite
 from tableturn.evals.metrics import Verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from tableturn.evals.experiments.experiment import Experiment, Row
+from tableturn.evals.experiments.measure import Experiment, Row
 
 from .rows import CONVERSATIONS, requests_of
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from tableturn.agent import SQLAgent
-from tableturn.evals.trial.trusting import judged_answers
+from tableturn.evals.trial.run import judged_answers
 
 from tests.support.command_line import tableturn
 

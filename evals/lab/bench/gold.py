@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ....tools.database import Cell, Database, Limits, Schema
 from ....tools.errors import DatabaseUnavailable, QueryError
-from ...closing import Closing
-from ...datasets import Dataset, Question, load_dataset
+from ...datasets.load import load_dataset
+from ...datasets.question import Closing, Dataset, Question
 
 ALL_SPLITS = (
     ("spider", "train"),

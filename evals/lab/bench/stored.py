@@ -39,17 +39,14 @@ from ....tools.examples import ExampleStore, example_of, open_with_seeds
 from ....tools.record_files import read_lines
 from ...adjudication.judging import Case, agreement, judge_cases
 from ...adjudication.ruling import Adjudicator, concerns, read_rulings
-from ...datasets import Dataset, Question, load_dataset
-from ...datasets.load import LAYOUTS
-from ...datasets.question import Expects, Outcome
+from ...datasets.load import LAYOUTS, load_dataset
+from ...datasets.question import Dataset, Expects, Outcome, Question, whole_operators
 from ...metrics import StrictJudge
 from ...metrics.statistics import Judged, compare
-from ...official.execution import whole_operators
 from ...runner.agents import AgentAnswering
 from ...runner.model import kept_model
-from ...runner.record import TurnRecord
+from ...runner.record import RunSpec, TurnRecord
 from ...runner.run import run_settings
-from ...runner.spec import RunSpec
 from ..disputes import Golds, find_disputes, published_predictions
 from ..suite.mutants import mutants
 from .registry import BenchOptions, Figures, share
