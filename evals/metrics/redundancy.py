@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from ...tools.database.schema import Schema
 from ...tools.linking import STAR
-from ...tools.linking.used import past_use
+from ...tools.linking.linked import past_use
 
 COUNTED = 0.5
 """The threshold s of TRS@0.5 and CRS@0.5."""

@@ -12,9 +12,9 @@ import numpy as np
 from ..database import Schema
 from ..values import ValueMatch
 from ..words import Word, name_words, stem, words
-from .linked import STAR, PastTurn
-from .used import ROLES, PastUse, past_use
-from .vocabulary import Associations, Mentioned, Shares, Vocabulary, description_words
+from .linked import ROLES, STAR, PastTurn, PastUse, past_use
+from .shape import Shape
+from .vocabulary import Associations, Mentioned, Shares, Vocabulary, description_words, without
 
 _DECAY = 0.6
 """What an earlier turn counts for, against the one after it."""
@@ -28,98 +28,60 @@ class Names:
         self.columns = [(table.name, column.name) for table in schema.tables for column in table.columns]
         self.table_number = {table.name: number for number, table in enumerate(schema.tables)}
         self.column_number = {place: number for number, place in enumerate(self.columns)}
-        tables = {table.name: description_words(table.comment) for table in schema.tables}
-        comments = [column.comment for table in schema.tables for column in table.columns]
-        own = [
-            description_words(comment, " ".join(tables[table]))
-            for (table, _), comment in zip(self.columns, comments, strict=True)
-        ]
-        self.table_names = Vocabulary([name_words(table.name) for table in schema.tables], list(tables.values()))
-        self.column_names = Vocabulary(
-            [name_words(column) for _, column in self.columns], [description_words(comment) for comment in comments]
+        tables = [description_words(table.comment) for table in schema.tables]
+        columns = [description_words(column.comment) for table in schema.tables for column in table.columns]
+        table_names = [name_words(table.name) for table in schema.tables]
+        column_names = [name_words(column) for _, column in self.columns]
+        self.shape = Shape.of(schema)
+        self.table_names = Vocabulary(table_names, tables)
+        self.column_names = Vocabulary(column_names, columns)
+        # Columns without their tables' words: "name" of `concert.concert_name`.
+        self.own_parts = Vocabulary(
+            *(
+                [without(parts, of[table]) for parts, table in zip(every, self.shape.table_of, strict=True)]
+                for every, of in ((column_names, table_names), (columns, tables))
+            )
         )
-        self.own_parts = Vocabulary([_own_words(*place) for place in self.columns], own)
-        self.column_heads = [stem(name_words(column)[-1]) for _, column in self.columns]
+        self.column_heads = [stem(parts[-1]) for parts in column_names]
         self.past_use = lru_cache(maxsize=256)(partial(past_use, schema=schema))
-
-
-def _own_words(table: str, column: str) -> tuple[str, ...]:
-    """The words of a column's name without those of its table's: "name" of `concert.concert_name`."""
-    theirs = {stem(word) for word in name_words(table)}
-    words = name_words(column)
-    return tuple(word for word in words if stem(word) not in theirs) or words
 
 
 @dataclass(frozen=True)
 class Past:
-    """How earlier turns mention and use the items of one kind: arrays with one number an item.
+    """How earlier turns mention and use the items of one kind: arrays with one number an item."""
 
-    Attributes:
-        before: How much of its name earlier questions mention, decayed.
-        latest: The same of the latest question.
-        last: 1 where the latest past SQL used it.
-        second: 1 where the one before that did.
-        earlier: Decayed, where SQL before the latest used it.
-        share_before: The share of past SQL that used it.
-        likely_last: How probable the linker found it in the latest turn,
-        likely_earlier: and, decayed, in those before.
-    """
-
-    before: Shares
-    latest: Shares
-    last: Shares
-    second: Shares
-    earlier: Shares
-    share_before: Shares
-    likely_last: Shares
-    likely_earlier: Shares
+    before: Shares  # how much of its name earlier questions mention, decayed
+    latest: Shares  # the same of the latest question
+    last: Shares  # 1 where the latest past SQL used it
+    second: Shares  # 1 where the one before that did
+    earlier: Shares  # decayed, where SQL before the latest used it
+    share_before: Shares  # the share of past SQL that used it
+    likely_last: Shares  # how probable the linker found it in the latest turn
+    likely_earlier: Shares  # the same, decayed, in those before
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The evidence of one turn.
+    """The evidence of one turn on a schema of some shape."""
 
-    Attributes:
-        tables: Mentions of tables in the question.
-        columns: Mentions of columns.
-        own_parts: Mentions of columns by their names without their tables' words.
-        tables_before: Tables in earlier turns.
-        columns_before: Columns in earlier turns.
-        roles: By role, 1 for columns that the latest past SQL used so.
-        star_last: 1 where the latest past SQL asked for all of the table's columns.
-        value: The best score of a mentioned value that the column holds.
-        value_share: The same, each value shared among the columns that hold it.
-        usual: How usual columns of such names are.
-        turn: What holds of the whole turn, by name: `cues`, numbers of words, of earlier turns, of values mentioned and
-            of the SELECTs of the latest past SQL, and the share of past SQL that does more than list columns, as what a
-            linker alone found does not (`written`).
-    """
-
+    shape: Shape
     tables: Mentioned
     columns: Mentioned
-    own_parts: Mentioned
+    own_parts: Mentioned  # columns by their names without their tables' words
     tables_before: Past
     columns_before: Past
-    roles: Mapping[str, Shares]
-    star_last: Shares
-    value: Shares
-    value_share: Shares
-    usual: Shares
-    turn: Mapping[str, float]
+    roles: Mapping[str, Shares]  # by role, 1 for columns that the latest past SQL used so
+    star_last: Shares  # 1 where the latest past SQL asked for all of the table's columns
+    value: Shares  # the best score of a mentioned value that the column holds
+    value_share: Shares  # the same, each value shared among the columns that hold it
+    usual: Shares  # how usual columns of such names are
+    turn: Mapping[str, float]  # what holds of the whole turn
 
 
 def gather(
     question: str, history: Sequence[PastTurn], values: Sequence[ValueMatch], names: Names, associations: Associations
 ) -> Evidence:
-    """Gathers a turn's evidence.
-
-    Args:
-        question: This turn's.
-        history: Earlier turns, oldest first.
-        values: Database values that the question mentions.
-        names: The schema's.
-        associations: What was learned of words.
-    """
+    """Gather a turn's evidence from its question, the turns before it, oldest first, and the values mentioned."""
     asked = words(question)
     uses = [names.past_use(turn.sql) for turn in history if turn.sql]
     last = uses[-1] if uses else PastUse()
@@ -135,6 +97,7 @@ def gather(
     used_columns = [[names.column_number[place] for place in use.columns if place[1] != STAR] for use in uses]
     likely_tables, likely_columns = _likely(history, names)
     return Evidence(
+        shape=names.shape,
         tables=names.table_names.mentioned(asked, associations),
         columns=names.column_names.mentioned(asked, associations),
         own_parts=names.own_parts.mentioned(asked, associations),
@@ -151,6 +114,7 @@ def gather(
             "turns": len(history),
             "values": mentioned_values,
             "last_selects": last.selects,
+            # SQL that does more than list columns: what a linker alone found does not.
             "written": sum(any(role != "shown" for *_, role in use.roles) for use in uses) / max(1, len(uses)),
         },
     )

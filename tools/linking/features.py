@@ -1,4 +1,4 @@
-"""Evidence as named features, one number an item: what the forests read."""
+"""Evidence as named features, one number an item: what the forests and the net read."""
 
 from __future__ import annotations
 
@@ -7,28 +7,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from .evidence import Evidence, Past
-from .shape import Shape
 from .vocabulary import Mention, Mentioned, Shares
 
 Features = Mapping[str, Shares]
 
 
-def table_features(e: Evidence, shape: Shape) -> Features:
-    """The first stage's features, of tables."""
-    explained, exclusive, new = _explained(e, shape)
-    by_columns = {
-        "column_said": shape.best_column(e.columns.share),
-        "own_part_said": shape.best_column(e.own_parts.share),
-        "column_associated": shape.best_column(e.columns.associated),
-        "value": shape.best_column(e.value),
-        "value_share": shape.best_column(e.value_share),
-        "explained": explained,
-        "exclusive": exclusive,
-    }
-    last = e.tables_before.last
-    neighbour, bridge = shape.best_neighbours(e.tables.share)
-    neighbour_exclusive, bridge_exclusive = shape.best_neighbours(exclusive)
-    neighbour_last, bridge_last = shape.best_neighbours(last)
+def table_features(e: Evidence) -> Features:
+    """Return the first stage's features, of tables."""
+    shape, last = e.shape, e.tables_before.last
+    explained, exclusive, new = _explained(e)
+    by_columns = {**_of_columns(e), "value_share": shape.best_column(e.value_share), "explained": explained}
+    by_columns["exclusive"] = exclusive
+    beside = {"": e.tables.share, "_exclusive": exclusive, "_last": last}
     return {
         **_of_names(e.tables, e.tables_before),
         **by_columns,
@@ -40,15 +30,14 @@ def table_features(e: Evidence, shape: Shape) -> Features:
         "column_before": shape.best_column(e.columns_before.before),
         "column_latest": shape.best_column(e.columns_before.latest),
         "neighbour_value": shape.best_neighbours(by_columns["value"])[0],
-        "neighbour": neighbour,
-        "bridge": bridge,
-        "neighbour_exclusive": neighbour_exclusive,
-        "bridge_exclusive": bridge_exclusive,
-        "neighbour_last": neighbour_last,
-        "bridge_last": bridge_last,
+        **{
+            f"{place}{name}": best
+            for name, shares in beside.items()
+            for place, best in zip(("neighbour", "bridge"), shape.best_neighbours(shares), strict=True)
+        },
         "last_count": np.full(shape.tables, last.sum()),
-        "last_said": np.full(shape.tables, float((last * e.tables.share).max(initial=0.0))),
-        "others_said": np.full(shape.tables, float(((1 - last) * e.tables.share).max(initial=0.0))),
+        "last_said": np.full(shape.tables, (last * e.tables.share).max(initial=0.0)),
+        "others_said": np.full(shape.tables, ((1 - last) * e.tables.share).max(initial=0.0)),
         "star_last": e.star_last,
         **{f"{role}_last": shape.best_column(used) for role, used in e.roles.items()},
         "columns_last": shape.sum_columns(e.columns_before.last),
@@ -56,46 +45,46 @@ def table_features(e: Evidence, shape: Shape) -> Features:
         "arriving": shape.arriving,
         "size": shape.sizes,
         "place": np.arange(shape.tables) / max(shape.tables, 1),
-        **of_turn(e, shape.tables, shape),
+        **_of_turn(e, shape.tables),
     }
 
 
-def table_features_again(e: Evidence, shape: Shape, tables: Shares, columns: Shares) -> Features:
-    """The second stage's, in the light of what the first gave tables and columns."""
+def table_features_again(e: Evidence, tables: Shares, columns: Shares) -> Features:
+    """Return the second stage's, given what the first gave tables and columns."""
+    shape, last = e.shape, e.tables_before.last
     neighbour, bridge = shape.best_neighbours(tables)
     by_columns = shape.best_column(columns)
-    keyed = shape.best_column(columns * shape.keys)
-    own = shape.best_column(columns * (1 - shape.keys))
     ranks = np.empty(shape.tables)
     ranks[np.argsort(-tables, kind="stable")] = np.arange(shape.tables)
+    # The best of all the others.
+    second, first = np.partition(tables, -2)[-2:] if shape.tables > 1 else (0.0, 0.0)
     return {
-        **table_features(e, shape),
+        **table_features(e),
         "p": tables,
         "p_rank": ranks,
         "p_most": _relative(tables),
         "p_sum": np.full(shape.tables, tables.sum()),
-        "p_best_other": _best_other(tables),
+        "p_best_other": np.where(tables == first, second, first),
         "p_column": by_columns,
         "p_column_most": _relative(by_columns),
-        "p_key": keyed,
-        "p_own": own,
+        "p_key": shape.best_column(columns * shape.keys),
+        "p_own": shape.best_column(columns * (1 - shape.keys)),
         "p_columns": shape.sum_columns(columns),
         "p_neighbour": neighbour,
         "p_bridge": bridge,
-        "p_last": np.full(shape.tables, float((tables * e.tables_before.last).max(initial=0.0))),
-        "p_new": np.full(shape.tables, float((tables * (1 - e.tables_before.last)).max(initial=0.0))),
+        "p_last": np.full(shape.tables, (tables * last).max(initial=0.0)),
+        "p_new": np.full(shape.tables, (tables * (1 - last)).max(initial=0.0)),
     }
 
 
-def column_features(e: Evidence, shape: Shape, tables: Shares) -> Features:
-    """The first stage's features of columns, in the light of their tables' probabilities."""
+def column_features(e: Evidence, tables: Shares) -> Features:
+    """Return the first stage's features of columns, given their tables' probabilities."""
+    shape = e.shape
     table = tables[shape.table_of]
     count = len(table)
-    joins, key = np.zeros(count), shape.keys
+    joins = np.zeros(count)
     np.maximum.at(joins, shape.end_columns, tables[shape.end_tables] * tables[shape.end_others])
     contested, contested_sum = _contested(e.columns.mentions, table)
-    namesake = np.zeros(shape.same_name.max(initial=-1) + 1)
-    np.maximum.at(namesake, shape.same_name, table)
     in_table = {
         "said": e.columns.share,
         "own_part": e.own_parts.share,
@@ -117,7 +106,7 @@ def column_features(e: Evidence, shape: Shape, tables: Shares) -> Features:
         "table_place": e.tables.position[shape.table_of],
         "contested": contested,
         "contested_sum": contested_sum,
-        "namesake": table / np.maximum(namesake[shape.same_name], 1e-6),
+        "namesake": _of_namesakes(e, table),
         "value": e.value,
         "value_share": e.value_share,
         "value_and_table": e.value * table,
@@ -128,51 +117,55 @@ def column_features(e: Evidence, shape: Shape, tables: Shares) -> Features:
         "columns_last": shape.sum_columns(e.columns_before.last)[shape.table_of],
         "usual": e.usual,
         "primary": shape.primary,
-        "key": key,
+        "key": shape.keys,
         "joins": joins,
         "display": shape.display,
         "place": shape.position.astype(float),
         "size": shape.sizes[shape.table_of],
         **{str(kind): flags for kind, flags in shape.kinds.items()},
-        **of_turn(e, count, shape),
+        **_of_turn(e, count),
     }
 
 
-def column_features_again(e: Evidence, shape: Shape, tables: Shares, columns: Shares) -> Features:
-    """The second stage's, with the tables' final probabilities and the first stage's of columns."""
-    best = shape.best_column(columns)[shape.table_of]
+def column_features_again(e: Evidence, tables: Shares, columns: Shares) -> Features:
+    """Return the second stage's, with the tables' final probabilities and the first stage's of columns."""
+    shape = e.shape
     own = columns * (1 - shape.keys)
-    total, total_own = shape.sum_columns(columns), shape.sum_columns(own)
-    sisters = np.zeros(shape.same_name.max(initial=-1) + 1)
-    np.maximum.at(sisters, shape.same_name, columns)
-    shown = shape.sum_columns(columns * shape.display)[shape.table_of]
     return {
-        **column_features(e, shape, tables),
+        **column_features(e, tables),
         "p": columns,
-        "p_less": best - columns,
-        "p_others": total[shape.table_of] - columns,
-        "p_own_others": total_own[shape.table_of] - own,
+        "p_less": shape.best_column(columns)[shape.table_of] - columns,
+        "p_others": shape.sum_columns(columns)[shape.table_of] - columns,
+        "p_own_others": shape.sum_columns(own)[shape.table_of] - own,
         "p_all": np.full(len(columns), columns.sum()),
         "p_most": _relative(columns),
-        "p_sister": columns / np.maximum(sisters[shape.same_name], 1e-6),
-        "p_display": shown,
+        "p_sister": _of_namesakes(e, columns),
+        "p_display": shape.sum_columns(columns * shape.display)[shape.table_of],
     }
 
 
-def star_features(e: Evidence, shape: Shape, tables: Shares) -> Features:
-    """Features of `table.*`."""
+def star_features(e: Evidence, tables: Shares) -> Features:
+    """Return features of `table.*`."""
     return {
         "table": tables,
         "table_most": _relative(tables),
         "asked": e.turn["all_columns"] * tables,
         "last": e.star_last,
-        "column_said": shape.best_column(e.columns.share),
-        "own_part_said": shape.best_column(e.own_parts.share),
-        "column_associated": shape.best_column(e.columns.associated),
-        "value": shape.best_column(e.value),
-        "size": shape.sizes,
-        **of_turn(e, shape.tables, shape),
+        **_of_columns(e),
+        "size": e.shape.sizes,
+        **_of_turn(e, e.shape.tables),
     }
+
+
+def _of_columns(e: Evidence) -> dict[str, Shares]:
+    """Return the best that is known of each table's columns."""
+    by_columns = {
+        "column_said": e.columns.share,
+        "own_part_said": e.own_parts.share,
+        "column_associated": e.columns.associated,
+        "value": e.value,
+    }
+    return {name: e.shape.best_column(share) for name, share in by_columns.items()}
 
 
 def _of_names(mentioned: Mentioned, past: Past) -> Features:
@@ -189,50 +182,47 @@ def _of_names(mentioned: Mentioned, past: Past) -> Features:
     }
 
 
-def of_turn(e: Evidence, count: int, shape: Shape) -> Features:
-    """Features of the whole turn, the same for all items."""
+def _of_turn(e: Evidence, count: int) -> Features:
+    """Return features of the whole turn, the same for all items."""
     turn = {
         **e.turn,
-        "tables": float(shape.tables),
-        "surprise": _surprise(e.tables_before),
-        "columns_surprise": _surprise(e.columns_before),
-        "tables_wholly_said": float((e.tables.share > 0.99).sum()),
-        "columns_wholly_said": float((e.columns.share > 0.99).sum()),
-        "tables_last": float(e.tables_before.last.sum()),
+        "tables": float(e.shape.tables),
+        # How far the latest past SQL is from what the linker had found: SQL of another source is better evidence.
+        **{
+            name: np.abs(before.last - before.likely_last).max(initial=0.0)
+            for name, before in (("surprise", e.tables_before), ("columns_surprise", e.columns_before))
+        },
+        "tables_wholly_said": (e.tables.share > 0.99).sum(),
+        "columns_wholly_said": (e.columns.share > 0.99).sum(),
+        "tables_last": e.tables_before.last.sum(),
     }
-    return {name: np.full(count, number) for name, number in turn.items()}
+    return {name: np.full(count, float(number)) for name, number in turn.items()}
 
 
-def _surprise(before: Past) -> float:
-    """How far the latest past SQL is from what the linker had found: SQL of another source is better evidence."""
-    return float(np.abs(before.last - before.likely_last).max(initial=0.0))
+def _explained(e: Evidence) -> tuple[Shares, Shares, Shares]:
+    """Return how much of the question's schema words each table accounts for.
 
-
-def _explained(e: Evidence, shape: Shape) -> tuple[Shares, Shares, Shares]:
-    """How much of the question's schema words each table accounts for.
-
-    Returns:
-        The share of words that its name or its columns' names hold; the same with each word shared among the tables
-        that hold it; and this for the words only that no table of the latest past SQL holds.
+    First the share of words that its name or its columns' names hold; then the same with each word shared among the
+    tables that hold it; then this for the words only that no table of the latest past SQL holds.
     """
     holders: dict[str, set[int]] = {}
     for mention in e.tables.mentions:
         holders.setdefault(mention.stem, set()).update(mention.holders.tolist())
     for mention in e.columns.mentions:
-        holders.setdefault(mention.stem, set()).update(shape.table_of[mention.holders].tolist())
-    explained, exclusive, new = (np.zeros(shape.tables) for _ in range(3))
-    for held in holders.values():
-        numbers = np.fromiter(held, dtype=np.intp)
+        holders.setdefault(mention.stem, set()).update(e.shape.table_of[mention.holders].tolist())
+    explained, exclusive, new = np.zeros((3, e.shape.tables))
+    for tables in holders.values():
+        numbers = np.fromiter(tables, dtype=np.intp)
         explained[numbers] += 1 / len(holders)
-        exclusive[numbers] += 1 / len(held)
+        exclusive[numbers] += 1 / len(tables)
         if not e.tables_before.last[numbers].any():
-            new[numbers] += 1 / len(held)
+            new[numbers] += 1 / len(tables)
     return explained, np.minimum(exclusive, 3.0), np.minimum(new, 3.0)
 
 
 def _contested(mentions: Sequence[Mention], table: Shares) -> tuple[Shares, Shares]:
-    """Each word's mention shared among the columns that hold it, by their tables' probabilities: best and sum."""
-    best, total = np.zeros(len(table)), np.zeros(len(table))
+    """Share each word's mention among the columns that hold it, by their tables' probabilities: best and sum."""
+    best, total = np.zeros((2, len(table)))
     for mention in mentions:
         share = mention.share * table[mention.holders] / max(table[mention.holders].sum(), 1e-6)
         best[mention.holders] = np.maximum(best[mention.holders], share)
@@ -240,15 +230,14 @@ def _contested(mentions: Sequence[Mention], table: Shares) -> tuple[Shares, Shar
     return best, total
 
 
-def _best_other(shares: Shares) -> Shares:
-    """The best of all the others."""
-    if len(shares) < 2:
-        return np.zeros(len(shares))
-    second, first = np.partition(shares, -2)[-2:]
-    return np.where(shares == first, second, first)
+def _of_namesakes(e: Evidence, columns: Shares) -> Shares:
+    """Return shares as part of the greatest of the columns of one name."""
+    best = np.zeros(e.shape.same_name.max(initial=-1) + 1)
+    np.maximum.at(best, e.shape.same_name, columns)
+    return columns / np.maximum(best[e.shape.same_name], 1e-6)
 
 
 def _relative(shares: Shares) -> Shares:
-    """Shares as part of the greatest."""
+    """Return shares as part of the greatest."""
     greatest = shares.max(initial=0.0)
     return shares / greatest if greatest > 0 else shares

@@ -14,8 +14,7 @@ from ..database.schema import ForeignKey, Schema, TableSchema
 from ..sql import Query
 from ..words import nearest_names
 from .join_path import join_paths
-from .linked import STAR, SchemaItem
-from .used import read_past
+from .linked import STAR, SchemaItem, read_past
 
 _COLUMNS_A_TABLE = 5
 """Where only so many columns are shown, a fifth as many tables are."""

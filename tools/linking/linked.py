@@ -1,54 +1,55 @@
-"""Which parts of a schema matter for a turn, with probabilities."""
+"""Which parts of a schema matter for a turn, with probabilities, and what past queries used."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..database.schema import Schema
 from ..database.session import Rights
+from ..sql import Query
+from ..sql.dialects import Clause
+from ..sql.parse import analysis_or
 
 STAR = "*"
 """The column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)."""
 
+_ROLE_OF: Mapping[Clause, str] = {
+    "select": "shown",
+    "where": "filtered",
+    "having": "filtered",
+    "group": "grouped",
+    "order": "ordered",
+    "from": "joined",
+}
+ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))
+"""What a query does with a column."""
+
 
 @dataclass(frozen=True)
 class SchemaItem:
-    """One scored table or column.
-
-    Attributes:
-        table: The table's name.
-        column: The column's name, `*` for all columns, or None for the table itself.
-        p: Probability that this turn's SQL uses it.
-        used_before: Whether an earlier turn's SQL used it (Track-SQL's [SN] mark); `SELECT *` uses all columns.
-    """
+    """One scored table or column."""
 
     table: str
-    column: str | None
-    p: float
-    used_before: bool = False
+    column: str | None  # `*` for all columns, None for the table itself
+    p: float  # probability that this turn's SQL uses it
+    used_before: bool = False  # whether an earlier turn's SQL did (Track-SQL's [SN] mark); `SELECT *` uses all columns
 
 
 @dataclass(frozen=True)
 class LinkedSchema:
-    """A linker's finding for one turn.
+    """A linker's finding for one turn."""
 
-    Attributes:
-        items: Every table, column and `table.*` of the database, most probable first.
-        kept: The part of the schema to show: over the threshold, most probable first, closed over foreign keys;
-            never empty.
-    """
-
-    items: tuple[SchemaItem, ...]
-    kept: Schema
+    items: tuple[SchemaItem, ...]  # every table, column and `table.*` of the database, most probable first
+    kept: Schema  # the part to show: over the threshold, most probable first, closed over foreign keys; never empty
 
     def all_columns(self, threshold: float) -> tuple[tuple[str, int], ...]:
-        """Tables of which all columns are probably asked for (Track-SQL 2.2, all-column intent), among those kept.
+        """Return tables of which all columns are probably asked for (Track-SQL 2.2), among those kept.
+
+        With each comes how many of its columns that are kept are more probable than all of them.
 
         Args:
             threshold: Least probability of `table.*`.
-
-        Returns:
-            Pairs of a table and how many of its columns that are kept are more probable than all of them.
         """
         columns = {(item.table, item.column): item.p for item in self.items}
         return tuple(
@@ -60,20 +61,37 @@ class LinkedSchema:
 
 @dataclass(frozen=True)
 class PastTurn:
-    """An earlier turn of the conversation, as later turns need it.
+    """An earlier turn of the conversation, as later turns need it."""
 
-    Attributes:
-        question: As the person put it.
-        rephrased: Self-contained.
-        sql: The SQL that answered it; empty if none did.
-        result: A one-line summary of the result.
-        items: The linker's probabilities of that turn, `(table, column or None, p)`, those over 0.
-        rights: Under which rights it was answered; None where there is no record of them, as in older conversations.
-    """
+    question: str  # as the person put it
+    rephrased: str = ""  # self-contained
+    sql: str = ""  # what answered it; empty if none did
+    result: str = ""  # a one-line summary
+    items: tuple[tuple[str, str | None, float], ...] = ()  # the linker's `(table, column or None, p)`, those over 0
+    rights: Rights | None = None  # under which it was answered; None without a record, as in older conversations
 
-    question: str
-    rephrased: str = ""
-    sql: str = ""
-    result: str = ""
-    items: tuple[tuple[str, str | None, float], ...] = ()
-    rights: Rights | None = None
+
+@dataclass(frozen=True)
+class PastUse:
+    """What a query used."""
+
+    tables: frozenset[str] = frozenset()
+    columns: frozenset[tuple[str, str]] = frozenset()  # the column is `*` for all of the table's
+    roles: frozenset[tuple[str, str, str]] = frozenset()  # table, column and one of `ROLES`
+    selects: int = 0
+
+
+@analysis_or(None)
+def read_past(sql: str, schema: Schema) -> Query | None:
+    """Return the reading of a past query; None if it is empty or cannot be parsed."""
+    query = Query.of(sql, schema.dialect, schema) if sql else None
+    return query if query and query.resolution else None
+
+
+def past_use(sql: str, schema: Schema) -> PastUse:
+    """Return what a past query used; nothing of one that is empty or cannot be parsed."""
+    query = read_past(sql, schema)
+    if query is None:
+        return PastUse()
+    roles = ((*column.item, _ROLE_OF[column.clause]) for column in query.columns if column.clause in _ROLE_OF)
+    return PastUse(query.used.tables, query.used.columns, frozenset(roles), len(query.scopes))

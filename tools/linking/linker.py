@@ -8,11 +8,10 @@ from functools import cached_property
 from ..database import Schema
 from ..values import ValueIndex, ValueMatch
 from .crowd import Crowd
-from .evidence import Evidence, Names, gather
+from .evidence import Names, gather
 from .keep import keep
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
-from .scoring import score
-from .shape import Shape
+from .scoring import shipped_model
 from .vocabulary import shipped
 
 EVIDENCE = 10
@@ -29,16 +28,10 @@ class SchemaLinker:
     """
 
     def __init__(self, schema: Schema, values: ValueIndex | None = None) -> None:
-        """Indexes a schema's names.
-
-        Args:
-            schema: What questions are linked to.
-            values: Where `link` looks for the values that a question mentions, unless it is given them.
-        """
+        """Index a schema's names; `link` looks in `values` unless it is given some."""
         self._schema = schema
         self._values = values
         self._names = Names(schema)
-        self._shape = Shape.of(schema, self._names)
 
     def link(
         self,
@@ -50,7 +43,7 @@ class SchemaLinker:
         max_columns: int | None = None,
         as_crowd: bool = False,
     ) -> LinkedSchema:
-        """Scores every item for a question and keeps the probable ones.
+        """Score every item for a question and keep the probable ones.
 
         Args:
             question: This turn's question.
@@ -63,8 +56,7 @@ class SchemaLinker:
         """
         if not values and self._values is not None:
             values = self._values.find(question)
-        evidence = gather(question, history, values[:EVIDENCE], self._names, shipped())
-        items = self._items(evidence, history)
+        items = self._items(question, history, values[:EVIDENCE])
         if as_crowd and not threshold and self._schema.shown_columns > (max_columns or 0):
             return LinkedSchema(items, self._crowd.keep(question, items, values))
         return LinkedSchema(items, keep(self._schema, items, threshold, max_columns))
@@ -73,22 +65,24 @@ class SchemaLinker:
     def _crowd(self) -> Crowd:
         return Crowd(self._schema)
 
-    def _items(self, evidence: Evidence, history: Sequence[PastTurn]) -> tuple[SchemaItem, ...]:
-        tables, columns, stars = (array.tolist() for array in score(evidence, self._shape))
+    def _items(
+        self, question: str, history: Sequence[PastTurn], values: Sequence[ValueMatch]
+    ) -> tuple[SchemaItem, ...]:
+        names = self._names
+        evidence = gather(question, history, values, names, shipped())
+        tables, columns, stars = (array.tolist() for array in shipped_model().score(evidence))
         used_tables = (evidence.tables_before.share_before > 0).tolist()
         used_columns = (evidence.columns_before.share_before > 0).tolist()
-        names = self._names
         used = [place for turn in history for place in names.past_use(turn.sql).columns]
-        used_whole = {table for table, column in used if column == STAR and (table, STAR) not in names.column_number}
+        # Where a column is really called `*`, that one has the name.
+        whole = {
+            table: number for table, number in names.table_number.items() if (table, STAR) not in names.column_number
+        }
+        used_whole = {table for table, column in used if column == STAR and table in whole}
         items = [SchemaItem(name, None, tables[i], used_tables[i]) for name, i in names.table_number.items()]
         items += [
             SchemaItem(*place, columns[i], used_columns[i] or place[0] in used_whole)
             for i, place in enumerate(names.columns)
         ]
-        # Where a column is really called `*`, that one has the name.
-        items += [
-            SchemaItem(name, STAR, stars[i], name in used_whole)
-            for name, i in names.table_number.items()
-            if (name, STAR) not in names.column_number
-        ]
+        items += [SchemaItem(name, STAR, stars[i], name in used_whole) for name, i in whole.items()]
         return tuple(sorted(items, key=lambda item: -item.p))

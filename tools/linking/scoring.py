@@ -10,7 +10,7 @@ their own, so that every item has one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import as_file, files
@@ -21,13 +21,19 @@ import numpy as np
 import numpy.typing as npt
 
 from .evidence import Evidence
-from .features import Features, column_features, star_features, table_features
-from .net import Matrix, Net
-from .shape import Shape
+from .features import (
+    Features,
+    column_features,
+    column_features_again,
+    star_features,
+    table_features,
+    table_features_again,
+)
+from .shape import Graph, Numbers
 from .vocabulary import Shares
 
 Part = TypeVar("Part")
-
+Array = Matrix = npt.NDArray[np.float32]
 
 STAGES = ("tables", "columns", "stars")
 """The forests of a model, in the order in which they are asked."""
@@ -44,7 +50,20 @@ _UNSCORED = 0.02
 _FLOOR = 1e-4
 """Probability of a table that was not scored."""
 
-Rows = npt.NDArray[np.intp]
+MESSAGES = 5
+"""How many messages an item gets in a layer of the net, its own state among them."""
+
+_MOST_DEVIATIONS = 4.0
+"""Standard deviations from the mean at which the net's inputs are clipped."""
+
+NET_SHARE = 0.7
+"""The net's share of the log-odds; the rest is the trees'."""
+
+_MARGIN = 1e-4
+"""Probabilities are clipped to stay this far from 0 and 1."""
+
+_ALONE = 1 << 18
+"""Multiplications up to which OpenBLAS keeps a matrix product to the calling thread (interface/gemm.c)."""
 
 
 @dataclass(frozen=True)
@@ -52,34 +71,19 @@ class Forest:
     """A sum of trees, and a logistic output.
 
     All trees lie in one list of nodes. A leaf leads to itself, so that every row may take the same number of steps.
-
-    Attributes:
-        features: Names of the inputs, in order.
-        roots: The number of each tree's first node.
-        feature: Of each node, which input it looks at.
-        threshold: Up to which value it goes left; infinity in a leaf.
-        left: The node to the left; the right one comes right after it. A leaf's is itself.
-        value: What a leaf adds to the log-odds; 0 for others.
-        base: Log-odds to start from.
-        depth: The most steps from a root to a leaf.
     """
 
-    features: tuple[str, ...]
-    roots: npt.NDArray[np.int32]
-    feature: npt.NDArray[np.int32]
-    threshold: npt.NDArray[np.float32]
-    left: npt.NDArray[np.int32]
-    value: npt.NDArray[np.float32]
-    base: float
-    depth: int
-
-    def __call__(self, features: Mapping[str, Shares], rows: npt.NDArray[np.intp] | None = None) -> Shares:
-        """Probabilities of the rows, by default all."""
-        chosen = slice(None) if rows is None else rows
-        return self.of(np.stack([features[name][chosen] for name in self.features], axis=1).astype(np.float32))
+    features: tuple[str, ...]  # names of the inputs, in order
+    roots: npt.NDArray[np.int32]  # the number of each tree's first node
+    feature: npt.NDArray[np.int32]  # of each node, which input it looks at
+    threshold: npt.NDArray[np.float32]  # up to which value it goes left; infinity in a leaf
+    left: npt.NDArray[np.int32]  # the node to the left, right before that to the right; a leaf's is itself
+    value: npt.NDArray[np.float32]  # what a leaf adds to the log-odds; 0 for others
+    base: float  # log-odds to start from
+    depth: int  # the most steps from a root to a leaf
 
     def of(self, inputs: Matrix) -> Shares:
-        """Probabilities, one a row of inputs."""
+        """Return probabilities, one a row of inputs."""
         rows, width = inputs.shape
         flat = inputs.ravel()
         start = (np.arange(rows, dtype=np.int32) * width)[:, None]
@@ -90,15 +94,147 @@ class Forest:
         odds = self.base + self.value[node].sum(axis=1, dtype=np.float64)
         return 1 / (1 + np.exp(-odds))
 
+    def fill(self, features: Features, rows: Numbers, others: Shares) -> Shares:
+        """Return probabilities of the rows; those of others as they are."""
+        filled = others.copy()
+        if len(rows):
+            filled[rows] = self.of(matrix(self.features, features, rows))
+        return filled
+
+
+class Groups:
+    """Rows by group, ready to be summed up group by group. Rows hold no number below 0."""
+
+    def __init__(self, group_of: Numbers) -> None:
+        self._order = np.argsort(group_of, kind="stable")
+        grouped = group_of[self._order]
+        self._starts = np.flatnonzero(np.append(True, grouped[1:] != grouped[:-1])[: len(grouped)])
+        self._groups = grouped[self._starts]
+        self._sizes = np.diff(np.append(self._starts, len(grouped)))
+
+    def most(self, rows: Array, count: int) -> Array:
+        """Return the greatest of each group, column by column; 0 for groups without rows."""
+        return self._summed_up(np.maximum, rows, count)
+
+    def mean(self, rows: Array, count: int) -> Array:
+        """Return the mean of each group; 0 for groups without rows."""
+        total = self._summed_up(np.add, rows, count)
+        total[self._groups] /= self._sizes[:, None].astype(np.float32)
+        return total
+
+    def _summed_up(self, how: np.ufunc, rows: Array, count: int) -> Array:
+        found = np.zeros((count, rows.shape[1]), dtype=np.float32)
+        if len(self._starts):
+            found[self._groups] = how.reduceat(rows[self._order], self._starts, axis=0)
+        return found
+
+
+@dataclass(frozen=True)
+class Net:
+    """A message-passing network over a graph. Its matrices have an input a row, and the bias as the last row.
+
+    In each layer, a table gets messages from its columns, from the tables that foreign keys join it to and from the
+    turn's best tables; a column from its table, from columns of the same name and from the table that it refers to.
+    """
+
+    table_names: tuple[str, ...]  # of features, in order
+    column_names: tuple[str, ...]
+    table_mean: Array  # what is taken from each feature
+    table_scale: Array  # what it is then multiplied by
+    column_mean: Array
+    column_scale: Array
+    table_in: Array  # from features to the hidden state
+    column_in: Array
+    table_layers: Array  # by layer, from messages to what is added to the hidden state
+    column_layers: Array
+    table_out: Array  # from the hidden state to log-odds
+    column_out: Array
+
+    def __call__(self, e: Evidence, tables: Shares, columns: Shares, rows: Numbers) -> tuple[Shares, Shares]:
+        """Return probabilities by trees and net together, given the trees'.
+
+        Only the tables of these rows are scored, with their columns; the others keep the trees' probabilities.
+        """
+        of_tables, of_columns = net_features(e, tables, columns)
+        graph, theirs = e.shape.part(rows)
+        odds, columns_odds = self.of(
+            matrix(self.table_names, of_tables, rows), matrix(self.column_names, of_columns, theirs), graph
+        )
+        tables, columns = tables.copy(), columns.copy()
+        tables[rows] = mixed(tables[rows], odds)
+        columns[theirs] = mixed(columns[theirs], columns_odds)
+        return tables, columns
+
+    def of(self, tables: Matrix, columns: Matrix, graph: Graph) -> tuple[Shares, Shares]:
+        """Return log-odds of a graph's tables and columns, given their features."""
+        t = _active(standard(tables, self.table_mean, self.table_scale), self.table_in)
+        c = _active(standard(columns, self.column_mean, self.column_scale), self.column_in)
+        turns, of_table, keys = Groups(graph.turn_of), Groups(graph.table_of), Groups(graph.end_tables)
+        referring, namesakes = Groups(graph.end_columns), Groups(graph.same_name)
+        for table_layer, column_layer in zip(self.table_layers, self.column_layers, strict=True):
+            turn, others = turns.most(t, len(t))[graph.turn_of], t[graph.end_others]
+            to_tables = [t, of_table.mean(c, len(t)), of_table.most(c, len(t)), keys.most(others, len(t)), turn]
+            to_columns = [
+                c,
+                t[graph.table_of],
+                referring.most(others, len(c)),
+                namesakes.most(c, len(c))[graph.same_name],
+                turn[graph.table_of],
+            ]
+            t = t + _active(np.concatenate(to_tables, axis=1), table_layer)
+            c = c + _active(np.concatenate(to_columns, axis=1), column_layer)
+        return _linear(t, self.table_out)[:, 0].astype(np.float64), _linear(c, self.column_out)[:, 0].astype(np.float64)
+
+
+def net_features(e: Evidence, tables: Shares, columns: Shares) -> tuple[Features, Features]:
+    """Return the net's inputs: the features that the trees read, and the trees' probabilities."""
+    of_tables, of_columns = table_features_again(e, tables, columns), column_features_again(e, tables, columns)
+    return (
+        {**of_tables, **{f"{name}_odds": _odds(of_tables[name]) for name in ("p", "p_column", "p_own")}},
+        {**of_columns, **{f"{name}_odds": _odds(of_columns[name]) for name in ("p", "table")}},
+    )
+
+
+def mixed(p: Shares, odds: Shares) -> Shares:
+    """Return probabilities by the weighted sum of the trees' and the net's log-odds."""
+    return 1 / (1 + np.exp(-(1 - NET_SHARE) * _odds(p) - NET_SHARE * odds))
+
+
+def _odds(p: Shares) -> Shares:
+    clipped = np.clip(p, _MARGIN, 1 - _MARGIN)
+    return np.log(clipped / (1 - clipped))
+
+
+def matrix(names: Sequence[str], features: Features, rows: Numbers) -> Matrix:
+    """Return features of some rows, in order."""
+    return np.stack([features[name][rows] for name in names], axis=1).astype(np.float32)
+
+
+def standard(inputs: Matrix, mean: Array, scale: Array) -> Matrix:
+    """Return inputs of mean 0 and deviation 1, clipped."""
+    return np.clip((inputs - mean) * scale, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)
+
+
+def _linear(rows: Array, weights: Array) -> Array:
+    # In blocks so small that no threads are woken up: they would spin for longer than they compute. The limits of
+    # thread pools are global to a process, and so to the programs that embed this one.
+    block = max(_ALONE // weights.size, 1)
+    parts = [rows[start : start + block] @ weights[:-1] for start in range(0, max(len(rows), 1), block)]
+    return np.concatenate(parts) + weights[-1]
+
+
+def _active(rows: Array, weights: Array) -> Array:
+    return np.maximum(_linear(rows, weights), 0)
+
 
 def pack(name: str, part: Any) -> dict[str, npt.NDArray[Any]]:
-    """A part of the model as arrays of plain numbers and text under its name, matrices in half precision."""
+    """Return a part of the model as arrays of plain numbers and text under its name, matrices in half precision."""
     arrays = {f"{name}.{field.name}": np.asarray(getattr(part, field.name)) for field in fields(part)}
     return {name: array.astype(np.float16) if array.ndim > 1 else array for name, array in arrays.items()}
 
 
 def unpack(kind: type[Part], name: str, stored: Mapping[str, npt.NDArray[Any]]) -> Part:
-    """The part that `pack` gave."""
+    """Return the part that `pack` gave."""
     return kind(*(_plain(stored[f"{name}.{field.name}"]) for field in fields(cast("Any", kind))))
 
 
@@ -121,32 +257,32 @@ class Model:
 
     @classmethod
     def read(cls, path: Path) -> Model:
-        """Reads an archive of plain arrays."""
+        """Read an archive of plain arrays."""
         with np.load(path, allow_pickle=False) as stored:
-            return cls(
-                *(unpack(Forest, stage, stored) for stage in STAGES),
-                net=unpack(Net, "net", stored) if "net.table_in" in stored else None,
-            )
+            net = unpack(Net, "net", stored) if "net.table_in" in stored else None
+            return cls(*(unpack(Forest, stage, stored) for stage in STAGES), net=net)
 
     def pack(self) -> dict[str, npt.NDArray[Any]]:
-        """The archive's arrays."""
-        parts = {**vars(self)} if self.net else {stage: getattr(self, stage) for stage in STAGES}
+        """Return the archive's arrays."""
+        parts = {name: part for name, part in vars(self).items() if part}
         return {key: array for name, part in parts.items() for key, array in pack(name, part).items()}
 
-    def score(self, evidence: Evidence, shape: Shape) -> tuple[Shares, Shares, Shares]:
-        """Probabilities of tables, columns and `table.*`."""
-        rows = worth_scoring(evidence, shape)
-        first = _filled(self.tables, table_features(evidence, shape), rows, np.full(shape.tables, _FLOOR))
-        of_columns = column_rows(first, shape)
-        unscored = first[shape.table_of] * _UNSCORED
-        columns = _filled(self.columns, column_features(evidence, shape, first), of_columns, unscored)
-        tables, columns = self.net(evidence, shape, first, columns, rows) if self.net else (first, columns)
-        stars = _filled(self.stars, star_features(evidence, shape, tables), rows, tables * _UNSCORED)
-        return tables, columns, stars
+    def score(self, e: Evidence) -> tuple[Shares, Shares, Shares]:
+        """Return probabilities of tables, columns and `table.*`."""
+        rows = _worth_scoring(e)
+        tables = self.tables.fill(table_features(e), rows, np.full(e.shape.tables, _FLOOR))
+        table = tables[e.shape.table_of]
+        columns = self.columns.fill(
+            column_features(e, tables), np.flatnonzero(table >= COLUMNS_FROM), table * _UNSCORED
+        )
+        if self.net:
+            tables, columns = self.net(e, tables, columns, rows)
+        return tables, columns, self.stars.fill(star_features(e, tables), rows, tables * _UNSCORED)
 
 
-def worth_scoring(e: Evidence, shape: Shape) -> Rows:
-    """The tables with evidence for them, at most `TABLES_SCORED`; all of a schema that has no more."""
+def _worth_scoring(e: Evidence) -> Numbers:
+    """Return the tables with evidence for them, at most `TABLES_SCORED`; all of a schema that has no more."""
+    shape = e.shape
     if shape.tables <= TABLES_SCORED:
         return np.arange(shape.tables)
     strength = (
@@ -161,29 +297,11 @@ def worth_scoring(e: Evidence, shape: Shape) -> Rows:
     )
     # What lies next to strong tables may join them.
     near, between = shape.best_neighbours(strength)
-    strength = strength + 0.4 * near + 0.4 * between
-    return np.sort(np.argsort(-strength, kind="stable")[:TABLES_SCORED])
-
-
-def column_rows(tables: Shares, shape: Shape) -> Rows:
-    """The columns of tables that are probable enough."""
-    return np.flatnonzero(tables[shape.table_of] >= COLUMNS_FROM)
-
-
-def _filled(forest: Forest, features: Features, rows: Rows, others: Shares) -> Shares:
-    """The forest's probabilities of the rows, and the others'."""
-    filled = others.copy()
-    if len(rows):
-        filled[rows] = forest(features, rows)
-    return filled
-
-
-def score(evidence: Evidence, shape: Shape) -> tuple[Shares, Shares, Shares]:
-    """Probabilities of tables, columns and `table.*`, by the model that comes with the package."""
-    return _shipped().score(evidence, shape)
+    return np.sort(np.argsort(-(strength + 0.4 * near + 0.4 * between), kind="stable")[:TABLES_SCORED])
 
 
 @cache
-def _shipped() -> Model:
+def shipped_model() -> Model:
+    """Return the model that comes with the package."""
     with as_file(files(__package__ or "") / "data" / "forests.npz") as path:
         return Model.read(path)

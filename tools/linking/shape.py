@@ -10,55 +10,62 @@ import numpy.typing as npt
 
 from ..database import Schema
 from ..database.schema import ColumnKind
-from .evidence import Names
 from .vocabulary import Shares
 
 Numbers = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Shape:
-    """Arrays over columns, and over the ends of foreign keys.
+class Graph:
+    """Tables and columns by number, of one schema or of several side by side."""
 
-    Attributes:
-        table_of: Each column's table.
-        position: Each column's position in its table, from 0.
-        same_name: A number that columns of one name share.
-        primary: 1 for a column of its table's primary key.
-        kinds: By kind, 1 for a column of it.
-        tables: How many tables there are.
-        sizes: How many columns each table has.
-        display: 1 for the first text column of its table that is no key: what a thing is called.
-        keys: 1 for columns at an end of a foreign key.
-        leaving: How many foreign keys each table has,
-        arriving: and how many refer to it.
-        end_columns: Of each end of a key, the column,
-        end_tables: its table,
-        end_others: and the table at the other end.
-    """
-
-    table_of: Numbers
-    position: Numbers
-    same_name: Numbers
-    primary: Shares
-    kinds: dict[ColumnKind, Shares]
-    tables: int
-    sizes: Shares
-    display: Shares
-    keys: Shares
-    leaving: Shares
-    arriving: Shares
+    turn_of: Numbers  # of each table, which of the schemas it belongs to
+    table_of: Numbers  # of each column, its table
+    same_name: Numbers  # of each column, a number that namesakes of its schema share, less than there are columns
+    # Of each end of a foreign key: its column, its table, and the table at the other end.
     end_columns: Numbers
     end_tables: Numbers
     end_others: Numbers
 
+    def part(self, tables: Numbers) -> tuple[Graph, Numbers]:
+        """Return some tables with their columns, renumbered, and the columns' numbers in the whole."""
+        place = np.full(len(self.turn_of), -1)
+        place[tables] = np.arange(len(tables))
+        columns = np.flatnonzero(place[self.table_of] >= 0)
+        column_place = np.zeros(len(self.table_of), dtype=np.intp)
+        column_place[columns] = np.arange(len(columns))
+        inside = (place[self.end_tables] >= 0) & (place[self.end_others] >= 0)
+        graph = Graph(
+            self.turn_of[tables],
+            place[self.table_of[columns]],
+            np.unique(self.same_name[columns], return_inverse=True)[1],
+            column_place[self.end_columns[inside]],
+            place[self.end_tables[inside]],
+            place[self.end_others[inside]],
+        )
+        return graph, columns
+
+
+@dataclass(frozen=True)
+class Shape(Graph):
+    """The graph of one schema, with what is known of its tables and columns."""
+
+    position: Numbers  # of each column in its table, from 0
+    primary: Shares  # 1 for a column of its table's primary key
+    kinds: dict[ColumnKind, Shares]  # by kind, 1 for a column of it
+    sizes: Shares  # how many columns each table has
+    display: Shares  # 1 for the first text column of its table that is no key: what a thing is called
+    keys: Shares  # 1 for columns at an end of a foreign key
+    leaving: Shares  # how many foreign keys each table has
+    arriving: Shares  # how many refer to it
+
     @classmethod
-    def of(cls, schema: Schema, names: Names) -> Shape:
-        """The shape of a schema."""
-        columns = [(position, column) for table in schema.tables for position, column in enumerate(table.columns)]
-        groups: dict[str, int] = {}
-        same_name = [groups.setdefault(column.name.lower(), len(groups)) for _, column in columns]
-        kinds: tuple[ColumnKind, ...] = ("number", "time", "text")
+    def of(cls, schema: Schema) -> Shape:
+        """Return the shape of a schema."""
+        tables = {table.name: number for number, table in enumerate(schema.tables)}
+        columns = [(table, place, column) for table in schema.tables for place, column in enumerate(table.columns)]
+        column_number = {(table.name, column.name): number for number, (table, _, column) in enumerate(columns)}
+        names: dict[str, int] = {}
         joins = [
             (key, near, far)
             for key in schema.foreign_keys
@@ -66,11 +73,7 @@ class Shape:
         ]
         # Both ends of a key, column by column.
         ends = [
-            (
-                names.column_number[table.name, column.name],
-                names.table_number[table.name],
-                names.table_number[other.name],
-            )
+            (column_number[table.name, column.name], tables[table.name], tables[other.name])
             for key, near, far in joins
             for table, ends, other in ((near, key.columns, far), (far, key.ref_columns, near))
             for column in filter(None, map(table.column, ends))
@@ -78,36 +81,48 @@ class Shape:
         end_columns, end_tables, end_others = _numbers(ends).reshape(-1, 3).T
         keys = np.zeros(len(columns))
         keys[end_columns] = 1.0
-        table_of = _numbers([names.table_number[table] for table, _ in names.columns])
+        table_of = _numbers([tables[table.name] for table, *_ in columns])
+        kinds: dict[ColumnKind, Shares] = {
+            kind: np.array([float(column.kind == kind) for *_, column in columns])
+            for kind in ("number", "time", "text")
+        }
+        named = np.flatnonzero((kinds["text"] > 0) & (keys == 0))
+        display = np.zeros(len(columns))
+        display[named[np.unique(table_of[named], return_index=True)[1]]] = 1.0
         return cls(
+            turn_of=np.zeros(len(tables), dtype=np.intp),
             table_of=table_of,
-            position=_numbers([position for position, _ in columns]),
-            same_name=_numbers(same_name),
-            primary=np.array([float(bool(column.primary_key)) for _, column in columns]),
-            kinds={kind: np.array([float(column.kind == kind) for _, column in columns]) for kind in kinds},
-            tables=len(schema.tables),
-            sizes=np.array([float(len(table.columns)) for table in schema.tables]),
-            display=_display(table_of, np.array([column.kind == "text" for _, column in columns], dtype=bool), keys),
-            keys=keys,
-            leaving=_counts([names.table_number[near.name] for _, near, _ in joins], len(schema.tables)),
-            arriving=_counts([names.table_number[far.name] for _, _, far in joins], len(schema.tables)),
+            same_name=_numbers([names.setdefault(column.name.lower(), len(names)) for *_, column in columns]),
             end_columns=end_columns,
             end_tables=end_tables,
             end_others=end_others,
+            position=_numbers([place for _, place, _ in columns]),
+            primary=np.array([float(bool(column.primary_key)) for *_, column in columns]),
+            kinds=kinds,
+            sizes=np.array([float(len(table.columns)) for table in schema.tables]),
+            display=display,
+            keys=keys,
+            leaving=_counts([tables[near.name] for _, near, _ in joins], len(tables)),
+            arriving=_counts([tables[far.name] for *_, far in joins], len(tables)),
         )
 
+    @property
+    def tables(self) -> int:
+        """How many tables there are."""
+        return len(self.sizes)
+
     def sum_columns(self, columns: Shares) -> Shares:
-        """The sum over each table's columns."""
+        """Return the sum over each table's columns."""
         return np.bincount(self.table_of, weights=columns, minlength=self.tables).astype(np.float64)
 
     def best_column(self, columns: Shares) -> Shares:
-        """The best of each table's columns."""
+        """Return the best of each table's columns."""
         best = np.zeros(self.tables)
         np.maximum.at(best, self.table_of, columns)
         return best
 
     def best_neighbours(self, tables: Shares) -> tuple[Shares, Shares]:
-        """The best and the second best of each table's neighbours by foreign keys."""
+        """Return the best and the second best of each table's neighbours by foreign keys."""
         order = np.lexsort((-tables[self.end_others], self.end_tables))
         table, share = self.end_tables[order], tables[self.end_others][order]
         first = np.append(True, table[1:] != table[:-1])[: len(table)]
@@ -119,14 +134,6 @@ class Shape:
 
 def _counts(tables: Sequence[int], count: int) -> Shares:
     return np.bincount(_numbers(tables), minlength=count).astype(np.float64)
-
-
-def _display(table_of: Numbers, text: npt.NDArray[np.bool_], keys: Shares) -> Shares:
-    display = np.zeros(len(table_of))
-    candidates = np.flatnonzero(text & (keys == 0))
-    _, first = np.unique(table_of[candidates], return_index=True)
-    display[candidates[first]] = 1.0
-    return display
 
 
 def _numbers(numbers: Sequence[int] | Sequence[tuple[int, int, int]]) -> Numbers:

@@ -24,38 +24,22 @@ _EMPTY = FUNCTION_WORDS | {"every", "its", "this"}
 
 @dataclass(frozen=True)
 class Mention:
-    """A word of a text that names hold.
+    """A word of a text that names hold."""
 
-    Attributes:
-        stem: What the names hold.
-        share: 1, or how alike the spellings are.
-        holders: Numbers of the names that hold it.
-        position: Where in the text it first stands, from 0 to 1.
-    """
-
-    stem: str
-    share: float
-    holders: npt.NDArray[np.intp]
-    position: float
+    stem: str  # what the names hold
+    share: float  # 1, or how alike the spellings are
+    holders: npt.NDArray[np.intp]  # numbers of the names that hold it
+    position: float  # where in the text it first stands, from 0 to 1
 
 
 @dataclass(frozen=True)
 class Mentioned:
-    """How a text mentions the items of one kind: arrays with one number an item, 0 to 1.
+    """How a text mentions the items of one kind: arrays with one number an item, 0 to 1."""
 
-    Attributes:
-        share: How much of its name, or of its description, rare words counting more.
-        head: How well the last word, which tells what the thing is.
-        position: Where in the text first; 1 where not at all.
-        associated: The best weight of a learned association with its name,
-        associated_sum: and their sum.
-        mentions: The text's words that names hold.
-    """
-
-    share: Shares
-    head: Shares
-    position: Shares
-    associated: Shares
+    share: Shares  # how much of its name, or of its description, rare words counting more
+    head: Shares  # how well the last word, which tells what the thing is
+    position: Shares  # where in the text first; 1 where not at all
+    associated: Shares  # the best weight of a learned association with its name
     associated_sum: Shares
     mentions: Sequence[Mention]
 
@@ -124,12 +108,11 @@ def _numbers(held: Iterable[tuple[str, int]]) -> dict[str, npt.NDArray[np.intp]]
 class Vocabulary:
     """The names of one kind of item, by number, with descriptions beside them (Track-SQL 2.2).
 
-    Comments and a model's annotations say what cryptic names don't. Their words count as words of the name do, so that
-    the linker's forests, fitted on names alone, read them without being fitted again.
+    Words of comments and annotations count as words of the name do, so that the linker's forests, fitted on names
+    alone, read them without being fitted again.
     """
 
     def __init__(self, names: Sequence[tuple[str, ...]], descriptions: Sequence[tuple[str, ...]]) -> None:
-        """Indexes both, each given by its words; no words where an item has no description."""
         self._count = len(names)
         self._texts = [_Index(names), *([_Index(descriptions)] if any(descriptions) else [])]
         held = [pair for text in self._texts for pair in text.holders.items()]
@@ -167,31 +150,23 @@ class Vocabulary:
         return Mentioned(self.coverage(mentions), heads, position, best, total, mentions)
 
 
-def description_words(text: str, without: str = "") -> tuple[str, ...]:
-    """A description's words in lower case, without those in `_EMPTY`, and without those of another.
+def description_words(text: str) -> tuple[str, ...]:
+    """Return the telling words of a comment or an annotation, in lower case; it may be empty."""
+    return tuple(word for word in name_words(text) if word not in _EMPTY) if text else ()
 
-    Args:
-        text: A comment or an annotation; may be empty.
-        without: A text whose words are left out, as far as others remain.
-    """
-    if not text:
-        return ()
-    found = tuple(word for word in name_words(text) if word not in _EMPTY)
-    theirs = {stem(word) for word in name_words(without)} if without else set[str]()
-    return tuple(word for word in found if stem(word) not in theirs) or found
+
+def without(parts: tuple[str, ...], others: Iterable[str]) -> tuple[str, ...]:
+    """Return words without those whose stems others have, as far as some remain."""
+    theirs = {stem(word) for word in others}
+    return tuple(word for word in parts if stem(word) not in theirs) or parts
 
 
 @dataclass(frozen=True)
 class Associations:
-    """Which words of questions go with which words of names, by their stems, learned from training databases.
+    """Which words of questions go with which words of names, by their stems, learned from training databases."""
 
-    Attributes:
-        pairs: For a stem of a question, the stems of names that go with it, each with its weight.
-        usual: For a stem of a column's name, the share of turns that use such a column among those that use its table.
-    """
-
-    pairs: Mapping[str, Mapping[str, float]]
-    usual: Mapping[str, float]
+    pairs: Mapping[str, Mapping[str, float]]  # for a stem of a question, those of names, each with its weight
+    usual: Mapping[str, float]  # by stem of a column's name, the share of turns that use it of those on its table
 
 
 @cache

@@ -17,7 +17,7 @@ from ....agent.context.inputs import MOST_COLUMNS
 from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.linking import STAR, PastTurn, SchemaLinker
 from ....tools.linking.keep import keep
-from ....tools.linking.scoring import score
+from ....tools.linking.scoring import shipped_model
 from ....tools.linking.vocabulary import Shares, shipped
 from ...datasets import load_dataset
 from ..training.fit_linker_turns import (
@@ -88,7 +88,7 @@ def _link(dialogues: Sequence[Dialogue], *, own: bool = False, given: Given = ta
     """Return the scores of all turns whose gold SQL can be read, linked one after another."""
 
     def find(turn: LinkedTurn) -> tuple[Shares, Shares]:
-        return score(turn.evidence, turn.database.shape)[:2]
+        return shipped_model().score(turn.evidence)[:2]
 
     linked = [score_turns(dialogue, find, shipped(), own=own, given=given) for dialogue in dialogues]
     turns = [turn for dialogue in linked for turn in linked_turns(dialogue, shipped(), given)]

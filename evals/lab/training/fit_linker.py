@@ -26,8 +26,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from ....tools.errors import SettingsError
 from ....tools.linking import STAR
 from ....tools.linking.features import Features, column_features, star_features, table_features
-from ....tools.linking.net import Graph, Net, matrix, mixed, net_features
-from ....tools.linking.scoring import COLUMNS_FROM, Forest, Matrix, Model
+from ....tools.linking.scoring import COLUMNS_FROM, Forest, Matrix, Model, Net, matrix, mixed, net_features
 from ....tools.linking.vocabulary import Associations, Shares
 from ....tools.whole_files import write_whole, written_whole
 from ....tools.words import name_words, stem, words
@@ -202,7 +201,7 @@ def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float]
     One fold of databases is left out after another, and in the end, if `whole`, none.
     """
     rounds = range(FOLDS + whole)
-    items = [(turn.evidence, turn.database.shape) for turn in turns]
+    every = [turn.evidence for turn in turns]
     turn_folds = np.array([turn.database.fold for turn in turns])
     forests: dict[str, list[Forest]] = {}
     nets: list[Net] = []
@@ -230,23 +229,22 @@ def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float]
                 found[here] = np.asarray(trees.predict_proba(inputs[here])[:, 1], dtype=np.float64)
         return np.split(found, np.cumsum(sizes)[:-1])
 
-    tables = fit_stage("tables", [table_features(*item) for item in items], [turn.tables for turn in turns])
+    tables = fit_stage("tables", [table_features(e) for e in every], [turn.tables for turn in turns])
     # Columns of probable tables are learned from, and a few others.
-    probable = np.concatenate([p[shape.table_of] for (_, shape), p in zip(items, tables, strict=True)])
+    probable = np.concatenate([p[e.shape.table_of] for e, p in zip(every, tables, strict=True)])
     learned = (probable >= COLUMNS_FROM) | (np.random.default_rng(5).random(len(probable)) < _SPARED)
-    features = [column_features(*item, p) for item, p in zip(items, tables, strict=True)]
+    features = [column_features(e, p) for e, p in zip(every, tables, strict=True)]
     columns = fit_stage("columns", features, [turn.columns for turn in turns], learned)
     if size.epochs:
         _LOG.info("training nets")
         examples: list[Example] = []
         names: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         for turn, weight, p, q in zip(turns, weights, tables, columns, strict=True):
-            shape = turn.database.shape
-            of_tables, of_columns = net_features(turn.evidence, shape, p, q)
-            every = np.arange(shape.tables)
-            graph, numbers = Graph.of(shape, every)
+            of_tables, of_columns = net_features(turn.evidence, p, q)
+            rows = np.arange(turn.evidence.shape.tables)
+            graph, numbers = turn.evidence.shape.part(rows)
             names = tuple(of_tables), tuple(of_columns)
-            inputs = matrix(names[0], of_tables, every), matrix(names[1], of_columns, numbers)
+            inputs = matrix(names[0], of_tables, rows), matrix(names[1], of_columns, numbers)
             examples.append(Example(graph, *inputs, turn.tables, turn.columns, weight))
         tables, columns = list(tables), list(columns)
         for fold in rounds:
@@ -256,7 +254,7 @@ def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float]
             here = np.flatnonzero(turn_folds == fold).tolist()
             for number, (p, q) in zip(here, odds(net, [examples[number] for number in here]), strict=True):
                 tables[number], columns[number] = mixed(tables[number], p), mixed(columns[number], q)
-    features = [star_features(*item, p) for item, p in zip(items, tables, strict=True)]
+    features = [star_features(e, p) for e, p in zip(every, tables, strict=True)]
     fit_stage("stars", features, [turn.stars for turn in turns])
     models = [
         Model(**{stage: found[number] for stage, found in forests.items()}, net=nets[number] if nets else None)
@@ -293,7 +291,7 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
         return [turn for dialogue in some for turn in linked_turns(dialogue, apart[dialogue.database.fold])]
 
     def score(turn: LinkedTurn) -> tuple[Shares, Shares]:
-        return first.models[turn.database.fold].score(turn.evidence, turn.database.shape)[:2]
+        return first.models[turn.database.fold].score(turn.evidence)[:2]
 
     # A first linker learns after gold SQL; its probabilities stand beside both kinds of history.
     known = [gather([dialogue]) for dialogue in dialogues]

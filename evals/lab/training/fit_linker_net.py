@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ....tools.errors import SettingsError
-from ....tools.linking.net import MESSAGES, NET_SHARE, Array, Graph, Net, standard
-from ....tools.linking.scoring import Matrix, pack, unpack
+from ....tools.linking.scoring import MESSAGES, NET_SHARE, Array, Matrix, Net, pack, standard, unpack
+from ....tools.linking.shape import Graph
 from ....tools.linking.vocabulary import Shares
 
 Tensor = Any

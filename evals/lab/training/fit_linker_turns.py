@@ -20,7 +20,6 @@ from ....tools.database.quoting import quoted
 from ....tools.errors import DatabaseUnavailable
 from ....tools.linking import STAR, PastTurn
 from ....tools.linking.evidence import Evidence, Names, gather
-from ....tools.linking.shape import Shape
 from ....tools.linking.vocabulary import Associations, Shares
 from ....tools.values import ValueIndex, ValueMatch
 from ...datasets import Dataset
@@ -47,13 +46,11 @@ class LinkedDatabase:
     """A database, as linking sees it."""
 
     names: Names
-    shape: Shape
 
     @classmethod
     def of(cls, schema: Schema) -> LinkedDatabase:
         """Index a schema's names."""
-        names = Names(schema)
-        return cls(names, Shape.of(schema, names))
+        return cls(Names(schema))
 
     @property
     def fold(self) -> int:
@@ -254,7 +251,7 @@ def column_redundancy(turns: Sequence[LinkedTurn], columns: Sequence[Shares], co
     scores: list[float] = []
     for turn, q in zip(turns, columns, strict=True):
         for table in np.flatnonzero(turn.tables):
-            here = turn.database.shape.table_of == table
+            here = turn.evidence.shape.table_of == table
             scores.append(redundancy(_numbers((turn.columns > 0) & here), _numbers((q >= counted) & here)))
     return fmean(scores)
 

@@ -26,7 +26,7 @@ from tableturn.evals.lab.training.fit_linker_turns import (
 )
 from tableturn.evals.metrics.redundancy import redundancy
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
-from tableturn.tools.linking.scoring import Model, score
+from tableturn.tools.linking.scoring import Model, shipped_model
 from tableturn.tools.linking.vocabulary import Associations, shipped
 from threadpoolctl import threadpool_limits
 
@@ -59,7 +59,9 @@ def test_an_exported_forest_gives_the_classifiers_probabilities() -> None:
     forest = export_forest(("a", "b", "c", "d"), boosted)
     assert np.allclose(forest.of(inputs), boosted.predict_proba(inputs)[:, 1], atol=1e-5)
     columns = {name: inputs[:, number].astype(float) for number, name in enumerate("abcd")}
-    assert np.allclose(forest(columns, np.array([7, 3])), forest.of(inputs[[7, 3]]))
+    filled = forest.fill(columns, np.array([7, 3]), np.zeros(500))
+    assert np.allclose(filled[[7, 3]], forest.of(inputs[[7, 3]]))
+    assert not filled[:3].any()
 
 
 def dialogue_about(name: str, *questions: str) -> Dialogue:
@@ -94,9 +96,7 @@ def test_fits_and_writes_what_the_linker_reads(
     stored = json.loads((tmp_path / "associations.json").read_text())
     read = Model.read(tmp_path / "forests.npz")
     (turn, *_) = linked_turns(dialogues[0], Associations(stored["pairs"], stored["usual"]))
-    for written, again in zip(
-        model.score(turn.evidence, turn.database.shape), read.score(turn.evidence, turn.database.shape), strict=True
-    ):
+    for written, again in zip(model.score(turn.evidence), read.score(turn.evidence), strict=True):
         assert np.array_equal(written, again)
         assert np.all((written > 0) & (written < 1))
 
@@ -110,7 +110,7 @@ def test_interactions_whose_database_is_missing_are_passed_over(data_dir: Path, 
 @pytest.mark.data
 def test_the_shipped_model_knows_training_databases(dialogues: list[Dialogue]) -> None:
     turns = [turn for dialogue in dialogues for turn in linked_turns(dialogue, shipped())]
-    found = [score(turn.evidence, turn.database.shape) for turn in turns]
+    found = [shipped_model().score(turn.evidence) for turn in turns]
     figures = measure(turns, [tables for tables, _, _ in found], [columns for _, columns, _ in found])
     assert figures["table_recall"] > 0.97
     assert figures["column_recall_at_10"] > 0.97

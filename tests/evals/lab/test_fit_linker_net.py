@@ -16,7 +16,8 @@ from tableturn.evals.lab.training.fit_linker_net import (
     train,
 )
 from tableturn.tools.errors import SettingsError
-from tableturn.tools.linking.net import MESSAGES, Graph, Net, mixed, standard
+from tableturn.tools.linking.scoring import MESSAGES, Net, mixed, standard
+from tableturn.tools.linking.shape import Graph
 
 _NAMES = ("about", "noise"), ("said", "noise")
 

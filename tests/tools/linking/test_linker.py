@@ -7,7 +7,7 @@ from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSche
 from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, widen
 from tableturn.tools.linking.evidence import Names, gather
 from tableturn.tools.linking.keep import keep
-from tableturn.tools.linking.used import past_use
+from tableturn.tools.linking.linked import past_use
 from tableturn.tools.linking.vocabulary import Associations
 from tableturn.tools.values import ValueMatch
 

@@ -8,10 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database import Schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, TableSchema
-from tableturn.tools.linking.evidence import Names
-from tableturn.tools.linking.net import MESSAGES, Graph, Net, mixed
-from tableturn.tools.linking.scoring import pack, unpack
-from tableturn.tools.linking.shape import Shape
+from tableturn.tools.linking.scoring import MESSAGES, Net, mixed, pack, unpack
+from tableturn.tools.linking.shape import Graph, Shape
 
 _HIDDEN = 6
 
@@ -102,9 +100,8 @@ def test_tables_left_out_take_no_part() -> None:
     names = ("a", "b", "c")
     keys = (ForeignKey("a", ("id",), "b", ("id",)), ForeignKey("c", ("id",), "a", ("id",)))
     whole, part = Schema("s", tuple(map(table, names)), keys), Schema("s", tuple(map(table, names[1:])))
-    shape, rows = Shape.of(whole, Names(whole)), np.array([1, 2])
-    cut, columns = Graph.of(shape, rows)
-    alone, _ = Graph.of(Shape.of(part, Names(part)), np.array([0, 1]))
+    cut, columns = Shape.of(whole).part(np.array([1, 2]))
+    alone, _ = Shape.of(part).part(np.array([0, 1]))
     assert columns.tolist() == [2, 3, 4, 5]
     for one, other in zip(vars(cut).values(), vars(alone).values(), strict=True):
         assert np.array_equal(one, other)

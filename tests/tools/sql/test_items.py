@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from tableturn.tools.linking.used import past_use
+from tableturn.tools.linking.linked import past_use
 from tableturn.tools.sql import used_items
 
 from .shop import SHOP

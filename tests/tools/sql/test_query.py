@@ -20,7 +20,7 @@ from tableturn.tools.expectation import items_fit, traits
 from tableturn.tools.knowledge import Entry
 from tableturn.tools.knowledge.fragment import used_entries
 from tableturn.tools.knowledge.proposals import proposals
-from tableturn.tools.linking.used import past_use
+from tableturn.tools.linking.linked import past_use
 from tableturn.tools.readings import QuestionContext, rivals
 from tableturn.tools.sql import (
     Query,
