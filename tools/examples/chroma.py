@@ -82,19 +82,11 @@ class ChromaTable:
         self._name = name
         self._collection = collection
 
-    def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
-        for part, rows in self._batches(fields):
-            self._do(lambda table, part=part, rows=rows: table.add(list(ids[part]), vectors[part], rows))
-
-    def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
-        for part, rows in self._batches(fields):
-            self._do(lambda table, part=part, rows=rows: table.update(list(ids[part]), metadatas=rows))
-
-    def _batches(self, fields: Sequence[Fields]) -> Iterator[tuple[slice, Any]]:
-        """Yield as many rows as may be written at once."""
+    def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
         for start in range(0, len(fields), self._backend.batch):
             part = slice(start, start + self._backend.batch)
-            yield part, [dict(row) for row in fields[part]]
+            rows: Any = [dict(row) for row in fields[part]]
+            self._do(lambda table, part=part, rows=rows: table.upsert(list(ids[part]), vectors[part], rows))
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         return {row.id: row for row in self._rows(ids=list(ids))} if ids else {}

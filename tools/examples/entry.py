@@ -17,10 +17,12 @@ from .example import Example, brief_repr, one_line, to_json
 from .masking import mask
 from .rights import database_identity, read_approval, schema_part
 from .soundness import contradiction
+from .tables import Fields
 
 Verify = Callable[[Example], object]
 """Runs an example's SQL on its database; raises a `TableturnError` where it doesn't run."""
 
+PAIRS = "pairs"
 SHARED = ""
 """The room of the examples that every database's questions may see; other rooms are named by their owner."""
 
@@ -34,44 +36,25 @@ _NO_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 
 # What is opened and never closed goes to the end: to look for its end from every other opening would take quadratic
 # time.
+_NAME = r"""(?P<kept> "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|\Z)"""
+_COMMENT = r"--[^\n]* | /\*.*?(?:\*/|\Z)"
 _LITERAL = re.compile(
-    r"""(?<!\w)'(?:[^']|'')*' | (?<![\w.$])\d+(?:\.\d+)?(?![\w.])
-      | (?P<kept> "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|\Z) | --[^\n]* | /\*.*?(?:\*/|\Z))""",
-    re.VERBOSE | re.DOTALL,
+    rf"(?<!\w)'(?:[^']|'')*' | (?<![\w.$])\d+(?:\.\d+)?(?![\w.]) | {_NAME} | {_COMMENT})", re.VERBOSE | re.DOTALL
 )
-
-_SPACING = re.compile(
-    r"""(?P<kept> '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|\Z))
-      | (?: \s | --[^\n]* | /\*.*?(?:\*/|\Z) )+""",
-    re.VERBOSE | re.DOTALL,
-)
+_SPACING = re.compile(rf"{_NAME} | '(?:[^']|'')*') | (?: \s | {_COMMENT} )+", re.VERBOSE | re.DOTALL)
 """Spaces and comments between tokens, and what may hold characters like them without being them."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One example to write.
+    """One example to write: with the time of its addition, and its rows as `(table, id, text to find it by, fields)`.
 
-    Attributes:
-        id: See `example_id`.
-        example: With the time of its addition.
-        skeletons: Text by identifier of its question keys: the question's, and its simplified form's if that differs.
-            A key is a question skeleton with the SQL skeleton that it led to.
-        sql: Its SQL skeleton.
-        sql_id: That one's identifier.
+    Its keys are its SQL skeleton, and its question's skeleton with that one; the simplified form's too if it differs.
     """
 
     id: str
     example: Example
-    skeletons: dict[str, str]
-    sql: str
-    sql_id: str
-
-    @property
-    def fields(self) -> dict[str, str]:
-        """Its row's fields."""
-        first, *_, last = *self.skeletons, *self.skeletons  # both, so that an update leaves none of earlier forms
-        return {"example": to_json(self.example), "sql": self.sql_id, "skeleton_1": first, "skeleton_2": last}
+    rows: tuple[tuple[str, str, str, Fields], ...]
 
 
 def room_of(example: Example) -> str:
@@ -150,8 +133,8 @@ def refusal(example: Example, reason: object) -> ExampleRefused:
     return ExampleRefused(f"refused {brief_repr(example.sql)} for {brief_repr(example.question)}: {one_line(reason)}")
 
 
-def make_entry(example: Example, verify: Verify | None = None) -> Entry:
-    """Find the keys of an example that is `sound`.
+def make_entry(example: Example, verify: Verify | None = None, id_: str = "") -> Entry:
+    """Find the keys of an example that is `sound`; its identifier is `example_id` if it has none.
 
     Raises:
         ExampleRefused: Its SQL is not one query, or doesn't run.
@@ -162,10 +145,14 @@ def make_entry(example: Example, verify: Verify | None = None) -> Entry:
             verify(example)
     except TableturnError as error:
         raise refusal(example, error) from error
+    id_, sql_id = id_ or example_id(example), _digest(sql)
     texts = dict.fromkeys((example.question, example.simplified or example.question))
     skeletons = {_digest(key, sql): key for key in (mask(text, example.schema) for text in texts)}
-    stamped = example if example.added else replace(example, added=datetime.now(UTC))
-    return Entry(example_id(example), stamped, skeletons, sql, _digest(sql))
+    first, *_, last = *skeletons, *skeletons  # both, so that an update leaves none of earlier forms
+    example = example if example.added else replace(example, added=datetime.now(UTC))
+    fields = {"example": to_json(example), "sql": sql_id, "skeleton_1": first, "skeleton_2": last}
+    keys = [("skeletons", key, text, {"pair": id_, "sql": sql_id}) for key, text in skeletons.items()]
+    return Entry(id_, example, (*keys, ("sqls", sql_id, sql, {"pair": id_}), (PAIRS, id_, example.question, fields)))
 
 
 def skeleton_of(sql: str) -> str:

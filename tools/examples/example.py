@@ -62,11 +62,17 @@ Index = Literal["question", "skeleton", "sql"]
 
 @dataclass(frozen=True)
 class Found:
-    """An example with its identifier; the similarity is the cosine of two keys if it was found by one, 1 otherwise."""
+    """An example with its identifier.
+
+    Attributes:
+        similarity: The cosine of two keys if it was found by one, 1 otherwise.
+        skeleton: The identifier of its SQL skeleton if it was found by a key: the same for the same one, in every room.
+    """
 
     id: str
     example: Example
     similarity: float = 1.0
+    skeleton: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,9 @@ from sqlglot import transpile
 from ..errors import ExampleStoreError
 from ..sql.dialects import rules_of
 from .chroma import is_made
-from .embedding import Embedding, HashedEmbedding, make_embedding
+from .embedding import Embedding, make_embedding
 from .example import Example
-from .store import ExampleStore, backend_at
-from .tables import MemoryBackend
+from .store import ExampleStore
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def seed_programs() -> tuple[SeedProgram, ...]:
 
 def default_store() -> ExampleStore:
     """Return a new store of the seeds in plain memory, for when no other is configured."""
-    return ExampleStore(_seeded(HashedEmbedding()))
+    return _seeded(None)
 
 
 def open_with_seeds(location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
@@ -101,8 +100,7 @@ def open_with_seeds(location: str | Path | None = None, embedding: Embedding | N
 
     A store that only holds what was approved on one database would otherwise leave every other without any.
     """
-    chosen = embedding or HashedEmbedding()
-    return ExampleStore(backend_at(location, chosen), chosen, lambda: _seeded(chosen))
+    return ExampleStore.open(location, embedding, partial(_seeded, embedding))
 
 
 def open_existing(location: str, embedding: str) -> ExampleStore:
@@ -117,10 +115,10 @@ def open_existing(location: str, embedding: str) -> ExampleStore:
     return open_with_seeds(location, make_embedding(embedding))
 
 
-def _seeded(embedding: Embedding) -> MemoryBackend:
-    backend = MemoryBackend()
-    ExampleStore(backend, embedding).add(seed_examples())
-    return backend
+def _seeded(embedding: Embedding | None) -> ExampleStore:
+    store = ExampleStore.open(None, embedding)
+    store.add(seed_examples())
+    return store
 
 
 def _rows(name: str) -> list[dict[str, Any]]:

@@ -19,10 +19,9 @@ from ..values.match import ValueMatch
 from .diversity import Method, voted
 from .embedding import Vectors
 from .entry import meaning_of, skeleton_of
-from .example import Example, brief_repr
+from .example import Example, Found, brief_repr
 from .masking import SkeletonForm, mask
-from .store import ExampleStore
-from .tables import Near
+from .store import ExampleStore, without_repeats
 
 _LOOKED_AT = 5
 """Times as many of a database's own examples are looked at as are shown, where some may not be shown."""
@@ -107,21 +106,21 @@ class BySkeleton:
             hits = [*first, *second[: self.k2], *hits[self.k1 :]]
         return _first(self.store, hits, self.k1 + self.k2, self._kind)
 
-    def ranked(self, text: str, query: ExampleQuery) -> list[Near]:
+    def ranked(self, text: str, query: ExampleQuery) -> list[Found]:
         """Return the examples by a question's skeleton, best first."""
         key, k = mask(text, query.schema, query.values), max(self.pool, self.k1 + self.k2)
         hits = self.store.near("skeleton", key, k, query.database)
         if self.pool:
             votes: dict[str, float] = defaultdict(float)
-            nearest: dict[str, Near] = {}
+            nearest: dict[str, Found] = {}
             for hit in hits:
                 votes[hit.skeleton] += math.exp(_SHARPNESS * hit.similarity)
                 nearest.setdefault(hit.skeleton, hit)
             hits = sorted(nearest.values(), key=lambda hit: -votes[hit.skeleton])
         return [hit for hit in hits if hit.similarity >= self.least] if self.least else hits
 
-    def _kind(self, hit: Near) -> str:
-        return hit.skeleton if self.pool else hit.pair.id
+    def _kind(self, hit: Found) -> str:
+        return hit.skeleton if self.pool else hit.id
 
 
 @dataclass(frozen=True)
@@ -146,12 +145,12 @@ class ByDraft:
         return _first(self.store, filter(None, in_turn), self.k, lambda hit: hit.skeleton)
 
 
-def _first(store: ExampleStore, hits: Iterable[Near], k: int, kind: Callable[[Near], str]) -> tuple[Example, ...]:
+def _first(store: ExampleStore, hits: Iterable[Found], k: int, kind: Callable[[Found], str]) -> tuple[Example, ...]:
     """Return the first k examples of different kinds."""
-    unique: dict[str, Near] = {}
+    unique: dict[str, Found] = {}
     for hit in hits:
         unique.setdefault(kind(hit), hit)
-    return tuple(hit.example for hit in store.fetch(list(unique.values())[:k]))
+    return tuple(hit.example for hit in without_repeats(list(unique.values())[:k]))
 
 
 @dataclass(frozen=True)
@@ -290,7 +289,7 @@ class OwnFirst:
             key = mask(query.question, query.schema, query.values)
             alike = self.store.near("skeleton", key, looked_at, query.database, shared=False)
             near += [hit for hit in alike if hit.similarity >= self.least]
-        return [hit.example for hit in self.store.fetch(near)]
+        return [hit.example for hit in without_repeats(near)]
 
     def _shown(self, examples: Sequence[Example]) -> list[Example]:
         shown = map(self.readable, examples) if self.readable else examples

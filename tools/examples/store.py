@@ -15,28 +15,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import ExampleRefused
 from .chroma import ChromaBackend, ChromaTable
 from .embedding import Embedding, HashedEmbedding, Vectors
-from .entry import SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
+from .entry import PAIRS, SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
 from .example import Added, Example, Found, Index, Refusal, Stats, from_json
 from .rights import Standing, is_readable, verified_standing
-from .tables import REBUILT_SUFFIX, MemoryBackend, MemoryTable, Near, Row
+from .tables import REBUILT_SUFFIX, Fields, MemoryBackend, MemoryTable, Row
 
 if TYPE_CHECKING:
     from ..database import Database
 
-PAIRS = "pairs"
 _TABLES: dict[Index, str] = {"question": PAIRS, "skeleton": "skeletons", "sql": "sqls"}
 _KEY_FIELDS: dict[Index, tuple[str, ...]] = {"skeleton": ("skeleton_1", "skeleton_2"), "sql": ("sql",)}
 _FORMS = ("simplified", "rephrased", "database_schema")
 """What an example that is there already may be given anew."""
 
 _BATCH = 1_000
-_FALLBACK = "\x00fallback"
-"""The room of the fallback examples; no database can be called so."""
-
 ENOUGH_SHARED = 50
-"""Shared examples that are enough to choose from; with fewer, those of the fallback are shown too."""
+"""Shared examples that are enough to choose from; with fewer, the built-in ones are shown too."""
 
-Backend = MemoryBackend | ChromaBackend
 _Table = MemoryTable | ChromaTable
 _T = TypeVar("_T")
 
@@ -51,19 +46,15 @@ class ExampleStore:
     """
 
     def __init__(
-        self, backend: Backend, embedding: Embedding | None = None, fallback: Callable[[], Backend] | None = None
+        self,
+        backend: MemoryBackend | ChromaBackend,
+        embedding: Embedding,
+        further: Callable[[], ExampleStore] | None = None,
     ) -> None:
-        """Use `open`; this is for tables that are open already.
-
-        Args:
-            backend: Where the examples are.
-            embedding: How keys become vectors.
-            fallback: Makes a backend of further shared examples, which are only read, and only as long as the store
-                has few of its own; see `open_with_seeds`.
-        """
+        """Use `open`; this is for tables that are open already."""
         self._backend = backend
-        self._make_fallback = cache(fallback) if fallback else None
-        self.embedding: Embedding = embedding or HashedEmbedding()
+        self._make_further = cache(further) if further else None
+        self.embedding = embedding
         self._lock = threading.Lock()
         self._changes = [0]
         self._reader: Database | None = None
@@ -71,18 +62,24 @@ class ExampleStore:
         self._cache: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
 
     @classmethod
-    def open(cls, location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
+    def open(
+        cls,
+        location: str | Path | None = None,
+        embedding: Embedding | None = None,
+        further: Callable[[], ExampleStore] | None = None,
+    ) -> ExampleStore:
         """Open a store, making it if there is none.
 
         Args:
             location: None for memory, a folder, or `http://host:port` of a Chroma server.
             embedding: How keys become vectors; the default needs no download.
+            further: Makes a store whose shared examples are found too, as long as this one has few of its own.
 
         Raises:
             ExampleStoreError: It cannot be opened, or was made by another version or with another embedding.
         """
         chosen = embedding or HashedEmbedding()
-        return cls(backend_at(location, chosen), chosen)
+        return cls(MemoryBackend() if location is None else ChromaBackend(location, chosen.name), chosen, further)
 
     def seen_by(self, database: Database) -> ExampleStore:
         """Return this store with only those of a database's own examples that whoever opened it may read."""
@@ -91,29 +88,22 @@ class ExampleStore:
         return seen
 
     def verified(self, question: str, k: int, database: Database, identity: str) -> Iterator[list[Example]]:
-        """Yield the nearest of a database's own verified examples, those that count most for whoever asks first.
+        """Yield the nearest k of a database's own verified examples of each standing, the greatest first.
 
         However many narrower rights have approved, they come after those of equal or wider ones (`verified_standing`).
-        Only what is new since the last time is read.
-
-        Args:
-            question: To be near to.
-            k: How many of each standing.
-            database: As whoever asks opened it.
-            identity: Its `database_identity`.
+        Only what is new since the last time is read. The identity is the `database_identity`.
         """
         pairs = self._backend.find(identity, PAIRS)
         ids = pairs.ids() if pairs else []
         if not pairs or not ids:
             return
-        key = identity, database.rights, database.schema().version
-        known = self._standings.get(key, {})
+        known = self._standings.setdefault((identity, database.rights, database.schema().version), {})
         new = pairs.get([id_ for id_ in ids if id_ not in known])
-        read = {id_: verified_standing(_example(row), database) for id_, row in new.items()}
-        known = self._standings[key] = known | read
+        known.update({id_: verified_standing(_example(row), database) for id_, row in new.items()})
+        standings = {id_: standing for id_ in ids if (standing := known.get(id_))}
         vector = self.embedding([question])[0]
-        for standing in sorted({each for id_ in ids if (each := known.get(id_))}, reverse=True):
-            among = [id_ for id_ in ids if known.get(id_) == standing]
+        for standing in sorted(set(standings.values()), reverse=True):
+            among = [id_ for id_, each in standings.items() if each == standing]
             yield [_example(row) for row in pairs.nearest(vector, k, among)]
 
     def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> Added:
@@ -152,7 +142,7 @@ class ExampleStore:
             total = Added(total.added + new, total.known + known, tuple(refused), total.updated + len(changed))
         return total
 
-    def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Near]:
+    def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Found]:
         """Return the examples that stand for the k nearest keys, best first.
 
         Args:
@@ -168,22 +158,17 @@ class ExampleStore:
             ExampleStoreError: The store cannot be read.
         """
         vector = self.embedding([text])[0]
-        own = (database,) if database else ()
-        rooms = (*own, *self._shared_rooms()) if shared else own  # equally near ones: the database's own first
-        found = [hit for room in rooms for hit in self._nearest(room, index, vector, k)]
+        # Of equally near ones, the database's own come first.
+        found = list(self._nearest(database, index, vector, k)) if database else []
+        if shared:
+            found += self._nearest(SHARED, index, vector, k)
+            if further := self._further():
+                found += further._nearest(SHARED, index, vector, k)
         return sorted(found, key=lambda hit: -hit.similarity)[:k]
 
     def nearest(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Found]:
-        """`near` and `fetch` in one: the k examples whose keys are nearest."""
-        return self.fetch(self.near(index, text, k, database, shared=shared))
-
-    def fetch(self, hits: Iterable[Near]) -> list[Found]:
-        """Return hits without repeats: under its owner's name or shared, to a prompt it is one example."""
-        first: dict[str, Found] = {}
-        for hit in hits:
-            example = _example(hit.pair)
-            first.setdefault(meaning_of(example), Found(hit.pair.id, example, hit.similarity))
-        return [*first.values()]
+        """As `near`, without repeats."""
+        return without_repeats(self.near(index, text, k, database, shared=shared))
 
     def remove(self, ids: Sequence[str]) -> int:
         """Remove examples by identifier; return how many were there.
@@ -212,8 +197,11 @@ class ExampleStore:
 
     def visible(self, database: str = "") -> Iterator[Found]:
         """Yield all examples that a database's question may see; `database` is its `database_identity`."""
-        for room in dict.fromkeys((*self._shared_rooms(), database)):
-            yield from self._scan(room)
+        yield from self._scan(SHARED)
+        if further := self._further():
+            yield from further.visible()
+        if database != SHARED:
+            yield from self._scan(database)
 
     def holds_own(self, database: str) -> bool:
         """Whether a database (its `database_identity`) has examples that only its own questions may see."""
@@ -271,31 +259,24 @@ class ExampleStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _shared_rooms(self) -> tuple[str, ...]:
-        """Return where shared examples are: the fallback too while the store has too few of its own."""
-        if not self._make_fallback:
-            return (SHARED,)
-        pairs = self._backend.find(SHARED, PAIRS)
-        return (SHARED,) if pairs and pairs.count() >= ENOUGH_SHARED else (SHARED, _FALLBACK)
-
-    def _find(self, room: str, index: Index) -> _Table | None:
-        """Return a table to look things up in."""
-        if room == _FALLBACK:
-            return self._make_fallback().find(SHARED, _TABLES[index]) if self._make_fallback else None
-        return self._backend.find(room, _TABLES[index])
+    def _further(self) -> ExampleStore | None:
+        """Return the store whose shared examples are found too: one while this store has few of its own."""
+        pairs = self._backend.find(SHARED, PAIRS) if self._make_further else None
+        few = pairs is None or pairs.count() < ENOUGH_SHARED
+        return self._make_further() if self._make_further and few else None
 
     def _may_read(self, room: str, row: Row) -> bool:
-        return self._reader is None or room in (SHARED, _FALLBACK) or is_readable(_example(row), self._reader)
+        return self._reader is None or room == SHARED or is_readable(_example(row), self._reader)
 
-    def _nearest(self, room: str, index: Index, vector: Vectors, k: int) -> Iterator[Near]:
+    def _nearest(self, room: str, index: Index, vector: Vectors, k: int) -> Iterator[Found]:
         """Yield the pairs of the k nearest keys; nothing else tells that there are pairs that may not be read."""
-        keys, pairs, wanted = self._find(room, index), self._find(room, "question"), k
+        keys, pairs, wanted = self._backend.find(room, _TABLES[index]), self._backend.find(room, PAIRS), k
         while keys and pairs and k > 0:
             rows = keys.nearest(vector, wanted)
             found = [(key, pair) for key, pair in self._standing_for(room, index, rows, pairs) if pair is not None]
             if len(found) >= k or len(rows) < wanted:
                 for key, pair in found[:k]:
-                    yield Near(pair, key.fields.get("sql", key.id), key.similarity)
+                    yield Found(pair.id, _example(pair), key.similarity, key.fields.get("sql", key.id))
                 return
             wanted *= 4
 
@@ -315,7 +296,7 @@ class ExampleStore:
             yield key, pair
 
     def _scan(self, room: str) -> Iterator[Found]:
-        pairs = self._find(room, "question")
+        pairs = self._backend.find(room, PAIRS)
         return (Found(row.id, _example(row)) for row in (pairs.scan() if pairs else ()) if self._may_read(room, row))
 
     def _total(self, index: Index) -> int:
@@ -348,46 +329,41 @@ class ExampleStore:
                     kept = replace(held[id_], added=kept.added)
                 new = replace(kept, **{name: form for name in _FORMS if (form := getattr(held[id_], name))})
                 if new != _example(row):
-                    changed.append(replace(make_entry(new), id=id_))
+                    changed.append(make_entry(new, id_=id_))
         return unknown, changed
 
-    def _write(self, room: str, entries: Sequence[Entry], suffix: str = "") -> int:
-        """Write what of the entries is not there; return how many pairs were new.
+    def _write(self, room: str, entries: Sequence[Entry], suffix: str = "", *, anew: bool = False) -> int:
+        """Write what of the entries is not there, and with `anew` pairs that are; return how many pairs were written.
 
         Nothing is made or written before all vectors are there: an embedding that fails leaves no table that is bound
-        to it. Keys are written before pairs, so that a pair that is there has its keys.
+        to it.
         """
-        skeletons = {
-            id_: (text, {"pair": entry.id, "sql": entry.sql_id})
-            for entry in reversed(entries)
-            for id_, text in entry.skeletons.items()
-        }
-        sqls = {entry.sql_id: (entry.sql, {"pair": entry.id}) for entry in reversed(entries)}
-        pairs = {entry.id: (entry.example.question, entry.fields) for entry in entries}
-        missing: dict[str, dict[str, tuple[str, dict[str, str]]]] = {}
-        for table, rows in (("skeletons", skeletons), ("sqls", sqls), (PAIRS, pairs)):
+        rows: dict[str, dict[str, tuple[str, Fields]]] = {table: {} for table in reversed(_TABLES.values())}
+        # Of several pairs with a key, the first stands for it.
+        for table, id_, text, fields in (row for entry in reversed(entries) for row in entry.rows):
+            rows[table][id_] = text, fields
+        rows[PAIRS] = dict(reversed(rows[PAIRS].items()))
+        for table, of_table in rows.items():
             found = self._backend.find(room, table + suffix)
-            there = found.get(list(rows)) if found else {}
-            missing[table] = {id_: row for id_, row in rows.items() if id_ not in there}
-        vectors = {table: self.embedding([text for text, _ in new.values()]) for table, new in missing.items() if new}
+            there = found.get(list(of_table)) if found and not (anew and table == PAIRS) else {}
+            rows[table] = {id_: row for id_, row in of_table.items() if id_ not in there}
+        vectors = {table: self.embedding([text for text, _ in new.values()]) for table, new in rows.items() if new}
         for table, of_table in vectors.items():
-            new = missing[table]
-            self._backend.make(room, table + suffix).add(list(new), of_table, [fields for _, fields in new.values()])
-        if missing[PAIRS]:
+            new = rows[table]
+            self._backend.make(room, table + suffix).put(list(new), of_table, [fields for _, fields in new.values()])
+        if rows[PAIRS]:
             self._changed()
-        return len(missing[PAIRS])
+        return len(rows[PAIRS])
 
     def _rewrite(self, entry: Entry) -> None:
         """Give a pair that is there another example and other keys; keys first, as when it was written."""
         room = room_of(entry.example)
         pairs = self._backend.make(room, PAIRS)
         before = pairs.get([entry.id])
-        self._write(room, [entry])
-        pairs.update([entry.id], [entry.fields])
+        self._write(room, [entry], anew=True)
         self._standings.clear()
         for row in before.values():
             self._drop_keys(room, pairs, row)
-        self._changed()
 
     def _drop_keys(self, room: str, pairs: _Table, row: Row) -> None:
         """Remove the keys that a pair had and no pair has now."""
@@ -416,9 +392,12 @@ class ExampleStore:
         return self._backend.make(room, PAIRS).count()
 
 
-def backend_at(location: str | Path | None, embedding: Embedding) -> Backend:
-    """Open a store's tables: None for memory, a folder, or a Chroma server's URL."""
-    return MemoryBackend() if location is None else ChromaBackend(location, embedding.name)
+def without_repeats(found: Iterable[Found]) -> list[Found]:
+    """Return each example once: under its owner's name or shared, to a prompt it is one."""
+    first: dict[str, Found] = {}
+    for hit in found:
+        first.setdefault(meaning_of(hit.example), hit)
+    return [*first.values()]
 
 
 def _example(row: Row) -> Example:

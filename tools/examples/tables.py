@@ -30,21 +30,6 @@ class Row:
     similarity: float = 1.0
 
 
-@dataclass(frozen=True)
-class Near:
-    """A key near the one that was looked for; `ExampleStore.fetch` reads its example.
-
-    Attributes:
-        pair: The row of the example that stands for it.
-        skeleton: Identifier of that example's SQL skeleton: the same for the same skeleton, in every room.
-        similarity: Cosine of the two keys.
-    """
-
-    pair: Row
-    skeleton: str
-    similarity: float
-
-
 class MemoryTable:
     """Rows by identifier, with exact search; `ChromaTable` has the same methods. Safe to use from several threads."""
 
@@ -54,19 +39,12 @@ class MemoryTable:
         self._vectors: dict[str, Vectors] = {}
         self._matrix: Vectors | None = None  # stacked when it is first searched, not at every addition
 
-    def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
-        """Write rows; one whose identifier is there already is left as it is. No identifier comes twice."""
+    def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
+        """Write rows, over those of these identifiers that are there. No identifier comes twice."""
         with self._lock:
-            for id_, vector, row in zip(ids, vectors, fields, strict=True):
-                self._rows.setdefault(id_, Row(id_, dict(row)))
-                self._vectors.setdefault(id_, vector)
+            self._rows |= {id_: Row(id_, dict(row)) for id_, row in zip(ids, fields, strict=True)}
+            self._vectors |= dict(zip(ids, vectors, strict=True))
             self._matrix = None
-
-    def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
-        """Set fields of rows that are there; vectors stay."""
-        with self._lock:
-            for id_, row in zip(ids, fields, strict=True):
-                self._rows[id_] = Row(id_, {**self._rows[id_].fields, **row})
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         """Return the rows that are there, by identifier; no identifier is asked for twice."""

@@ -158,7 +158,7 @@ def test_a_re_indexing_that_was_broken_off_is_ended_by_the_next_opening(tmp_path
         assert table is not None
         rows = list(table.scan())
         built = backend.make("", f"pairs{REBUILT_SUFFIX}")
-        built.add([row.id for row in rows], embed([str(n) for n in range(4)]), [row.fields for row in rows])
+        built.put([row.id for row in rows], embed([str(n) for n in range(4)]), [row.fields for row in rows])
         backend.clear("", ["pairs"])
     with ExampleStore.open(tmp_path) as store:
         assert {hit.example.question for hit in store.list()} == {boat.question for boat in BOATS}
