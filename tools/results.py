@@ -16,11 +16,9 @@ Rows: TypeAlias = Table | Sequence[Sequence[Cell]]
 Column: TypeAlias = tuple[int, ...]
 """Labels of a column's values, row by row."""
 
-RELATIVE_TOLERANCE = 1e-8
-"""Far above what summing in another order costs a double, far below what a person would call another answer."""
-
-ABSOLUTE_TOLERANCE = 1e-12
-"""For what cancels to almost zero; small numbers of their own are told apart."""
+# Far above what summing in another order costs a double, far below what a person would call another answer; small
+# numbers of their own are told apart from what cancels to almost zero.
+_RELATIVE_TOLERANCE, _ABSOLUTE_TOLERANCE = 1e-8, 1e-12
 
 # Seconds, not minutes, for matrices made to be hard; any result of an ordinary query takes a few looks at each cell.
 _WORK_CELLS = 300_000
@@ -38,11 +36,7 @@ class Work:
         self._left = cells
 
     def spend(self, cells: int) -> None:
-        """Take off so many.
-
-        Raises:
-            Undecided: There are not so many left.
-        """
+        """Take off so many, or raise `Undecided` if there are not so many left."""
         self._left -= cells
         if self._left < 0:
             raise Undecided
@@ -53,7 +47,8 @@ def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable
 
     Rows are a multiset: repeated rows count. Columns may come in any order and under any name, and are matched
     jointly by content: one assignment of columns must make whole rows equal. Numbers are equal within a tolerance,
-    integers to floats; NULL is equal to NULL only.
+    integers to floats; NULL is equal to NULL only. Where it would take too long to find out, as for matrices made to
+    be hard, results count as different.
 
     Args:
         a: The result that sets the order.
@@ -62,9 +57,6 @@ def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable
         ties: One label for each row of `a`; neighbours with the same label are tied in its order. Without it, ties are
             read off `a`: where some column only rises or only falls, rows with equal values there count as tied;
             where none does, none are tied.
-
-    Whether matrices made to be hard are the same in another order of columns may take too long to find out: they
-    count as different (`compare_results` tells).
     """
     return compare_results(a, b, ordered, ties) is True
 
@@ -72,17 +64,11 @@ def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable
 def compare_results(
     a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable] | None = None, work: Work | None = None
 ) -> bool | None:
-    """As `same_result`, but None where it would take too long to find out.
-
-    Args:
-        a: The result that sets the order.
-        b: The other one.
-        ordered: Whether the order of rows counts, up to ties.
-        ties: One label for each row of `a`.
-        work: What it may take, for several comparisons together; in proportion to the results if None.
-    """
+    """Compare as `same_result` does; None where it would take more than `work`, which several may share."""
     rows_a, rows_b = (result.rows if isinstance(result, Table) else result for result in (a, b))
-    if len(rows_a) != len(rows_b) or len(_widths(a) | _widths(b)) > 1:
+    # Bare rows may be none, and tell nothing of their columns.
+    widths = [{len(result.columns)} if isinstance(result, Table) else set(map(len, result)) for result in (a, b)]
+    if len(rows_a) != len(rows_b) or len(set().union(*widths)) > 1:
         return False
     if not rows_a:
         return True
@@ -90,9 +76,8 @@ def compare_results(
     left, right = (
         [tuple(labels[cell] for cell in column) for column in zip(*rows, strict=True)] for rows in (rows_a, rows_b)
     )
-    if not ordered:
-        groupings: Iterable[Column] = [(0,) * len(rows_a)]
-    else:
+    groupings: Iterable[Column] = [(0,) * len(rows_a)]
+    if ordered:
         groupings = [_runs(ties)] if ties is not None else _likely_ties(rows_a, left)
     work = work or Work(_WORK_CELLS + _WORK_LOOKS * len(rows_a) * len(rows_a[0]))
     try:
@@ -108,20 +93,61 @@ def label_cells(cells: Iterable[Cell]) -> dict[Cell, int]:
     numbers and NULL are never equal to one another.
     """
     distinct = set(cells)
+    numbers = sorted(cell for cell in distinct if isinstance(cell, int | float))
     labels: dict[Cell, int] = {}
     label = 0
-    previous: int | float | None = None
-    for number in sorted(cell for cell in distinct if isinstance(cell, int | float)):
-        if previous is not None and not _close(previous, number):
-            label += 1
+    for before, number in pairwise([*numbers[:1], *numbers]):
+        label += not _close(before, number)
         labels[number] = label
-        previous = number
     others = (cell for cell in distinct if not isinstance(cell, int | float))
     return labels | {cell: place for place, cell in enumerate(others, label + 1)}
 
 
+def _close(a: int | float, b: int | float) -> bool:
+    if _is_whole(a) and _is_whole(b):
+        return a == b
+    return math.isclose(a, b, rel_tol=_RELATIVE_TOLERANCE, abs_tol=_ABSOLUTE_TOLERANCE)
+
+
+def _is_whole(number: int | float) -> bool:
+    return isinstance(number, int) or (number.is_integer() and abs(number) < 2**53)
+
+
+def _runs(ties: Sequence[Hashable]) -> Column:
+    """Return numbers for runs of equal labels."""
+    return tuple(number for number, (_, run) in enumerate(groupby(ties)) for _ in run)
+
+
+def _likely_ties(rows: Sequence[Sequence[Cell]], columns: Sequence[Column]) -> Iterator[Column]:
+    """Yield the ways in which rows may be tied: none at all; and for each column that could be the key, its runs."""
+    yield tuple(range(len(rows)))
+    known: set[Column] = set()
+    for index, labels in enumerate(columns):
+        groups = _runs(labels)
+        # A constant column says nothing about the order: it would let every order pass.
+        if groups[-1] == 0 or groups in known:
+            continue
+        keys = [_order_key(row[index]) for row in rows]
+        if all(a <= b for a, b in pairwise(keys)) or all(a >= b for a, b in pairwise(keys)):
+            known.add(groups)
+            yield groups
+
+
+def _order_key(value: Cell) -> tuple[int, int | float | str | bytes]:
+    """Return a key in SQLite's order: NULL, numbers, text, bytes."""
+    if value is None:
+        return 0, 0
+    if isinstance(value, int | float):
+        return 1, value
+    return (2, value) if isinstance(value, str) else (3, value)
+
+
 def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Column, work: Work) -> bool:
     """Whether some assignment of columns makes the two multisets of rows equal.
+
+    Columns are told apart by refinement: a column by the rows that its values stand in, a row by the columns that its
+    values stand in, until nothing new is learned. Where columns are still alike, one is assigned on trial, which tells
+    rows apart, and refinement goes on from there. No permutations are enumerated.
 
     Args:
         left: One result's columns.
@@ -132,61 +158,10 @@ def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Colum
 
     Raises:
         Undecided: It would take more.
-
-    Columns are told apart by refinement: a column by the rows that its values stand in, a row by the columns that its
-    values stand in, until nothing new is learned. Where columns are still alike, one is assigned on trial, which tells
-    rows apart, and refinement goes on from there. No permutations are enumerated.
     """
     if len(left) != len(right):
         return False
     return _same_rows(left, right, groups, groups) or _match(left, right, groups, groups, work)
-
-
-def _widths(result: Rows) -> set[int]:
-    """How many columns a result has, as far as its rows agree; bare rows may be none, and tell nothing."""
-    return {len(result.columns)} if isinstance(result, Table) else set(map(len, result))
-
-
-def _close(a: int | float, b: int | float) -> bool:
-    if _is_whole(a) and _is_whole(b):
-        return a == b
-    return math.isclose(a, b, rel_tol=RELATIVE_TOLERANCE, abs_tol=ABSOLUTE_TOLERANCE)
-
-
-def _is_whole(number: int | float) -> bool:
-    return isinstance(number, int) or (number.is_integer() and abs(number) < 2**53)
-
-
-def _runs(ties: Sequence[Hashable]) -> Column:
-    """Numbers for runs of equal labels."""
-    return tuple(number for number, (_, run) in enumerate(groupby(ties)) for _ in run)
-
-
-def _likely_ties(rows: Sequence[Sequence[Cell]], columns: Sequence[Column]) -> Iterator[Column]:
-    """The ways in which rows may be tied: for each column that could be the key, its runs; and none at all."""
-    yield tuple(range(len(rows)))
-    seen: set[Column] = set()
-    for index, labels in enumerate(columns):
-        groups = _runs(labels)
-        # A constant column says nothing about the order: it would let every order pass.
-        if groups[-1] == 0 or groups in seen or not _is_monotone([row[index] for row in rows]):
-            continue
-        seen.add(groups)
-        yield groups
-
-
-def _is_monotone(values: Sequence[Cell]) -> bool:
-    """Whether the values only rise or only fall, in SQLite's order: NULL, numbers, text, bytes."""
-    keys = [_order_key(value) for value in values]
-    return all(a <= b for a, b in pairwise(keys)) or all(a >= b for a, b in pairwise(keys))
-
-
-def _order_key(value: Cell) -> tuple[int, int | float | str | bytes]:
-    if value is None:
-        return 0, 0
-    if isinstance(value, int | float):
-        return 1, value
-    return (2, value) if isinstance(value, str) else (3, value)
 
 
 def _match(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: Work) -> bool:
@@ -200,13 +175,11 @@ def _match(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows
     if len(alike) == len(right):
         return _same_rows(left, [right[alike[colour][0]] for colour in colours[0]], rows_a, rows_b)
     chosen = min(range(len(left)), key=lambda position: len(alike[colours[0][position]]))
-    rest = _without(left, chosen)
+    rest = [*left[:chosen], *left[chosen + 1 :]]
     # Columns with the same contents are interchangeable: one of them is enough to try.
     for position in {right[position]: position for position in alike[colours[0][chosen]]}.values():
-        next_a, next_b = _recolour(
-            list(zip(rows_a, left[chosen], strict=True)), list(zip(rows_b, right[position], strict=True))
-        )
-        if Counter(next_a) == Counter(next_b) and _match(rest, _without(right, position), next_a, next_b, work):
+        next_rows = _recolour(zip(rows_a, left[chosen], strict=True), zip(rows_b, right[position], strict=True))
+        if next_rows and _match(rest, [*right[:position], *right[position + 1 :]], *next_rows, work):
             return True
     return False
 
@@ -215,42 +188,39 @@ def _same_rows(left: Sequence[Column], right: Sequence[Column], rows_a: Column, 
     return Counter(zip(rows_a, *left, strict=True)) == Counter(zip(rows_b, *right, strict=True))
 
 
-def _without(columns: Sequence[Column], position: int) -> list[Column]:
-    return [*columns[:position], *columns[position + 1 :]]
-
-
 def _refine(
     left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: Work
 ) -> tuple[Column, Column] | None:
-    """Colours for the columns of both results; only columns of one colour can match. None if no match is possible."""
-    known = 0
+    """Return colours of both results' columns, of which only those of one colour can match; None if none can."""
+    before = 0
     while True:
         work.spend(len(left) * len(rows_a))
-        columns_a, columns_b = _recolour(_columns_seen(left, rows_a), _columns_seen(right, rows_b))
-        if Counter(columns_a) != Counter(columns_b):
+        columns = _recolour(_columns_seen(left, rows_a), _columns_seen(right, rows_b))
+        if columns is None or len(set(columns[0])) == len(columns[0]):
+            return columns
+        rows = _recolour(_rows_seen(left, columns[0], rows_a), _rows_seen(right, columns[1], rows_b))
+        if rows is None:
             return None
-        if len(set(columns_a)) == len(columns_a):
-            return columns_a, columns_b
-        rows_a, rows_b = _recolour(_rows_seen(left, columns_a, rows_a), _rows_seen(right, columns_b, rows_b))
-        if Counter(rows_a) != Counter(rows_b):
-            return None
-        now = len(set(columns_a)) + len(set(rows_a))
-        if now == known:
-            return columns_a, columns_b
-        known = now
+        rows_a, rows_b = rows
+        colours = len(set(columns[0])) + len(set(rows_a))
+        if colours == before:
+            return columns
+        before = colours
 
 
-def _columns_seen(columns: Sequence[Column], rows: Column) -> list[object]:
-    """What tells a column from another: its values, each with the colour of its row."""
-    return [tuple(sorted(zip(rows, column, strict=True))) for column in columns]
+def _columns_seen(columns: Sequence[Column], rows: Column) -> Iterator[object]:
+    """Yield what tells a column from another: its values, each with the colour of its row."""
+    return (tuple(sorted(zip(rows, column, strict=True))) for column in columns)
 
 
-def _rows_seen(columns: Sequence[Column], colours: Column, rows: Column) -> list[object]:
-    """What tells a row from another: its colour so far, and its values, each with the colour of its column."""
+def _rows_seen(columns: Sequence[Column], colours: Column, rows: Column) -> Iterator[object]:
+    """Yield what tells a row from another: its colour so far, and its values, each with the colour of its column."""
     cells = zip(*columns, strict=True)
-    return [(row, *sorted(zip(colours, values, strict=True))) for row, values in zip(rows, cells, strict=True)]
+    return ((row, *sorted(zip(colours, values, strict=True))) for row, values in zip(rows, cells, strict=True))
 
 
-def _recolour(a: Sequence[object], b: Sequence[object]) -> tuple[Column, Column]:
-    names: dict[object, int] = {}
-    return tuple(names.setdefault(x, len(names)) for x in a), tuple(names.setdefault(x, len(names)) for x in b)
+def _recolour(a: Iterable[object], b: Iterable[object]) -> tuple[Column, Column] | None:
+    """Return a number for each thing, the same for the same; None if the two have not the same things as often."""
+    numbers: dict[object, int] = {}
+    left, right = (tuple(numbers.setdefault(thing, len(numbers)) for thing in things) for things in (a, b))
+    return (left, right) if Counter(left) == Counter(right) else None

@@ -15,8 +15,7 @@ from io import BytesIO
 from ...tools.charts.chart import can_render, picture
 from ...tools.errors import ExportError
 from ...tools.examples import Example
-from ...tools.export import export_rows
-from ...tools.export.forms import escaped_markdown
+from ...tools.export import escaped_markdown, export_rows
 from ...tools.knowledge import Entry
 from ...tools.terminal import safe
 from ...tools.values import ValueMatch

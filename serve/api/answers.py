@@ -15,7 +15,7 @@ from ...agent.answers.paging import Page, View
 from ...tools.charts import Kind, vega_lite
 from ...tools.database import Cancellation
 from ...tools.errors import ExportError
-from ...tools.export.forms import MEDIA_TYPES, Format
+from ...tools.export import MEDIA_TYPES, Format
 from ..server import Asker, AskerHere
 from ..store import Store, StoredTurn
 from .asking import turn_reply

@@ -1,0 +1,416 @@
+"""Writing rows to files and streams: CSV, JSON, JSON lines, Markdown, Excel and Parquet.
+
+Nothing of what is written is ever a part of the result: it goes to a file of its own first, beside the one that is
+wanted, which takes its place once every row is in it. Rows are held a part at a time, however many there are.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pickle
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from functools import partial
+from importlib.util import find_spec
+from itertools import chain, count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, BinaryIO, Literal, TypeAlias, get_args
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from .database import Database, Limits
+from .database.fetch import Row
+from .database.table import Cell, plain_cell
+from .database.watchdog import Cancellation
+from .errors import ExportError, TableturnError
+from .whole_files import written_whole
+
+Format = Literal["csv", "json", "jsonl", "md", "xlsx", "parquet"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+MEDIA_TYPES: dict[Format, str] = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "jsonl": "application/x-ndjson",
+    "md": "text/markdown; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "parquet": "application/vnd.apache.parquet",
+}
+Target = str | Path | BinaryIO
+
+_PACKAGES: dict[Format, str] = {"xlsx": "openpyxl", "parquet": "pyarrow"}
+_OTHER_ENDINGS = {"ndjson": "jsonl", "markdown": "md"}
+BINARY = frozenset(_PACKAGES)
+
+_BYTES = 4_000_000_000  # values of one export, all together: rows are not held, but a disk is finite
+_MEMORY_FILE = 1_000_000  # bytes that are kept in memory before a stream's rows go to a temporary file
+
+# Spreadsheets pass over blanks, and some read the wide and small forms of these signs as the signs themselves.
+_FORMULA = re.compile(r"[\s\x00-\x1f\u200b\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]")
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?")
+_MARKDOWN = re.compile(r"[\\`*\[\]|<>&~]|(?<!\w)_|_(?!\w)")
+
+_SHEET_ROWS, _SHEET_COLUMNS, _SHEET_CHARACTERS = 1_048_576, 16_384, 32_767  # what a sheet of Excel's holds
+_EXACT = 10**15  # Excel keeps fifteen digits: longer integers are written as text, so that none is changed
+_PART_ROWS = 20_000
+_INT64 = range(-(2**63), 2**63)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written."""
+
+    rows: int
+    truncated: bool  # whether the query had more
+    form: Format
+
+
+def export_query(
+    database: Database,
+    sql: str,
+    target: Target,
+    form: Format,
+    limits: Limits,
+    cancellation: Cancellation | None = None,
+) -> Exported:
+    """Run a query and write its rows.
+
+    The rows are for whoever the database's session is of: nothing is withheld, and none of it may go to a model.
+
+    Args:
+        database: Under the session of the person who gets the file.
+        sql: One reading statement.
+        target: A path, whose file is replaced at the end, or a binary stream, which gets nothing if anything fails.
+        form: Of the rows.
+        limits: What the query may cost; the rows that are written at most are `limits.rows`. Its `result_bytes` do not
+            count, since nothing is held.
+        cancellation: Ends it from another thread.
+
+    Raises:
+        QueryError: The query cannot be run under these limits.
+        DatabaseUnavailable: The database is gone.
+        ExportError: The file cannot be written, its form cannot hold the rows, or lacks its package.
+    """
+    _refuse_database(database, target)
+    with _opened(target) as file:
+        sink = _Sink(file, form, target)
+        table = database.execute(sql, replace(limits, result_bytes=_BYTES), cancellation, sink)
+        sink.close()
+    return Exported(sink.rows, table.truncated, form)
+
+
+def export_rows(columns: Sequence[str], rows: Iterable[Row], target: Target, form: Format) -> Exported:
+    """Write rows that are at hand, as `export_query` does."""
+    with _opened(target) as file:
+        sink = _Sink(file, form, target)
+        sink.start(tuple(columns))
+        sink.take(list(rows))
+        sink.close()
+    return Exported(sink.rows, False, form)
+
+
+def write_file(data: bytes, path: str | Path) -> None:
+    """Write a file as a whole, or not at all and raise `ExportError`."""
+    with _opened(path) as file, _file_errors(path):
+        file.write(data)
+
+
+def check_target(database: Database, target: str | Path) -> None:
+    """See that a file may be written there, before its rows are asked for; raise `ExportError` if not."""
+    _refuse_database(database, target)
+    folder = _resolved(target).parent
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ExportError(f"cannot write {target}: you may not write into {folder}")
+
+
+def check_installed(form: Format) -> None:
+    """See that the package that writes a form is there; raise `ExportError` if not."""
+    package = _PACKAGES.get(form)
+    if package and find_spec(package) is None:
+        raise ExportError(f"{form} files need {package}: pip install 'tableturn[files]'")
+
+
+def format_of(path: str | Path) -> Format:
+    """Return the form that a file's ending names; raise `ExportError` if it names none."""
+    ending = Path(path).suffix.lower().removeprefix(".")
+    form = _OTHER_ENDINGS.get(ending, ending)
+    if form not in FORMATS:
+        raise ExportError(f"cannot tell the format of {path}: use a name that ends in one of .{', .'.join(FORMATS)}")
+    return form
+
+
+def escaped_markdown(text: str) -> str:
+    """Return a text that Markdown shows as it is: no link, no picture, no HTML, no emphasis."""
+    return _MARKDOWN.sub(lambda match: f"\\{match[0]}", text)
+
+
+class _Sink:
+    """Gives a writer the rows of a query; starts over where the query does."""
+
+    def __init__(self, file: BinaryIO, form: Format, target: Target) -> None:
+        self._write = partial(_write, file, form, target)
+        self._writer: _Writer = self._write(())
+        self.rows = 0
+
+    def start(self, columns: tuple[str, ...]) -> None:
+        self.rows = 0
+        self._writer = self._write(columns)
+        next(self._writer)
+
+    def take(self, rows: Sequence[Row]) -> None:
+        self._writer.send(rows)
+        self.rows += len(rows)
+
+    def close(self) -> None:
+        """Write what comes after the last row."""
+        next(self._writer, None)
+
+
+@contextmanager
+def _opened(target: Target) -> Generator[BinaryIO]:
+    """Give a file to write to, whose contents reach the target if all goes well."""
+    opened = written_whole(_resolved(target)) if isinstance(target, str | Path) else _spooled(target)
+    with ExitStack() as stack:
+        with _file_errors(target):
+            file = stack.enter_context(opened)
+        yield file
+        with _file_errors(target):  # the last bytes reach the disk here, if it has room for them
+            stack.pop_all().close()
+
+
+@contextmanager
+def _spooled(stream: BinaryIO) -> Generator[BinaryIO]:
+    with tempfile.SpooledTemporaryFile(_MEMORY_FILE) as file:
+        yield file  # pyright: ignore[reportReturnType] - it is one in all but its declared type
+        file.seek(0)
+        shutil.copyfileobj(file, stream)
+        stream.flush()
+
+
+def _resolved(target: str | Path) -> Path:
+    """Return where a file is written, links resolved; refuse what is no file or has no folder."""
+    path = Path(os.path.realpath(target))
+    if path.exists() and not path.is_file():
+        raise ExportError(f"cannot write {target}: it is there already, and is no file")
+    if not path.parent.is_dir():
+        raise ExportError(f"cannot write {target}: there is no folder {path.parent}")
+    return path
+
+
+@contextmanager
+def _file_errors(target: Target) -> Generator[None]:
+    """Raise errors of files and of the libraries that write them as ours."""
+    what = f"cannot write {target if isinstance(target, str | Path) else 'the rows'}: "
+    try:
+        yield
+    except (TableturnError, BrokenPipeError):  # the latter is who reads a pipe and has had enough
+        raise
+    except OSError as error:
+        raise ExportError(f"{what}{error.strerror or error}") from None
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ExportError(f"{what}{type(error).__name__}: {error}") from error
+
+
+def _refuse_database(database: Database, target: Target) -> None:
+    """See that neither the database nor one of the files that it is made of is written over."""
+    if not isinstance(target, str | Path) or not os.path.exists(target):
+        return
+    location, path = database.location, os.path.realpath(target)
+    own = os.path.exists(location) and any(os.path.samefile(location, place) for place in (path, os.path.dirname(path)))
+    if own or fnmatch(path, location):
+        raise ExportError(f"{target} is what is asked, or a part of it: name another file")
+
+
+_Writer: TypeAlias = Generator[None, Sequence[Row] | None]
+"""Writes a header, takes rows part by part, and ends when it gets None."""
+
+
+def _write(file: BinaryIO, form: Format, target: Target, columns: Sequence[str]) -> _Writer:
+    check_installed(form)
+    with _file_errors(target):
+        file.seek(0)
+        file.truncate()
+        yield from _WRITERS[form](file, columns)
+
+
+def _write_csv(file: BinaryIO, columns: Sequence[str]) -> _Writer:
+    """Write UTF-8, commas, a header, NULL as nothing; texts that could be formulas are guarded."""
+    echo: Any = SimpleNamespace(write=str)
+    format_line: Callable[[Sequence[object]], str] = csv.writer(echo).writerow
+    rows: Sequence[Row] | None = [tuple(columns)]
+    while rows is not None:
+        for row in rows:
+            line = format_line([_guard(cell) if isinstance(cell, str) else plain_cell(cell) for cell in row])
+            # Python's writer has to end lines as CSV does, or it leaves some in cells unquoted; files have Unix's ends.
+            file.write((line.removesuffix("\r\n") + "\n").encode("utf-8", "replace"))
+        rows = yield
+
+
+def _guard(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula.
+
+    One that begins with `=`, `+`, `-` or `@`, in any width and after any blanks, or with a tab or the end of a line,
+    gets an apostrophe before it, unless it is nothing but a number (OWASP, CSV injection). Numbers that are no texts
+    are never touched.
+    """
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text.lstrip(" ")) else text
+
+
+def _write_json(file: BinaryIO, columns: Sequence[str], *, lines: bool = False) -> _Writer:
+    """Write an array of objects, or with `lines` an object a line; each has a key a column."""
+    names = _unique(columns)
+    before, after = (b"", b"\n") if lines else (b"\n", b"")
+    file.write(b"" if lines else b"[")
+    while (rows := (yield)) is not None:
+        for row in rows:
+            record = dict(zip(names, map(plain_cell, row), strict=True))
+            # What is no character stays as the escape that JSON has for it.
+            file.write(before + json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace") + after)
+            before = b"" if lines else b",\n"
+    file.write(b"" if lines else b"\n]\n")
+
+
+def _unique(columns: Sequence[str]) -> list[str]:
+    """Return names that no other column has: a repeated one gets a number, as in `name`, `name_2`."""
+    names: list[str] = []
+    for column in columns:
+        spellings = chain([column], (f"{column}_{number}" for number in count(2)))
+        names.append(next(name for name in spellings if name not in names))
+    return names
+
+
+def _write_markdown(file: BinaryIO, columns: Sequence[str]) -> _Writer:
+    """Write a table of GitHub's Markdown; nothing in a cell is read as Markdown or HTML."""
+    rows: Sequence[Row] | None = [tuple(columns), ("---",) * len(columns)]
+    while rows is not None:
+        for row in rows:
+            plain = ("" if cell is None else " ".join(str(cell).split()) for cell in map(plain_cell, row))
+            file.write(f"| {' | '.join(map(escaped_markdown, plain))} |\n".encode("utf-8", "replace"))
+        rows = yield
+
+
+def _write_excel(file: BinaryIO, columns: Sequence[str]) -> _Writer:
+    """Write a workbook of one sheet.
+
+    Texts are written as texts, so that none is a formula, whatever it begins with; those that are too long for a cell
+    are cut with an ellipsis, and characters that XML cannot hold are replaced.
+    """
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+    from openpyxl.styles import Font
+    from openpyxl.writer.excel import ExcelWriter
+
+    if len(columns) > _SHEET_COLUMNS:
+        raise ExportError(f"a sheet holds {_SHEET_COLUMNS:,} columns, and the result has {len(columns):,}: use csv")
+    book = Workbook(write_only=True)
+    sheet: Any = book.create_sheet("result")
+
+    def sheet_cell(cell: Cell, bold: bool = False) -> Any:
+        plain = plain_cell(cell)
+        if isinstance(plain, int) and abs(plain) >= _EXACT:
+            return str(plain)
+        if not isinstance(plain, str):
+            return plain
+        text = ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", plain).encode("utf-8", "replace").decode()
+        text = text if len(text) <= _SHEET_CHARACTERS else text[: _SHEET_CHARACTERS - 1] + "…"
+        # The library takes nothing else for a formula or an error, and a cell of one's own takes time.
+        if not bold and text[:1] not in ("=", "#"):
+            return text
+        marked: Any = WriteOnlyCell(sheet, "")
+        marked.value, marked.data_type = text, "s"
+        if bold:
+            marked.font = Font(bold=True)
+        return marked
+
+    sheet.append([sheet_cell(name, bold=True) for name in columns])
+    left = _SHEET_ROWS - 1
+    while (rows := (yield)) is not None:
+        left -= len(rows)
+        if left < 0:
+            most = f"a sheet holds {_SHEET_ROWS - 1:,} rows"
+            raise ExportError(f"{most}: use csv or parquet, or ask for fewer with --limit")
+        for row in rows:
+            sheet.append([sheet_cell(cell) for cell in row])
+    # `Workbook.save` leaves its archive open where the disk is full, which is told again when it is forgotten.
+    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        ExcelWriter(book, archive).save()
+
+
+def _write_parquet(file: BinaryIO, columns: Sequence[str]) -> _Writer:
+    """Write integers, floats, texts and bytes; a column of several kinds is text, and so are integers beyond 64 bits.
+
+    What a column holds is known at its end only, since in SQLite any cell may be of any type. So the rows are first
+    kept, part by part, in a temporary file, and then written with the types that hold them all.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    kinds: list[set[str]] = [set() for _ in columns]
+    part: list[Row] = []
+    parts = 0
+    with tempfile.TemporaryFile() as buffer:
+        rows: Sequence[Row] | None = ()
+        while rows is not None:
+            rows = yield
+            part += rows or ()
+            if part and (rows is None or len(part) >= _PART_ROWS):
+                for known, column in zip(kinds, zip(*part, strict=True), strict=True):
+                    known.update(map(_arrow_type, column))
+                pickle.dump(part, buffer)
+                part, parts = [], parts + 1
+        types = [getattr(pyarrow, _common_type(known - {""}))() for known in kinds]
+        schema = pyarrow.schema(list(zip(_unique(columns), types, strict=True)))
+        with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+            buffer.seek(0)
+            for _ in range(parts):
+                cells = zip(*pickle.load(buffer), strict=True)  # noqa: S301 - written above, to a file without a name
+                arrays = [
+                    pyarrow.array([_cast(cell, str(kind)) for cell in column], kind)
+                    for column, kind in zip(cells, types, strict=True)
+                ]
+                writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
+
+
+def _arrow_type(cell: Cell) -> str:
+    """Return the type of Arrow's that holds a cell; empty for NULL."""
+    match cell:
+        case None:
+            return ""
+        case int():
+            return "int64" if cell in _INT64 else "string"
+        case float():
+            return "float64"
+        case _:
+            return "binary" if isinstance(cell, bytes) else "string"
+
+
+def _common_type(types: set[str]) -> str:
+    if types == {"int64", "float64"}:
+        return "float64"
+    return types.pop() if len(types) == 1 else "string"
+
+
+def _cast(cell: Cell, kind: str) -> Cell:
+    """Return a cell as a column of an Arrow type holds it."""
+    if isinstance(cell, int) and kind == "double":
+        return float(cell)  # Arrow refuses whole numbers that a float holds only nearly
+    if cell is None or kind != "string":
+        return cell
+    return str(plain_cell(cell)).encode("utf-8", "replace").decode()
+
+
+_WRITERS: dict[Format, Callable[[BinaryIO, Sequence[str]], _Writer]] = {
+    "csv": _write_csv,
+    "json": _write_json,
+    "jsonl": partial(_write_json, lines=True),
+    "md": _write_markdown,
+    "xlsx": _write_excel,
+    "parquet": _write_parquet,
+}
