@@ -106,12 +106,7 @@ class AnnotationStore:
     """
 
     def __init__(self, key: str, folder: Path | None = None) -> None:
-        """Reads what is there; a damaged file counts as none.
-
-        Args:
-            key: `annotations_key`.
-            folder: Another cache folder.
-        """
+        """Read what is there by `annotations_key`; a damaged file counts as none."""
         self._key = key
         self._folder = folder
         self.path = (folder or cache_folder()) / _FOLDER / f"{key}.json"
@@ -123,11 +118,7 @@ class AnnotationStore:
         return self._held
 
     def add(self, found: Annotations) -> Annotations:
-        """Adds descriptions, over those that were there.
-
-        Returns:
-            All that is known now.
-        """
+        """Add descriptions, over those that were there, and return all that is known now."""
         with self._lock:
             try:
                 with only_writer(self.path):

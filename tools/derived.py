@@ -11,13 +11,10 @@ R = TypeVar("R")
 
 
 def derived(make: Callable[P, R]) -> Callable[P, R]:
-    """Keeps what a function makes of a frozen dataclass in that object, and lets go of it with the object.
+    """Keep what a function makes of a frozen dataclass in that object, and let go of it with the object.
 
     Two threads may make it at once; what they make is the same. It goes by the object, not by what it is equal to:
-    `1` and `True` are equal and are not written alike.
-
-    Args:
-        make: Takes the object and, beside it, positional arguments that can be hashed.
+    `1` and `True` are equal and are not written alike. Beside it the function takes positional, hashable arguments.
     """
     name = f"{make.__module__}.{make.__qualname__}"
 

@@ -49,15 +49,7 @@ class ForkServer:
         inherited: tuple[str, ...] = (),
         line: socket.SocketKind = socket.SOCK_SEQPACKET,
     ) -> None:
-        """Nothing is started yet.
-
-        Args:
-            module: The program, by the name of its module.
-            environment: All that it finds in its environment, apart from
-            inherited: variables of this process that it finds as well.
-            start_seconds: How long it may take until it can fork.
-            line: What kind of socket a line is.
-        """
+        """Keep how to start a program: its module, what it finds in its environment, and how long it may take."""
         self._module, self._environment = module, environment
         self._start_seconds, self._inherited, self._line = start_seconds, (_INHERITED, *inherited), line
         self._begin()
@@ -71,12 +63,7 @@ class ForkServer:
         return self._process.pid if self._process and self._process.poll() is None else None
 
     def call(self, order: bytes) -> socket.socket:
-        """Sends an order; the line over which its answer will come.
-
-        Raises:
-            NotStarted: It does not start, and why.
-            OSError: It cannot be told.
-        """
+        """Send an order, and return the line over which its answer will come."""
         with self._lock:
             try:
                 return self._send(order)
@@ -88,19 +75,9 @@ class ForkServer:
                 return self._send(order)
 
     def start(self, wait: bool = True) -> None:
-        """Starts it if it isn't running.
-
-        Args:
-            wait: Until it can fork.
-
-        Raises:
-            NotStarted: It does not start, and why.
-        """
+        """Start it if it isn't running, and wait until it can fork."""
         with self._lock:
-            if wait:
-                self._ready()
-            else:
-                self._started()
+            (self._ready if wait else self._started)()
 
     def close(self) -> None:
         """Ends it and its workers; the next call starts another."""

@@ -22,12 +22,9 @@ def torn_line(content: bytes) -> bytes:
 
 
 def append_lines(path: Path, lines: str) -> None:
-    """Adds lines at the end, where a torn one gives way to them; they are on disk when this returns.
+    """Add lines at the end, where a torn one gives way to them; they are on disk when this returns.
 
     Several processes may do so at once.
-
-    Raises:
-        OSError: The file, or its folder, cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
@@ -47,10 +44,6 @@ def append_lines(path: Path, lines: str) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Whether lines can be added, before anything is spent on what they are to say.
-
-    Raises:
-        OSError: They cannot.
-    """
+    """Raise an `OSError` if lines cannot be added, before anything is spent on what they are to say."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.open("ab").close()

@@ -13,11 +13,7 @@ V = TypeVar("V")
 
 
 class KeyedCache(Generic[K, V]):
-    """Entries that are made once each. May be used from several threads.
-
-    Args:
-        most: How many are kept; the one that was used longest ago goes first.
-    """
+    """Entries that are made once each; of too many the one used longest ago goes. May be used from several threads."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -13,12 +13,7 @@ from .sandbox.boundary import die_with_parent
 
 
 def serve_workers(descriptor: int, work: Callable[[socket.socket], None]) -> None:
-    """Fork a worker for every line, until the control socket ends. Never returns.
-
-    Args:
-        descriptor: The control socket.
-        work: What a worker does with its line.
-    """
+    """Fork a worker for every line that comes over the control socket, until it ends. Never returns."""
     os.chdir("/")
     control = socket.socket(fileno=descriptor)
     die_with_parent()

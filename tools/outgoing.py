@@ -57,15 +57,11 @@ class Outgoing:
         return leaving.strictest if found is None else strictest_of(found)
 
     def execute(self, sql: str, limits: Limits | None = None, cancellation: Cancellation | None = None) -> Table:
-        """The query's result as far as it may leave.
+        """Return the query's result as far as it may leave.
 
         Of a query that reads a column of level `statistics`, every cell is withheld but counts; of one that reads a
-        column of level `none`, the result as a whole: one row of marks stands for however many there are.
-
-        Raises:
-            QueryError: As `Database.execute`; where something is withheld, the engine's message while running too, as
-                it may quote a value.
-            DatabaseUnavailable: The database is gone or damaged.
+        column of level `none`, the result as a whole: one row of marks stands for however many there are. So is the
+        engine's message while running, as it may quote a value.
         """
         check_size(sql, limits or Limits())
         if (sent := _SENT.get()) is not None:
@@ -94,11 +90,7 @@ class Outgoing:
         return None if found is None or found.private else found
 
     def _compile(self, sql: str) -> None:
-        """Sees that the engine takes a query, without running it.
-
-        Raises:
-            QueryError: It does not.
-        """
+        """Raise the engine's error if it does not take a query, without running it."""
         schema = self._database.leaving().schema
         try:
             error = self._database.compile_check(sql, [table for table in schema.tables if table.kind != "virtual"])

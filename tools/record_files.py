@@ -13,11 +13,7 @@ TOO_DEEP = "its parts are nested too deeply"
 
 
 def read_json(text: str) -> object:
-    """The value of a JSON text.
-
-    Raises:
-        ValueError: It is not JSON, or nested too deeply.
-    """
+    """Return the value of a JSON text; a `ValueError` says that it is none, or nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -25,12 +21,9 @@ def read_json(text: str) -> object:
 
 
 def read_lines(text: str) -> list[object]:
-    """The values of a text with one JSON value a line; blank lines are passed over.
+    """Return the values of a text with one JSON value a line; blank lines are passed over, and errors name the line.
 
     Only line feeds end a line: JSON strings may hold every other character that Python takes for a line's end.
-
-    Raises:
-        ValueError: As for `read_json`; the message names the line.
     """
     return [_value(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
 
@@ -45,7 +38,7 @@ def _value(line: str, number: int) -> object:
 
 
 def read_records(path: Path) -> list[object]:
-    """The records of a JSON, JSON-lines, CSV or YAML file, unread.
+    """Return the records of a JSON, JSON-lines, CSV or YAML file, unread.
 
     Raises:
         SettingsError: It cannot be read, or is no list.

@@ -38,17 +38,11 @@ CELL_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class PandasRun:
-    """What pandas code gave.
+    """What pandas code gave."""
 
-    Attributes:
-        result: Its result, or why there is none.
-        sampled: Tables of which the code saw only a sample.
-        notes: What to know about the frames it was given.
-    """
-
-    result: SandboxResult
-    sampled: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    result: SandboxResult  # or why there is none
+    sampled: tuple[str, ...] = ()  # tables of which the code saw only a sample
+    notes: tuple[str, ...] = ()  # what to know about the frames it was given
 
 
 class Toolset:

@@ -19,9 +19,6 @@ def written_whole(path: Path) -> Generator[BinaryIO]:
     """Give a file that takes the place of `path` once all is on disk; where that fails, nothing changes.
 
     What a link points to is written, and whoever may read it may go on doing so.
-
-    Raises:
-        OSError: It cannot be written.
     """
     path = Path(os.path.realpath(path))
     beside = path.with_name(f".{secrets.token_hex(8)}.part")
@@ -48,11 +45,7 @@ def write_whole(path: Path, text: str) -> None:
 
 @contextmanager
 def only_writer(path: Path) -> Generator[None]:
-    """Hold back other threads and processes that change a file of the same folder, between reading and writing.
-
-    Raises:
-        OSError: The folder cannot be made or opened.
-    """
+    """Hold back other threads and processes that change a file of the same folder, between reading and writing."""
     with _lock:
         path.parent.mkdir(parents=True, exist_ok=True)
         # The file itself is another one after each change, and a lock file would be left behind.

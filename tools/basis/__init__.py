@@ -5,7 +5,7 @@
 'one row per country'
 """
 
-from .basis import Basis, DateUse, Filter, Origin, basis_of, basis_text
+from .basis import Basis, DateUse, Filter, Origin, basis_of
 from .dates import Newest
 
-__all__ = ["Basis", "DateUse", "Filter", "Newest", "Origin", "basis_of", "basis_text"]
+__all__ = ["Basis", "DateUse", "Filter", "Newest", "Origin", "basis_of"]

@@ -31,7 +31,6 @@ _ORIGINS = {
 }
 _MOST = 4
 _LEADS = {"rows": "only where", "groups": "only groups where", "part": "in parts of it only where"}
-_DUPLICATES = {"kept": "", "removed": "duplicates removed", "none": ""}
 _CUT_TIES = "rows that tie with the last one are cut as they come"
 
 
@@ -69,7 +68,17 @@ class Basis:
 
     def text(self) -> str:
         """Return it in about three lines of plain words."""
-        return basis_text(self)
+        tables = f" over {listed([plain_name(table) for table in self.tables])}" if self.tables else ""
+        rows = f"{self.grain}, duplicates removed" if self.grain and self.duplicates == "removed" else self.grain
+        first = "; ".join(filter(None, (f"{_ORIGINS[self.origin]}{tables}", rows, _date(self))))
+        second = [_only(lead, [one for one in self.filters if _place(one) == place]) for place, lead in _LEADS.items()]
+        word = "definition" if len(self.definitions) == 1 else "definitions"
+        known = [f"{word} used: {listed(self.definitions)}"] if self.definitions else []
+        known += [*self.nulls[:_MOST], *filter(None, (self.cut and f"shown: {self.cut}", self.ties))]
+        known += [f"assumed: {', '.join(self.assumed)}"] if self.assumed else []
+        third = "; ".join(known)
+        lines = [f"{line[:1].upper()}{line[1:]}." for line in (first, "; ".join(filter(None, second)), third) if line]
+        return "\n".join([*lines, *([f"Other readings: {self.readings}"] if self.readings else [])])
 
 
 @analysis
@@ -147,24 +156,6 @@ def _cut(query: Query) -> str:
     else:
         rows = f"the first {count.name} rows after {skipped} others"
     return rows if query.order else rows.replace("the first", "any") + ", in no order"
-
-
-def basis_text(basis: Basis) -> str:
-    """Return the lines: what is read and what a row is; which rows; what was assumed and cut."""
-    tables = f" over {listed([plain_name(table) for table in basis.tables])}" if basis.tables else ""
-    rows = ", ".join(filter(None, (basis.grain, _DUPLICATES[basis.duplicates] if basis.grain else "")))
-    first = "; ".join(filter(None, (f"{_ORIGINS[basis.origin]}{tables}", rows, _date(basis))))
-    second = [_only(lead, [one for one in basis.filters if _place(one) == place]) for place, lead in _LEADS.items()]
-    known = (
-        [f"{'definition' if len(basis.definitions) == 1 else 'definitions'} used: {listed(basis.definitions)}"]
-        if basis.definitions
-        else []
-    )
-    known += [*basis.nulls[:_MOST], *filter(None, (basis.cut and f"shown: {basis.cut}", basis.ties))]
-    known += [f"assumed: {', '.join(basis.assumed)}"] if basis.assumed else []
-    third = "; ".join(known)
-    lines = [f"{line[:1].upper()}{line[1:]}." for line in (first, "; ".join(filter(None, second)), third) if line]
-    return "\n".join([*lines, *([f"Other readings: {basis.readings}"] if basis.readings else [])])
 
 
 def _place(condition: Filter) -> str:

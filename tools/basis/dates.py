@@ -82,14 +82,11 @@ def _bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, 
             continue
         bound = _bound(condition.node, date_column)
         first = max(first, bound.first)
-        last = min(filter(None, (last, bound.last)), key=_until, default="")
+        # Its midnight alone ends before the day does.
+        lasts = filter(None, (last, bound.last))
+        last = min(lasts, key=lambda day: day if day.endswith(MIDNIGHT) else f"{day} 24:00", default="")
         ranged += [condition.node] if bound.whole else []
     return first, last, ranged
-
-
-def _until(last: str) -> str:
-    """Return a last day to sort by: its midnight alone ends before it does."""
-    return last if last.endswith(MIDNIGHT) else f"{last} 24:00"
 
 
 @dataclass(frozen=True)

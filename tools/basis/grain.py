@@ -86,7 +86,7 @@ def _say(terms: list[exp.Expr], query: Query) -> str:
 
 def _row_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
     """Return the rows of the table that each row of FROM has one of, and only one."""
-    if not scope.sources or any(source.table is None for source in scope.sources) or not scope.reads_only_sources:
+    if not scope.sources or len(scope.tables) < len(scope.sources) or not scope.reads_only_sources:
         return "", "kept"
     joins = [source.join for source in scope.sources if source.join is not None]
     if any(join.side not in ("", "LEFT") or join.kind not in _JOINS for join in joins):

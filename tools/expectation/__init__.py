@@ -136,12 +136,12 @@ def grams(question: str) -> frozenset[str]:
 def traits(sql: str, dialect: str = "sqlite") -> Traits | None:
     """Return the traits of a query, written in a dialect by sqlglot's name; None if it cannot be parsed."""
     tree = Query.of(sql, dialect).tree
-    first = _first_select(tree)
-    if first is None:
+    outputs = tree.selects if isinstance(tree, exp.Query) else []
+    if not outputs:
         return None
     return {
-        "outputs": _outputs(first),
-        "aggregates": _aggregates(first),
+        "outputs": _outputs(outputs),
+        "aggregates": _aggregates(outputs),
         "tables": str(min(len(list(tree.find_all(exp.Table))), _MOST)),
         "outer_join": _yes(any((join.side or "") != "" for join in tree.find_all(exp.Join))),
         "order": _order(tree),
@@ -168,26 +168,16 @@ def followed(sql: str | None, dialect: str = "sqlite") -> frozenset[str]:
     return frozenset(f"~{trait}={value}" for trait, value in (found or {}).items())
 
 
-def _first_select(tree: exp.Expr) -> exp.Select | None:
-    """The SELECT that names the output columns."""
-    node: exp.Expr | None = tree
-    while isinstance(node, exp.SetOperation | exp.Subquery):
-        node = node.this
-    return node if isinstance(node, exp.Select) else None
-
-
-def _outputs(select: exp.Select) -> str:
-    if any(item.is_star and not isinstance(item.unalias(), exp.Count) for item in select.expressions):
+def _outputs(outputs: list[exp.Expr]) -> str:
+    if any(item.is_star and not isinstance(item.unalias(), exp.Count) for item in outputs):
         return "*"
-    return str(min(len(select.expressions), _MOST))
+    return str(min(len(outputs), _MOST))
 
 
-def _aggregates(select: exp.Select) -> str:
-    """The aggregate functions among the output columns."""
-    outputs = [item.unalias() for item in select.expressions]
+def _aggregates(outputs: list[exp.Expr]) -> str:
     kinds = {
         type(item).__name__.lower() if isinstance(item, exp.AggFunc) else "expression"
-        for item in outputs
+        for item in (output.unalias() for output in outputs)
         if item.find(exp.AggFunc)
     }
     return ",".join(sorted(kinds)) or _NONE

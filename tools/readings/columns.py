@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from sqlglot import exp
 
@@ -58,13 +57,15 @@ _SIDES = (("net", "gross"), ("excl", "incl"), ("excluding", "including"), ("befo
 
 def dates(reading: Reading) -> Iterator[Rival]:
     """Yield the query by another date of the same table, one rival per date."""
-    query = reading.query
+    query, context = reading.query, reading.context
     for scope in reading.scopes:
         for used in _used_dates(query, scope):
             if not parts(used.schema.name).isdisjoint(_BIRTH):
                 continue
             is_own = _is_rows_own(reading, used)
-            if not is_own and _is_named_date(reading, used):
+            # Whoever says a word of its own, or what happened, has named a date.
+            named = context.has("date") or not _own_stems(used.schema).isdisjoint(context.stems)
+            if not is_own and (named or any(map(_HAPPENED.fullmatch, context.words))):
                 continue
             compared = {
                 id(column.schema)
@@ -103,13 +104,6 @@ def _beside_a_column(query: Query, node: exp.Expr) -> bool:
     columns = condition.find_all(exp.Column) if condition is not None else ()
     references = (query.at(other) for other in columns if other is not node)
     return any(reference is not None and reference.kind == "column" for reference in references)
-
-
-def _is_named_date(reading: Reading, date: TableColumn) -> bool:
-    """Whether what was said names a date, by a word of its own or by what happened."""
-    context = reading.context
-    named = context.has("date") or not _own_stems(date.schema).isdisjoint(context.stems)
-    return named or any(map(_HAPPENED.fullmatch, context.words))
 
 
 def _is_rows_own(reading: Reading, date: TableColumn) -> bool:
@@ -169,12 +163,13 @@ class _Other:
 def likes(reading: Reading) -> Iterator[Rival]:
     """Yield the query by a like-named column of another table: one that it reads, or that its rows refer to."""
     for scope in reading.scopes:
-        facts = reading.row_source(scope)
+        facts = reading.query.counted_source(scope)
         if facts is None or facts.table is None:
             continue
         done: set[str] = set()
         for column in reading.query.columns_of(scope):
-            kind, name = _kind(column.schema), column.schema.name
+            own, name = parts(column.schema.name), column.schema.name
+            kind = next((kind for kind in _KINDS if kind in own), "")
             if not kind or name in done or column.clause not in ("where", "group", "select", "order"):
                 continue
             done.add(name)
@@ -182,12 +177,10 @@ def likes(reading: Reading) -> Iterator[Rival]:
                 continue
             others = _others(reading, column, kind, facts.table)
             if others:
-                yield _by_other(reading.query, facts, column, min(others, key=partial(_distance, column.schema)))
-
-
-def _kind(column: ColumnSchema) -> str:
-    own = parts(column.name)
-    return next((kind for kind in _KINDS if kind in own), "")
+                # The one most like it in what it holds, by how many different values it has.
+                values = column.schema.distinct or 1
+                other = min(others, key=lambda other: abs(math.log(values / (other.column.distinct or 1))))
+                yield _by_other(reading.query, facts, column, other)
 
 
 def _is_named(reading: Reading, column: TableColumn, kind: str, facts: Source) -> bool:
@@ -203,13 +196,13 @@ def _is_named(reading: Reading, column: TableColumn, kind: str, facts: Source) -
 def _others(reading: Reading, column: TableColumn, kind: str, facts: TableSchema) -> list[_Other]:
     query, scope = reading.query, column.scope
     found = [
-        _Other(source.table, named, source)
-        for source in scope.sources
-        if source is not column.source and source.table is not None and source.table.name != column.table.name
-        for named in source.table.columns
-        if _alike(named, column.schema, kind) and (source.table.name, named.name) not in reading.used
+        _Other(table, named, source)
+        for source, table in scope.tables
+        if source is not column.source and table.name != column.table.name
+        for named in table.columns
+        if _alike(named, column.schema, kind) and (table.name, named.name) not in reading.used
     ]
-    read = {source.table.name for source in scope.sources if source.table is not None}
+    read = {table.name for _, table in scope.tables}
     for key in query.schema.foreign_keys:
         other = query.schema.table(key.ref_table)
         if key.table != facts.name or len(key.columns) != 1 or other is None or other.name in read:
@@ -220,11 +213,6 @@ def _others(reading: Reading, column: TableColumn, kind: str, facts: TableSchema
 
 def _alike(one: ColumnSchema, other: ColumnSchema, kind: str) -> bool:
     return kind in parts(one.name) and one.kind == other.kind and _coded(one) == _coded(other)
-
-
-def _distance(column: ColumnSchema, other: _Other) -> float:
-    """Return how unlike two columns are in what they hold, by how many different values they have."""
-    return abs(math.log((column.distinct or 1) / (other.column.distinct or 1)))
 
 
 def _coded(column: ColumnSchema) -> bool:
@@ -271,13 +259,17 @@ def _discounted(reading: Reading, scope: Scope) -> Iterator[Rival]:
     query = reading.query
     if reading.context.has("discount", "gross", "list", "rebate", "current"):
         return
-    priced = [node for node in query.aggregates(scope, exp.Sum, exp.Avg) if _is_of_price(query, scope, node)]
+    priced = [
+        node
+        for node in query.aggregates(scope, exp.Sum, exp.Avg)
+        if any(not _PRICE.isdisjoint(parts(column.schema.name)) for column in query.columns_of(scope, node))
+    ]
     sums = priced if all(isinstance(node.this, exp.Mul | exp.Paren) for node in priced) else []
-    for source in scope.sources if sums else ():
-        for column in source.table.columns if source.table is not None else ():
+    for source, table in scope.tables if sums else ():
+        for column in table.columns:
             if column.kind != "number" or _DISCOUNT.isdisjoint(parts(column.name)):
                 continue
-            if source.table is None or (source.table.name, column.name) in reading.used:
+            if (table.name, column.name) in reading.used:
                 continue
             if not _AMOUNT.isdisjoint(parts(column.name)) or (left := _left(source, column)) is None:
                 continue
@@ -288,11 +280,6 @@ def _discounted(reading: Reading, scope: Scope) -> Iterator[Rival]:
             what = plain_name(column.name).strip(" %")
             yield Rival("net", f"after the {what}", f"the {what} is not taken off", edit.sql)
             return
-
-
-def _is_of_price(query: Query, scope: Scope, aggregate: exp.Expr) -> bool:
-    """Whether an aggregate is of prices."""
-    return any(not _PRICE.isdisjoint(parts(column.schema.name)) for column in query.columns_of(scope, aggregate))
 
 
 def _left(source: Source, column: ColumnSchema) -> exp.Expr | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..database.table import Cell, PlainCell
 from ..results import label_cells, same_result
-from .reading import Matter, Rival
+from .reading import Rival
 
 Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
 
@@ -25,14 +25,10 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Rival):
     """What another reading gives."""
 
-    matter: Matter
-    words: str  # how it reads the question: `without returned orders`
-    assumed: str  # how the query reads it
-    sql: str
-    says: str = ""  # what it gives, in a few words; empty where it is the same
+    says: str = ""  # in a few words; empty where it is the same
 
     @property
     def same(self) -> bool:
@@ -62,7 +58,7 @@ def outcome_of(rival: Rival, here: ReadingResult, there: ReadingResult, ordered:
         says = ""
     else:
         says = _describe(here.rows, there.rows)
-    return Outcome(rival.matter, rival.words, rival.assumed, rival.sql, says)
+    return Outcome(**vars(rival), says=says)
 
 
 def _count_ties(rival: Rival, there: ReadingResult) -> str:

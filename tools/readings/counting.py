@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema, TableSchema
-from ..sql.query import Query, TableColumn, limit_count
+from ..sql.query import Query, TableColumn, argument_of, limit_count
 from ..sql.scope import Scope, Source
 from ..words import listed_words, name_stems, plain_name, plural
 from .reading import Reading, Rival, column_of, parts, things
@@ -53,16 +53,13 @@ def _count(reading: Reading, scope: Scope, node: exp.Expr) -> Rival | None:
 
 def _named(reading: Reading, scope: Scope, node: exp.Expr) -> Rival | None:
     """Return COUNT(*) over rows of another table than the one that the question counts."""
-    rows, context, query = reading.row_source(scope), reading.context, reading.query
+    rows, context, query = reading.query.counted_source(scope), reading.context, reading.query
     if rows is not None and rows.table is not None and context.counts(name_stems(things(rows.table))):
         return None
-    for source in scope.sources:
-        table = source.table
-        key = table.primary_key if table is not None and source is not rows else ()
-        if table is not None and len(key) == 1 and context.counts(name_stems(things(table))):
-            column = table.column(key[0])
-            assert column is not None
-            return _different(query, node, source, table, column)
+    for source, table in scope.tables:
+        key = table.column(table.primary_key[0]) if len(table.primary_key) == 1 and source is not rows else None
+        if key is not None and context.counts(name_stems(things(table))):
+            return _different(query, node, source, table, key)
     if rows is None or rows.table is None:
         return None
     own, keys = name_stems(rows.table.name), query.schema.foreign_keys
@@ -117,8 +114,8 @@ def _each(reading: Reading, scope: Scope, node: exp.Expr, column: TableColumn) -
         return Rival("count", "counting every row", "those of the same name are counted once", edit.sql)
     if not reading.context.has(*_TRADED) or reading.context.has(*_AT_ALL):
         return None
-    for source in scope.sources:
-        for other in source.table.columns if source.table is not None else ():
+    for source, table in scope.tables:
+        for other in table.columns:
             if other.kind == "number" and parts(other.name) & _QUANTITY:
                 edit.of(node).replace(exp.Sum(this=column_of(source, other.name)))
                 return Rival("count", "counting every unit", "each is counted once, however many units", edit.sql)
@@ -131,7 +128,7 @@ def zeros(reading: Reading) -> Iterator[Rival]:
         select = scope.select
         if scope.parent is not None or len(scope.sources) < 2 or select.args.get("group") is None:
             continue
-        if any(source.table is None or source.side for source in scope.sources):
+        if len(scope.tables) < len(scope.sources) or any(source.side for source in scope.sources):
             continue
         if select.args.get("having") is not None or not _asks_for_all(reading, scope):
             continue
@@ -161,7 +158,7 @@ def _grouped(reading: Reading, scope: Scope) -> Source | None:
             return None
         found[id(column.source)] = column.source
     thing = next(iter(found.values()), None)
-    return thing if len(found) == 1 and thing is not reading.row_source(scope) else None
+    return thing if len(found) == 1 and thing is not reading.query.counted_source(scope) else None
 
 
 def _with_none(query: Query, scope: Scope, thing: Source) -> Rival | None:
@@ -214,11 +211,8 @@ def _adds_up(query: Query, scope: Scope, last: Source) -> bool:
             return False
         if isinstance(node, exp.Count) and _counts_rows(node):
             continue
-        inner = node.this
-        if isinstance(inner, exp.Distinct):
-            if len(inner.expressions) != 1:
-                return False
-            inner = inner.expressions[0]
+        inner = argument_of(node)
+        assert inner is not None
         if any(not isinstance(part, (*_PLAIN, exp.Identifier)) for part in inner.walk()):
             return False
         columns = [query.at(column) for column in inner.find_all(exp.Column)]

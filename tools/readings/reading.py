@@ -11,7 +11,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ..database.schema import ColumnSchema, ForeignKey, TableSchema
+from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
 from ..sql.query import Edit, Query
 from ..sql.scope import Scope, Source
@@ -114,43 +114,20 @@ class Reading:
         Else a share or a growth would be of two different readings.
         """
         scopes = self.query.scopes
-        read = Counter(source.table.name for scope in scopes for source in scope.sources if source.table is not None)
+        read = Counter(table.name for scope in scopes for _, table in scope.tables)
         return tuple(
             scope
             for scope in scopes
             if scope.select.find_ancestor(exp.SetOperation) is None
-            and all(source.table is None or read[source.table.name] == 1 for source in scope.sources)
+            and all(read[table.name] == 1 for _, table in scope.tables)
             and not any(source.renamed for source in scope.sources)
         )
-
-    def keys(self, table: TableSchema, other: TableSchema) -> Iterator[ForeignKey]:
-        """Yield the references of one column from one table to another."""
-        for key in self.query.schema.foreign_keys:
-            if len(key.columns) == 1 and (key.table, key.ref_table) == (table.name, other.name):
-                yield key
-
-    def row_source(self, scope: Scope) -> Source | None:
-        """Return the table with a row for each row of FROM: of joined ones, the one of which no other repeats rows."""
-        tables = [(source, source.table) for source in scope.sources if source.table is not None]
-        if len(tables) < len(scope.sources) or not tables:
-            return None
-        if whole := [source for source, _ in tables if not self.query.repeating(source, scope)]:
-            return whole[0]
-        first = [
-            source
-            for source, table in tables
-            if not any(any(self.keys(other, table)) for near, other in tables if near is not source)
-        ]
-        return first[0] if len(first) == 1 else None
 
     def subjects(self, scope: Scope) -> list[Source]:
         """Return the tables whose rows a SELECT counts, adds up or averages."""
         found: dict[int, Source] = {}
         for aggregate in self.query.aggregates(scope):
-            references = map(self.query.at, aggregate.find_all(exp.Column))
-            own = [reference.source for reference in references if reference is not None and reference.owner is scope]
-            if not own:
-                own = [self.row_source(scope)]
+            own = self.query.sources_in(aggregate, scope) or [self.query.counted_source(scope)]
             found.update((id(source), source) for source in own if source is not None and source.table is not None)
         return list(found.values())
 

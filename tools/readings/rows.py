@@ -49,11 +49,13 @@ def exclusions(reading: Reading) -> Iterator[Rival]:
     done: set[tuple[str, str]] = set()
     for scope in reading.scopes:
         counted = reading.subjects(scope)
-        tables = [source.table for source in counted if source.table is not None]
-        for source in scope.sources:
-            own, table = source in counted, source.table
+        names = {source.table.name for source in counted if source.table is not None}
+        keys = (key for key in reading.query.schema.foreign_keys if len(key.columns) == 1)
+        belonged_to = {key.ref_table for key in keys if key.table in names}
+        for source, table in scope.tables:
+            own = source in counted
             # Tables that are counted, and those that they belong to: the orders of order lines.
-            if table is None or not (own or any(any(reading.keys(one, table)) for one in tables)):
+            if not own and table.name not in belonged_to:
                 continue
             for column in table.columns:
                 place = (table.name, column.name)
@@ -98,7 +100,7 @@ def _rival(
 def _is_how_many(reading: Reading, scope: Scope, source: Source) -> bool:
     """Whether one number is asked for, of the rows of a table itself."""
     grouped = scope.select.args.get("group") is not None
-    return not grouped and bool(reading.query.aggregates(scope)) and reading.row_source(scope) is source
+    return not grouped and bool(reading.query.aggregates(scope)) and reading.query.counted_source(scope) is source
 
 
 def _known_values(reading: Reading, source: Source, column: ColumnSchema) -> list[str]:

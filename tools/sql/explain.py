@@ -68,12 +68,10 @@ _COMPOUND = {
     "intersect": "rows that are both in {} and in {}",
     "except": "rows in {} but not in {}",
 }
-
-
 _LONGEST_HEADING = 60
 
-_PLAIN = frozenset({"expressions", "from_", "joins", "where"})
-"""Parts of a SELECT that two sides of a compound may share in one sentence."""
+_PLAIN = frozenset({"expressions", "from_", "joins"})
+"""Parts of a SELECT, beside WHERE, that two sides of a compound may share in one sentence."""
 
 
 @analysis
@@ -114,26 +112,22 @@ class Explainer:
 
     def _compound(self, node: exp.SetOperation) -> str:
         if (shared := self._shared(node)) is not None:
-            return shared + self._tail(node, node)
+            return shared + self._tail(node)
         kind = node.key if node.args.get("distinct") is not False or node.key != "union" else "union all"
         sides = (f"({self.say_query(node.this)})", f"({self.say_query(node.expression)})")
-        return _COMPOUND[kind].format(*sides) + self._tail(node, node)
+        return _COMPOUND[kind].format(*sides) + self._tail(node)
 
     def _shared(self, node: exp.SetOperation) -> str | None:
         """Return both sides in one sentence, if they differ in their conditions alone."""
         sides = (node.this.unnest(), node.expression.unnest())
         if node.key not in ("intersect", "except") or not all(isinstance(side, exp.Select) for side in sides):
             return None
-        if not all({key for key, value in side.args.items() if value} <= _PLAIN for side in sides):
-            return None
-        one, other = sides
-        if any(one.args.get(key) != other.args.get(key) for key in ("expressions", "from_", "joins")):
-            return None
+        parts, others = ({key: value for key, value in side.args.items() if value and key != "where"} for side in sides)
         wheres = [side.args["where"].this for side in sides if side.args.get("where")]
-        if len(wheres) < 2 or not one.args.get("from_"):
+        if parts != others or not parts.keys() <= _PLAIN or "from_" not in parts or len(wheres) < 2:
             return None
         first, second = map(self.say, wheres)
-        base = f"{self.all_of(one.expressions)}{self._from(self._scope(one))}"
+        base = f"{self.all_of(sides[0].expressions)}{self._from(self._scope(sides[0]))}"
         found = "found also" if node.key == "intersect" else "not found"
         return f"{base} where {first}, {found} where {second}, each once"
 
@@ -153,7 +147,7 @@ class Explainer:
             parts.append(f", only {'groups ' if group is not None else ''}where {self.say(having.this)}")
         for window in node.args.get("windows") or ():
             parts.append(f", with the window {window.name!r} being rows {self.say(window)}")
-        return "".join(parts) + self._tail(node, node)
+        return "".join(parts) + self._tail(node)
 
     def _from(self, scope: Scope) -> str:
         if not scope.sources:
@@ -185,7 +179,7 @@ class Explainer:
         ends = {end.item for end in found if end is not None}
         tables = {table for table, _ in ends}
         scope = next(scope for scope in self.query.scopes if source in scope.sources)
-        read = [other.table.name for other in scope.sources if other.table is not None]
+        read = [table.name for _, table in scope.tables]
         keys = [key for key in self.query.schema.foreign_keys if {key.table, key.ref_table} == tables]
         if len(tables) != 2 or len(set(read)) < len(read) or len(keys) != 1 or len(keys[0].columns) != 1:
             return False
@@ -203,7 +197,7 @@ class Explainer:
             return self.say(selected[int(term.name) - 1].unalias())
         return self.say(term)
 
-    def _tail(self, node: exp.Expr, outputs: exp.Expr) -> str:
+    def _tail(self, node: exp.Expr) -> str:
         order, limit, offset = (node.args.get(key) for key in ("order", "limit", "offset"))
         rows = limit_count(node)
         count = self.say(rows) if rows is not None else "1"
@@ -212,9 +206,9 @@ class Explainer:
             term = order.expressions[0]
             extreme = "largest" if term.args.get("desc") else "smallest"
             which, first = ("the one", "") if count == "1" else (f"the {count}", f", {extreme} first")
-            return f", only {which} with the {extreme} {self._term(term.this, outputs).removeprefix('the ')}{first}"
+            return f", only {which} with the {extreme} {self._term(term.this, node).removeprefix('the ')}{first}"
         if order is not None:
-            terms = [f"{self._term(term.this, outputs)} {self.direction(term)}" for term in order.expressions]
+            terms = [f"{self._term(term.this, node)} {self.direction(term)}" for term in order.expressions]
             said += f", sorted by {listed(terms, 'then')}"
         if limit is not None:
             said += f", only the first {count} row{'s' if count != '1' else ''}"
@@ -517,28 +511,14 @@ def _heading(item: exp.Expr, name: str, query: Query) -> Heading:
     return Heading(name if "`" in words or len(words) > _LONGEST_HEADING else words, counted)
 
 
-def _row_table(scope: Scope, query: Query) -> str:
-    """Return the table that has a row for each row of FROM; empty if there is none.
-
-    Of joined tables it is the one that leads to all others by foreign keys: a row of it meets one of each.
-    """
-    tables = [source.table.name for source in scope.sources if source.table]
-    outer = any(source.side for source in scope.sources)
-    if len(tables) < len(scope.sources) or len(set(tables)) < len(tables) or (len(tables) > 1 and outer):
-        return ""
-    keys = query.schema.foreign_keys
-    led_to = {key.ref_table for key in keys if key.table in tables and key.table != key.ref_table}
-    first = [table for table in tables if table not in led_to]
-    return first[0] if len(first) == 1 else ""
-
-
 def _counted(node: exp.Count, query: Query) -> str:
     """Return the rows of which table are counted, as a noun; empty if a join or a sub-query gives the rows."""
     inner, scope = node.this, query.scope(query.tree)
     assert scope is not None
     if inner is None or isinstance(inner, exp.Star):
-        table = _row_table(scope, query)
-        return plural(plain_name(table)) if table else ""
+        source = query.leading_source(scope)
+        outer = any(other.side for other in scope.sources)
+        return plural(plain_name(source.table.name)) if source and source.table and not outer else ""
     column = query.column(argument_of(node))
     if column is None or column.scope is not scope:
         return ""

@@ -7,7 +7,7 @@ that checks, readings, explanations and the like share one, and everything is de
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Literal, TypeVar
@@ -18,7 +18,7 @@ from ..database.schema import ColumnSchema, Schema, TableSchema
 from .dialects import Clause, fold
 from .parse import REMEMBERED_LENGTH, Parsed, analysis, analysis_or, parse
 from .resolve import resolve
-from .scope import Reference, Resolution, Scope, Source
+from .scope import Reference, Resolution, Scope, Source, SourceColumn
 
 N = TypeVar("N", bound=exp.Expr)
 
@@ -64,6 +64,11 @@ class TableColumn:
     def item(self) -> tuple[str, str]:
         """Names of the table and the column, as the schema spells them."""
         return self.table.name, self.schema.name
+
+    @property
+    def place(self) -> SourceColumn:
+        """What tells the column from those of other sources."""
+        return id(self.source), fold(self.schema.name)
 
 
 @dataclass(frozen=True)
@@ -175,6 +180,11 @@ class Query(Parsed):
         columns = self.columns if within is None else map(self.column, within.find_all(exp.Column))
         return (column for column in columns if column is not None and column.scope is scope)
 
+    def sources_in(self, node: exp.Expr, scope: Scope) -> list[Source]:
+        """Return the sources of a SELECT that an expression in it names, each as often as it does."""
+        named = map(self.at, node.find_all(exp.Column))
+        return [one.source for one in named if one is not None and one.owner is scope and one.source is not None]
+
     def literal(self, node: exp.Expr) -> str | float | None:
         """Return a literal's value, double-quoted texts and signed numbers included; None for anything else."""
         node = node.unnest()
@@ -206,7 +216,7 @@ class Query(Parsed):
     @cached_property
     def tables(self) -> Mapping[str, TableSchema]:
         """The schema's tables that it reads, by name."""
-        return {source.table.name: source.table for scope in self.scopes for source in scope.sources if source.table}
+        return {table.name: table for scope in self.scopes for _, table in scope.tables}
 
     @cached_property
     def used(self) -> UsedItems:
@@ -218,7 +228,7 @@ class Query(Parsed):
                 stars += scope.sources
             # USING and NATURAL compare columns on both sides.
             for name in (name for source in scope.sources for name in source.using):
-                held = ((other.table, other.table.column(name)) for other in scope.sources if other.table)
+                held = ((table, table.column(name)) for _, table in scope.tables)
                 columns.update((table.name, column.name) for table, column in held if column)
         columns.update((source.table.name, ALL_COLUMNS) for source in stars if source and source.table)
         return UsedItems(frozenset(self.tables), frozenset(columns))
@@ -272,8 +282,9 @@ class Query(Parsed):
 
     def aggregates(self, scope: Scope, *kinds: type[exp.Expr]) -> list[exp.Expr]:
         """Return calls of aggregate functions of a SELECT itself that are not over a window."""
-        found = self.own(scope, *(kinds or (exp.AggFunc, exp.Anonymous)))
-        return [node for node in found if is_aggregate(node) and not isinstance(node.parent, exp.Window)]
+        own = (node for node in self.own(scope, *(kinds or (exp.AggFunc, exp.Anonymous))) if is_aggregate(node))
+        called = ((node, node.parent.parent if isinstance(node.parent, exp.Filter) else node.parent) for node in own)
+        return [node for node, around in called if not isinstance(around, exp.Window)]
 
     def resolve_term(self, term: exp.Expr, scope: Scope) -> exp.Expr:
         """Return what a term of GROUP BY or ORDER BY stands for: a result column by its number or alias, or itself."""
@@ -320,11 +331,11 @@ class Query(Parsed):
 
     def _conditions_of(self, scope: Scope) -> Iterator[Condition]:
         args = scope.select.args
-        yield from (Condition(part, scope, "where") for part in _clause_parts(args.get("where")))
+        yield from (Condition(part, scope, "where") for part in split_condition(args.get("where")))
         for source in scope.sources:
             yield from (Condition(part, scope, "on", source) for part in join_conditions(source))
-        yield from (Condition(part, scope, "qualify") for part in _clause_parts(args.get("qualify")))
-        yield from (Condition(part, scope, "having") for part in _clause_parts(args.get("having")))
+        yield from (Condition(part, scope, "qualify") for part in split_condition(args.get("qualify")))
+        yield from (Condition(part, scope, "having") for part in split_condition(args.get("having")))
         for node in self.own(scope, exp.Filter, exp.Func):
             if isinstance(node, exp.Filter):
                 yield from (Condition(part, scope, "counted") for part in split_condition(node.expression.this))
@@ -342,11 +353,7 @@ class Query(Parsed):
             if condition.clause not in ("where", "on") or not isinstance(part, exp.EQ):
                 continue
             ends = [self.at(side.unnest()) for side in (part.left, part.right)]
-            columns = [
-                (id(end.source), fold(end.column))
-                for end in ends
-                if end is not None and end.source is not None and end.owner is scope and end.kind in ("column", "rowid")
-            ]
+            columns = [end.place for end in ends if end and end.owner is scope and end.kind in ("column", "rowid")]
             if len(columns) == 2:
                 pairs.append((columns[0], columns[1]))
             elif columns and any(self.literal(side) is not None for side in (part.left, part.right)):
@@ -359,25 +366,36 @@ class Query(Parsed):
     def repeating(self, source: Source, scope: Scope) -> list[Source]:
         """Return the other sources of a SELECT of which several rows may belong to one row of a source."""
         fixed, pairs = self.equalities(scope)
-        known = [source]
-        left = [other for other in scope.sources if other is not source]
+        reached, left = {id(source)}, [other for other in scope.sources if other is not source]
         while True:
-            bound = fixed | {
-                one
-                for pair in pairs
-                for one, other in (pair, pair[::-1])
-                if any(other[0] == id(reached) for reached in known)
-            }
-            single = [other for other in left if _is_single(other, bound)]
+            bound = fixed | {one for pair in pairs for one, other in (pair, pair[::-1]) if other[0] in reached}
+            single = [other for other in left if is_bound(other, bound)]
             if not single:
                 return left
-            known += single
+            reached |= set(map(id, single))
             left = [other for other in left if other not in single]
 
     def row_source(self, scope: Scope) -> Source | None:
         """Return the source whose rows no other one repeats: FROM has at most one row for each; None if none is so."""
         sure = (source for source in scope.sources if not scope.is_optional(source))
         return next((source for source in sure if not self.repeating(source, scope)), None)
+
+    def leading_source(self, scope: Scope) -> Source | None:
+        """Return the table that leads to all others by references: a row of it meets one of each; None if none does."""
+        keys = {(key.table, key.ref_table) for key in self.schema.foreign_keys}
+        leading = [
+            source
+            for source, table in scope.tables
+            if not any((other.name, table.name) in keys for near, other in scope.tables if near is not source)
+        ]
+        return leading[0] if len(leading) == 1 and len(scope.tables) == len(scope.sources) else None
+
+    def counted_source(self, scope: Scope) -> Source | None:
+        """Return the table that has a row for each row of FROM: the first of which none repeats rows, or that leads."""
+        if len(scope.tables) < len(scope.sources):
+            return None
+        whole = (source for source in scope.sources if not self.repeating(source, scope))
+        return next(whole, None) or self.leading_source(scope)
 
     # The rows of the result
 
@@ -391,10 +409,6 @@ class Query(Parsed):
     def limit(self) -> exp.Expr | None:
         """How many rows LIMIT or FETCH FIRST lets through; None if neither says."""
         return limit_count(self.tree)
-
-
-SourceColumn = tuple[int, str]
-"""A source's identity and a folded column name."""
 
 
 class Edit:
@@ -450,13 +464,15 @@ def argument_of(aggregate: exp.Expr) -> exp.Expr | None:
     return node.expressions[0] if isinstance(node, exp.Distinct) and len(node.expressions) == 1 else node
 
 
-def split_condition(condition: exp.Expr) -> list[exp.Expr]:
-    """Return the parts of a condition that AND connects, parentheses opened."""
+def split_condition(condition: exp.Expr | None) -> list[exp.Expr]:
+    """Return the parts of a condition, or a clause, that AND connects, parentheses opened; none of none."""
     parts: list[exp.Expr] = []
-    stack = [condition]
+    stack = [condition] if condition is not None else []
     while stack:
         part = stack.pop().unnest()
-        if isinstance(part, exp.And):
+        if isinstance(part, exp.Where | exp.Having | exp.Qualify):
+            stack.append(part.this)
+        elif isinstance(part, exp.And):
             stack += [part.right, part.left]
         else:
             parts.append(part)
@@ -465,8 +481,7 @@ def split_condition(condition: exp.Expr) -> list[exp.Expr]:
 
 def join_conditions(source: Source) -> list[exp.Expr]:
     """Return the parts of the ON that brought a source in."""
-    on = source.join.args.get("on") if source.join is not None else None
-    return split_condition(on) if on is not None else []
+    return split_condition(source.join and source.join.args.get("on"))
 
 
 def limit_count(query: exp.Expr) -> exp.Expr | None:
@@ -480,10 +495,6 @@ def plain_text(text: str) -> str:
     return text.strip("% ").casefold()
 
 
-def _clause_parts(clause: exp.Expr | None) -> list[exp.Expr]:
-    return split_condition(clause.this) if clause is not None else []
-
-
 def _counted_parts(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
     """Yield the conditions of CASE and IF in what is counted, or the condition that is itself added up."""
     if isinstance(inner, exp.Predicate | exp.Connector):
@@ -494,8 +505,8 @@ def _counted_parts(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
             yield from [branch.parent] if simple and branch.parent else split_condition(branch.this)
 
 
-def _is_single(source: Source, bound: set[SourceColumn]) -> bool:
-    """Whether what binds a source's columns leaves one row of it."""
+def is_bound(source: Source, bound: Collection[SourceColumn]) -> bool:
+    """Whether the columns that are bound leave one row of a source."""
     key = source.table.key if source.table is not None else ()
     return bool(key) and all((id(source), fold(column)) in bound for column in key)
 

@@ -26,7 +26,7 @@ from ..words import listed_words
 from .dialects import quote_name, quote_text
 from .parse import analysis, analysis_or
 from .query import Query
-from .scope import Reference, Resolution, Scope, Source, outwards
+from .scope import Reference, Resolution, Source, outwards
 
 _NOT_FUNCTIONS = listed_words(
     """select from where and or not in is like glob regexp match between exists all any distinct as on using join cross
@@ -95,7 +95,7 @@ def rename(query: Query) -> Edits:
         start = identifier.meta.get("start")
         if start is not None:
             edits.text[start] = quote_name(resolution.rules.key(identifier), naming)
-            if _needs_as(identifier):
+            if is_alias(identifier) and identifier.arg_key != "columns":
                 edits.aliases.add(start)
     kept = _kept_aliases(resolution)
     for scope in resolution.scopes:
@@ -109,11 +109,10 @@ def rename(query: Query) -> Edits:
     return edits
 
 
-def _needs_as(identifier: exp.Identifier) -> bool:
+def is_alias(identifier: exp.Identifier) -> bool:
+    """Whether a name is given by the query to a result column, a table or its columns, and is not that of a CTE."""
     parent = identifier.parent
-    if isinstance(parent, exp.TableAlias):
-        return identifier.arg_key == "this" and not isinstance(parent.parent, exp.CTE)
-    return isinstance(parent, exp.Alias)
+    return isinstance(parent, exp.Alias | exp.TableAlias) and not isinstance(parent.parent, exp.CTE)
 
 
 def _kept_aliases(resolution: Resolution) -> set[Source]:
@@ -123,7 +122,12 @@ def _kept_aliases(resolution: Resolution) -> set[Source]:
     a SELECT, and between a correlated reference and what it refers to. The aliases of sources that end up without one
     play no part, which makes the outcome the same when it is computed again from the regular form.
     """
-    kept = {source for scope in resolution.scopes for source in scope.sources if _cannot_drop(source, scope)}
+    kept = {
+        source
+        for scope in resolution.scopes
+        for source in scope.sources
+        if not source.own or sum(source.own == other.own for other in scope.sources) > 1
+    }
     kept |= {
         reference.source for reference in resolution.references if reference.source and reference.node.args.get("db")
     }
@@ -132,10 +136,6 @@ def _kept_aliases(resolution: Resolution) -> set[Source]:
         if not clashing:
             return kept
         kept |= clashing
-
-
-def _cannot_drop(source: Source, scope: Scope) -> bool:
-    return not source.own or sum(source.own == other.own for other in scope.sources) > 1
 
 
 def _must_differ(resolution: Resolution) -> Iterator[tuple[Source, Source]]:

@@ -298,11 +298,8 @@ class _Resolver:
 
     def _outputs_before(self, node: exp.Expr) -> list[str | None] | None:
         """Result names of a query's first SELECT before it is resolved; None if a star stands in the way."""
-        while isinstance(node, exp.SetOperation | exp.Subquery):
-            node = node.this
-        if not isinstance(node, exp.Select) or any(item.is_star for item in node.expressions):
-            return None
-        return [self._output(item) for item in node.expressions]
+        items = node.selects if isinstance(node, exp.Query) else []
+        return [self._output(item) for item in items] if items and not any(item.is_star for item in items) else None
 
     def _texts(self, node: exp.Select) -> frozenset[str]:
         if node.parent is None or not self.rules.expressions_as_names:

@@ -9,7 +9,10 @@ from typing import Literal
 from sqlglot import exp
 
 from ..database.schema import TableSchema
-from .dialects import Clause, Rules, rules_of
+from .dialects import Clause, Rules, fold, rules_of
+
+SourceColumn = tuple[int, str]
+"""A source's identity and a folded column name."""
 
 ReferenceKind = Literal[
     "column",
@@ -81,6 +84,11 @@ class Scope:
     outputs: list[str | None] | None = None
 
     @property
+    def tables(self) -> list[tuple[Source, TableSchema]]:
+        """The sources that are tables of the schema, each with its table."""
+        return [(source, source.table) for source in self.sources if source.table is not None]
+
+    @property
     def reads_only_sources(self) -> bool:
         """Whether FROM has nothing but the sources: no function that gives rows, no LATERAL."""
         joins = self.select.args.get("joins") or ()
@@ -119,6 +127,11 @@ class Reference:
     source: Source | None = None
     column: str = ""  # the column's name as declared, or the name as written
     candidates: tuple[Source, ...] = ()  # for `ambiguous`, the sources that hold it
+
+    @property
+    def place(self) -> SourceColumn:
+        """What tells the column from those of other sources."""
+        return id(self.source), fold(self.column)
 
 
 @dataclass

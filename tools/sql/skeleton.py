@@ -14,7 +14,7 @@ from ..database.schema import Schema
 from ..words import FUNCTION_WORDS, english_stem, fold, listed_words, name_parts
 from .parse import analysis
 from .query import Query
-from .regular import Edits, write
+from .regular import Edits, is_alias, write
 
 if TYPE_CHECKING:
     from ..values.match import ValueMatch
@@ -37,18 +37,11 @@ def sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
         start = identifier.meta.get("start")
         if start is None:
             continue
-        if _is_alias(identifier) or identifier.arg_key == "table":
+        if is_alias(identifier) or identifier.arg_key == "table":
             edits.dropped.add(start)
         else:
             edits.text[start] = MASK
     return write(query, edits)
-
-
-def _is_alias(identifier: exp.Identifier) -> bool:
-    parent = identifier.parent
-    if isinstance(parent, exp.TableAlias):
-        return not isinstance(parent.parent, exp.CTE)
-    return isinstance(parent, exp.Alias)
 
 
 def question_skeleton(
@@ -60,7 +53,8 @@ def question_skeleton(
     and the like.
     """
     masked = _QUOTED.sub(lambda m: " \0 ", _cut(question, values))
-    words = _schema_stems(_names(schema), every_name)
+    names = (name for table in schema.tables for name in (table.name, *(column.name for column in table.columns)))
+    words = _schema_stems(tuple(names), every_name)
     common = FUNCTION_WORDS if every_name else _COMMON
     parts: list[str] = []
     for match in re.finditer(r"\0|" + _WORD.pattern + r"|[?,;:]", masked):
@@ -92,10 +86,6 @@ def _cut(question: str, values: Iterable[ValueMatch]) -> str:
         pieces += [question[position : value.start], " \0 "]
         position = value.end
     return "".join([*pieces, question[position:]])
-
-
-def _names(schema: Schema) -> tuple[str, ...]:
-    return tuple(name for table in schema.tables for name in (table.name, *(column.name for column in table.columns)))
 
 
 @lru_cache(maxsize=64)

@@ -168,7 +168,7 @@ def test_hidden_columns_and_withheld_values_tell_nothing(kestrel: Database) -> N
 
 
 def test_the_line_says_what_changes_alone() -> None:
-    changed = Outcome("left_out", "without returned orders", "returned orders are in", "", "11.1 M")
+    changed = Outcome("left_out", "without returned orders", "returned orders are in", "", says="11.1 M")
     same = Outcome("date", "by shipped date", "by ordered date", "")
     assert summarize([changed, same]) == "11.1 M without returned orders."
     assert summarize([same]) == ""

@@ -12,8 +12,8 @@ from ...errors import QueryError, QueryErrorKind
 from ...words import did_you_mean, listed, nearest_names
 from ..dialects import Rules, fold
 from ..findings import Finding
-from ..query import Query, is_aggregate
-from ..scope import Reference, Scope, Source, outwards
+from ..query import Query, is_aggregate, is_bound
+from ..scope import Reference, Scope, Source, SourceColumn, outwards
 from .advice import instead_of, syntax_advice
 
 _FUNCTION = re.compile(r"function(?: with name)?:? (?:\w+\.)?(\w+)", re.IGNORECASE)
@@ -30,9 +30,12 @@ def failure_findings(sql: str, error: QueryError, query: Query | None, schema: S
     kind, message = error.kind, str(error)
     found = list(name_findings(query)) if query is not None else []
     of_kind = [finding for finding in found if finding.kind == kind]
-    if of_kind:
-        return _named_first(of_kind, message) + [finding for finding in found if finding.kind != kind]
-    return [_plain_finding(kind, sql, message, query, schema), *found]
+    if not of_kind:
+        return [_plain_finding(kind, sql, message, query, schema), *found]
+    # Those whose place the database's message names, last or in quotes, come before the others.
+    named = {fold(name) for name in (message.rpartition(": ")[2], *_QUOTED.findall(message))}
+    of_kind.sort(key=lambda finding: fold(finding.place) not in named)
+    return of_kind + [finding for finding in found if finding.kind != kind]
 
 
 def name_findings(query: Query) -> Iterator[Finding]:
@@ -56,12 +59,6 @@ def limit_findings(query: Query) -> Iterator[Finding]:
         if isinstance(given, exp.Null) or (isinstance(given, exp.Literal) and not _WHOLE.fullmatch(given.name)):
             place = query.text(clause).strip()
             yield Finding("other", "error", "The limit is no whole number.", place, "write a whole number")
-
-
-def _named_first(findings: list[Finding], message: str) -> list[Finding]:
-    """Those whose place the database's message names, last or in quotes, before the others."""
-    named = {fold(name) for name in (message.rpartition(": ")[2], *_QUOTED.findall(message))}
-    return sorted(findings, key=lambda finding: fold(finding.place) not in named)
 
 
 def _unknown_table(source: Source, query: Query) -> Finding:
@@ -161,7 +158,7 @@ def _unknown_source(reference: Reference, place: str, query: Query) -> Finding:
         return Finding("unknown_column", "error", message, place, f"write {aliased[0].label}.{reference.column}")
     message = f"{qualifier} is not among the tables of this SELECT."
     # Else it may be the alias of another SELECT.
-    behind = (source.table for scope in query.scopes for source in scope.sources if source.name == key and source.table)
+    behind = (table for scope in query.scopes for source, table in scope.tables if source.name == key)
     table = query.schema.table(qualifier) or next(behind, None)
     if table is not None:
         starts = [source.table.name for source in reachable if source.table]
@@ -226,11 +223,10 @@ def bare_references(scope: Scope, query: Query, rules: Rules) -> list[Reference]
     """Return a SELECT's columns that are neither grouped by nor aggregated, and that strict rules do not let pass."""
     select, terms = scope.select, query.group_terms(scope)
     outputs = [item.unalias() for item in select.expressions]
-    aggregates = (node for item in outputs for node in item.walk() if is_aggregate(node) and not _is_window(node))
-    if terms is None and (select.args.get("group") is not None or next(aggregates, None) is None):
+    if terms is None and (select.args.get("group") is not None or not query.aggregates(scope)):
         return []
     grouped = [query.at(term) for term in terms or ()]
-    keys = {_key(reference) for reference in grouped if reference is not None and reference.source is not None}
+    keys = {reference.place for reference in grouped if reference is not None and reference.source is not None}
     if any(reference is None or reference.source is None for reference in grouped):
         return []  # consequences of an expression are not followed
     outputs += filter(None, (select.args.get(clause) for clause in ("having", "order")))
@@ -238,17 +234,16 @@ def bare_references(scope: Scope, query: Query, rules: Rules) -> list[Reference]
         reference
         for item in outputs
         for reference in _outside_aggregates(item, scope, query)
-        if _key(reference) not in keys and not (rules.name == "postgres" and _owns_key(reference, keys))
+        if reference.place not in keys and not (rules.name == "postgres" and _owns_key(reference, keys))
     ]
 
 
-def _owns_key(reference: Reference, keys: set[tuple[int, str]]) -> bool:
+def _owns_key(reference: Reference, keys: set[SourceColumn]) -> bool:
     """Whether the primary key of the column's table is among the columns that are grouped by."""
     source = reference.source
     if source is None or source.table is None:
         return source is None or not source.columns
-    key = source.table.key
-    return bool(key) and all((id(source), fold(column)) in keys for column in key)
+    return is_bound(source, keys)
 
 
 def _outside_aggregates(item: exp.Expr, scope: Scope, query: Query) -> Iterator[Reference]:
@@ -261,11 +256,3 @@ def _outside_aggregates(item: exp.Expr, scope: Scope, query: Query) -> Iterator[
         if reference is not None and reference.owner is scope and reference.kind in ("column", "rowid"):
             yield reference
         stack.extend(node.iter_expressions())
-
-
-def _is_window(node: exp.Expr) -> bool:
-    return isinstance(node.parent, exp.Window) or isinstance(node.parent and node.parent.parent, exp.Window)
-
-
-def _key(reference: Reference) -> tuple[int, str]:
-    return id(reference.source), fold(reference.column)

@@ -11,10 +11,10 @@ from sqlglot import exp
 from ...database.column_kinds import TextForm, filled_texts, text_form
 from ...database.schema import ColumnSchema
 from ...words import listed
-from ..dialects import fold, quote_text
+from ..dialects import quote_text
 from ..findings import ColumnValues, Finding
 from ..query import Query, TableColumn
-from ..scope import Scope, Source
+from ..scope import Scope, SourceColumn
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 
@@ -54,17 +54,14 @@ def _absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator[Find
     for text in sought:
         message, place = f"No row of {table} has {quote_text(text)} in {column.name}", query.text(part)
         if column.kind == "number":
-            if _holds_numbers(column) and not _is_number(text):
+            # A declared type may not bind: all that is known of the contents must be numbers.
+            numbers = column.samples and not any(isinstance(sample, str) for sample in column.samples)
+            if numbers and not _is_number(text):
                 null = "write IS NULL for missing values" if text.lower() in ("null", "none") else ""
                 yield Finding("type_mismatch", "warning", f"{message}, which holds numbers.", place, null, proof=True)
         elif near := values.nearest(table, column.name, text):
             advice = f"use {listed([quote_text(other) for other in near], 'or')}"
             yield Finding("unknown_value", "warning", f"{message}.", place, advice)
-
-
-def _holds_numbers(column: ColumnSchema) -> bool:
-    """Whether all that is known of a column's contents are numbers: a declared type may not bind."""
-    return bool(column.samples) and not any(isinstance(sample, str) for sample in column.samples)
 
 
 def _empty_range(node: exp.Between, query: Query) -> Iterator[Finding]:
@@ -80,13 +77,13 @@ def _empty_range(node: exp.Between, query: Query) -> Iterator[Finding]:
 
 def _contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
     """Yield equalities with two values of one column."""
-    equal: dict[tuple[int, str], tuple[str | float, exp.Expr]] = {}
+    equal: dict[SourceColumn, tuple[str | float, exp.Expr]] = {}
     for part in query.conjuncts(scope):
         for column, operand in query.operands(part) if isinstance(part, exp.EQ) else ():
             value = query.literal(operand)
             if value is None:
                 continue
-            before = equal.setdefault((id(column.source), fold(column.schema.name)), (value, part))
+            before = equal.setdefault(column.place, (value, part))
             if _differ(before[0], value):
                 place = f"{query.text(before[1])} AND {query.text(part)}"
                 message = f"{place} never holds: one row has one {column.schema.name}."
@@ -97,7 +94,7 @@ def _contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
 
 def _empty_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
     """Yield pairs of bounds of one column that no number or date lies between."""
-    bounds: dict[tuple[int, str], list[tuple[bool, bool, str | float, exp.Expr]]] = {}
+    bounds: dict[SourceColumn, list[tuple[bool, bool, str | float, exp.Expr]]] = {}
     for part in query.conjuncts(scope):
         if not isinstance(part, exp.GT | exp.GTE | exp.LT | exp.LTE):
             continue
@@ -106,7 +103,7 @@ def _empty_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
             if isinstance(value, float) or (isinstance(value, str) and _DAY.match(value)):
                 lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
                 entry = lower, isinstance(part, exp.GT | exp.LT), value, part
-                bounds.setdefault((id(column.source), fold(column.schema.name)), []).append(entry)
+                bounds.setdefault(column.place, []).append(entry)
     for found in bounds.values():
         for one, other in product([one for one in found if one[0]], [one for one in found if not one[0]]):
             if _cross(one[2], other[2], strict=one[1] or other[1]):
@@ -209,15 +206,8 @@ def _lost_outer_rows(scope: Scope, query: Query) -> Iterator[Finding]:
             continue
         if not isinstance(part, exp.EQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.In | exp.Between | exp.Like):
             continue
-        source = next((source for source in _sources(part, scope, query) if id(source) in outer), None)
+        source = next((source for source in query.sources_in(part, scope) if id(source) in outer), None)
         if source is not None:
             place = query.text(part)
             message = f"{place} drops the rows for which the LEFT JOIN with {source.label} finds nothing."
             yield Finding("lost_outer_rows", "info", message, place, "put the condition into ON")
-
-
-def _sources(part: exp.Expr, scope: Scope, query: Query) -> Iterator[Source]:
-    """Yield the sources of a SELECT that an expression in it names."""
-    for reference in map(query.at, part.find_all(exp.Column)):
-        if reference is not None and reference.owner is scope and reference.source is not None:
-            yield reference.source
