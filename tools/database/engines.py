@@ -50,8 +50,13 @@ def open_engine(source: str | Path | object, session: Session) -> Engine:
     if not isinstance(source, str | os.PathLike):
         return _open_object(source, session)
     text = os.fspath(cast("str | os.PathLike[str]", source))
-    module = import_module(ENGINES.get(_backend(text), _ANY_OTHER), __package__)
-    return cast("Opener", module.open_engine)(text, session)
+    name = ENGINES.get(_backend(text), _ANY_OTHER)
+    try:
+        return cast("Opener", import_module(name, __package__).open_engine)(text, session)
+    except ImportError:
+        raise DatabaseUnavailable(
+            f"{_backend(text)}:// needs its driver: pip install 'tableturn[{name.split('.')[1]}]'"
+        ) from None
 
 
 def _open_object(given: object, session: Session) -> Engine:

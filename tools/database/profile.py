@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, get_args
+from typing import Any
 
 from ..errors import (
     DatabaseUnavailable,
@@ -26,46 +27,6 @@ class ConnectionLost(Exception):
 
 
 @dataclass(frozen=True)
-class FaultCodes:
-    """The codes that a server's driver gives errors; `08*` stands for every code that begins with 08.
-
-    Attributes:
-        lost: The server hung up, or is gone.
-        locked: Another program holds a table.
-        ended: The statement was interrupted, or its time was over.
-        refused: The login may not do it.
-        large: It takes more memory or disk than there is.
-        login: The server does not let the login in.
-        kinds: Mistakes in a statement, each code with its kind.
-    """
-
-    lost: frozenset[str]
-    locked: frozenset[str]
-    ended: frozenset[str]
-    refused: frozenset[str]
-    large: frozenset[str]
-    login: frozenset[str]
-    kinds: dict[str, QueryErrorKind]
-
-    def failure(self, code: str, message: str) -> TableturnError | ConnectionLost:
-        """Return the typed error for a code."""
-        codes = {code, *(f"{code[:length]}*" for length in range(1, len(code)))}
-        if codes & self.lost:
-            return ConnectionLost(message)
-        if codes & self.locked:
-            return TableLocked("a table is locked by another program: try again later")
-        if codes & self.ended:
-            return QueryTimeout(message)
-        if codes & self.refused:
-            return QueryRejected(f"the database refuses: {message}")
-        if codes & self.large:
-            return ResultTooLarge(message)
-        if codes & self.login:
-            return DatabaseUnavailable(message)
-        return QueryFailed(message, self.kinds.get(code))
-
-
-@dataclass(frozen=True)
 class Profile:
     """What queries of an engine may use, what its errors mean, and what it is told and asked.
 
@@ -74,7 +35,8 @@ class Profile:
         syntax: Kinds of syntax that queries may use beyond those of every dialect, by sqlglot's names.
         operators: Operators of plans that neither read a table nor do anything.
         reserved: How names of common table expressions may not begin: the server would look up system tables by them.
-        faults: What errors mean.
+        faults: What codes of errors mean, as `failure` tells it, or the kind of mistake in a statement; `08*` stands
+            for every code that begins with 08.
         messages: What messages tell of mistakes, where there are no codes: the first that fits.
         setup: What a new connection is told.
         modes: Modes of the server's own that a connection does without.
@@ -87,13 +49,32 @@ class Profile:
     syntax: frozenset[str]
     operators: frozenset[str]
     reserved: str
-    faults: FaultCodes
+    faults: Mapping[str, Any]
     messages: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...]
     setup: tuple[str, ...]
     modes: tuple[str, ...]
     begin: tuple[str, ...]
-    statements: dict[str, str]
-    actions: dict[str, str]
+    statements: Mapping[str, str]
+    actions: Mapping[str, str]
+
+    def failure(self, code: str, message: str) -> TableturnError | ConnectionLost:
+        """Return the typed error for a code."""
+        codes = (code, *(f"{code[:length]}*" for length in range(1, len(code))))
+        match meaning := next((self.faults[each] for each in codes if each in self.faults), None):
+            case "lost":  # the server hung up, or is gone
+                return ConnectionLost(message)
+            case "locked":
+                return TableLocked("a table is locked by another program: try again later")
+            case "ended":  # the statement was interrupted, or its time was over
+                return QueryTimeout(message)
+            case "refused":  # the login may not do it
+                return QueryRejected(f"the database refuses: {message}")
+            case "large":  # it takes more memory or disk than there is
+                return ResultTooLarge(message)
+            case "login":  # the server does not let the login in
+                return DatabaseUnavailable(message)
+            case _:
+                return QueryFailed(message, meaning)
 
     def kind_of(self, message: str) -> QueryErrorKind | None:
         """Return what a message tells of a mistake."""
@@ -103,33 +84,30 @@ class Profile:
         """Return what begins a transaction whose statements may take so long each."""
         limit = max(2, round(seconds * 1_000))
         # Shorter than the statement's own limit, so that the server says which of the two passed.
-        times = {"milliseconds": limit, "lock": min(1_000, limit // 2), "idle": limit + 30_000, "seconds": seconds}
+        times = {
+            "milliseconds": limit,
+            "lock": min(1_000, limit // 2),
+            "idle": limit + 30_000,
+            "seconds": limit / 1_000,
+        }
         return tuple(statement.format(**times) for statement in self.begin)
 
 
 @cache
 def read_profile(package: str, part: str = "") -> Profile:
-    """Return the profile of the engine in a package, or of one of the kinds of server that it knows."""
+    """Return the profile of the engine in a package, with what differs in one of the kinds of server that it knows."""
     held = tomllib.loads(files(package).joinpath("data", "profile.toml").read_text(encoding="utf-8"))
-    held = held.get(part, {}) if part else held
-    mistakes = held.get("kinds", {})
-    kinds = {code: kind for kind in get_args(QueryErrorKind) for code in mistakes.get(kind, "").split()}
-    names = ("lost", "locked", "ended", "refused", "large", "login")
-    faults = FaultCodes(**{name: _words(held.get("faults", {}), name) for name in names}, kinds=kinds)
+    other: dict[str, Any] = held.get(part, {})
+    meanings = {**held.get("faults", {}), **held.get("kinds", {})}
+    held |= other | {"statements": held.get("statements", {}) | other.get("statements", {})}
     return Profile(
-        _words(held, "functions"),
-        _words(held, "syntax"),
-        _words(held, "operators"),
-        held.get("reserved", ""),
-        faults,
-        tuple((kind, re.compile("|".join(patterns))) for kind, patterns in held.get("messages", {}).items()),
-        tuple(held.get("setup", ())),
-        tuple(held.get("modes", "").split()),
-        tuple(held.get("begin", ())),
-        held.get("statements", {}),
-        held.get("actions", {}),
+        *(frozenset(held.get(name, "").split()) for name in ("functions", "syntax", "operators")),
+        reserved=str(held.get("reserved", "")),
+        faults={code: meaning for meaning, codes in meanings.items() for code in codes.split()},
+        messages=tuple((kind, re.compile("|".join(patterns))) for kind, patterns in held.get("messages", {}).items()),
+        setup=tuple(held.get("setup", ())),
+        modes=tuple(held.get("modes", "").split()),
+        begin=tuple(held.get("begin", ())),
+        statements=held["statements"],
+        actions=held.get("actions", {}),
     )
-
-
-def _words(held: dict[str, Any], name: str) -> frozenset[str]:
-    return frozenset(held.get(name, "").split())

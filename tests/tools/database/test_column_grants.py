@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import pytest
 from tableturn.tools.database import Database
-from tableturn.tools.database.mysql.connection import MySQLConnection
-from tableturn.tools.database.postgres.connection import PostgresConnection
+from tableturn.tools.database.mysql.engine import MySQLConnection
+from tableturn.tools.database.postgres.engine import PostgresConnection
 from tableturn.tools.errors import QueryError
 
 from .servers import MARIADB, POSTGRES, Server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sqlglot import Dialect
-from tableturn.tools.database.postgres.engine import GRAMMAR
+from tableturn.tools.database.postgres.dialect import GRAMMAR
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
 from tableturn.tools.database.server.reading import Grammar, Reader
 from tableturn.tools.errors import QueryRejected

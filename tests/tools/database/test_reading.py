@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.database.dialects import MOST_TOKENS
-from tableturn.tools.database.postgres.engine import GRAMMAR
+from tableturn.tools.database.postgres.dialect import GRAMMAR
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
 from tableturn.tools.database.server.reading import STATEMENT_LENGTH, Reader
 from tableturn.tools.errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge

@@ -1,261 +1,227 @@
-"""PostgreSQL as an `Engine`: every query in a read-only transaction, as the session's person."""
+"""PostgreSQL as an `Engine`: every query in a read-only transaction, as the session's person, taken row by row."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import socket
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from math import isfinite
+from typing import Any, cast
 
-from sqlglot import exp
-from sqlglot.dialects import Postgres
+import psycopg
+from psycopg import pq
+from psycopg.abc import Buffer
+from psycopg.adapt import AdaptersMap, Loader
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.string import ByteaLoader
 
-from ...errors import DatabaseUnavailable, QueryFailed, ResultTooLarge, TableturnError
-from ..column_kinds import column_kind
+from ...errors import DatabaseUnavailable, TableturnError
 from ..estimate import Estimate
-from ..profile import ConnectionLost, read_profile
+from ..fetch import Row, RowCursor
+from ..profile import ConnectionLost
 from ..quoting import literal, quoted
-from ..schema import ColumnKind, ColumnSchema, ForeignKey
+from ..schema import ColumnSchema
 from ..server.address import Address, parted, scrubbed, without_password
-from ..server.catalogue import Catalogue, Relation
-from ..server.connection import CUT, SHORT, Backend, ServerConnection
+from ..server.catalogue import Catalogue, read_catalogue, read_version
+from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection
 from ..server.engine import ServerEngine
-from ..server.reading import Grammar, version_call
 from ..session import Session, remark
-from ..table import Cell
-
-PROFILE = read_profile(__package__ or "")
-_ASKED = PROFILE.statements
-_LABELS = 20
-# By `pg_type.typcategory`: arrays, shapes, rows and ranges have no kind of their own.
-_KINDS: dict[str, ColumnKind] = {
-    **dict.fromkeys("AGCR", "other"),
-    **dict.fromkeys("DT", "time"),
-    "N": "number",
-    "B": "boolean",
-    "S": "text",
-}
-
-
-def readable(schemas: Sequence[str]) -> str:
-    """A query for what may be read, in these schemas or, if there are none, in all."""
-    listed = ", ".join(map(literal, schemas))
-    return _ASKED["readable"].format(only=f"AND n.nspname IN ({listed})" if schemas else "")
-
-
-def catalogue_version(connection: ServerConnection, found: str, owner: str) -> str:
-    """Changes with tables, columns, comments, privileges and the path."""
-    ((told,),) = connection.rows(_ASKED["version"].format(readable=found))
-    return f"{told}{owner}"
-
-
-def read_catalogue(connection: ServerConnection, found: str, owner: str) -> Catalogue:
-    """What the role may read; the parameters are those of `catalogue_version`."""
-    version = catalogue_version(connection, found, owner)
-    labels: dict[Cell, list[Cell]] = {}
-    for type_, label in connection.rows(_ASKED["enums"]):
-        labels.setdefault(type_, []).append(label)
-    columns: dict[Cell, dict[Cell, ColumnSchema]] = {}
-    types: set[str] = set()
-    for row in connection.rows(_ASKED["columns"].format(readable=found)):
-        table, number, name, declared, not_null, generated, comment, type_, class_, category = row
-        columns.setdefault(table, {})[number] = ColumnSchema(
-            str(name),
-            str(declared),
-            _kind(str(declared), str(class_), str(category)),
-            not_null=bool(not_null),
-            generated=bool(generated),
-            comment=str(comment or ""),
-            samples=tuple(labels.get(type_, ())[:_LABELS]),
-        )
-        if class_ != "b":
-            types.add(str(declared).replace('"', "").lower())
-    keys = connection.rows(_ASKED["keys"].format(readable=found))
-    _mark_primary_keys(keys, columns)
-    relations = {
-        table: Relation(
-            str(schema),
-            str(name),
-            str(name) if visible else f"{schema}.{name}",
-            tuple(columns[table].values()),
-            "view" if kind in ("v", "m") else "table",
-            str(comment or ""),
-            estimate if isinstance(estimate, int) else None,
-            str(query or ""),
-            bool(unshown),
-            bool(hides),
-        )
-        for table, schema, name, visible, kind, comment, estimate, query, unshown, hides in connection.rows(
-            _ASKED["relations"].format(readable=found)
-        )
-        if table in columns
-    }
-    functions = connection.rows(_ASKED["functions"])
-    return Catalogue(
-        version,
-        tuple(relations.values()),
-        tuple(_references(keys, columns, relations)),
-        frozenset(types),
-        own_functions=frozenset(str(name) for name, _ in functions),
-        row_functions=frozenset(str(name) for name, on_row in functions if on_row),
-    )
-
-
-def _kind(declared: str, class_: str, category: str) -> ColumnKind:
-    """By the type's category, which domains share; `other` is left to the values."""
-    if class_ == "e":
-        return "text"
-    return _KINDS.get(category) or column_kind(declared, ())
-
-
-def _mark_primary_keys(keys: Sequence[tuple[Cell, ...]], columns: Mapping[Cell, dict[Cell, ColumnSchema]]) -> None:
-    for kind, table, numbers, _, _ in keys:
-        places = list(map(int, str(numbers).split()))
-        # A part of a key is none: what is left of it, where the rest is hidden, does not tell rows apart.
-        if kind == "p" and columns[table].keys() >= set(places):
-            for position, number in enumerate(places, 1):
-                columns[table][number] = replace(columns[table][number], primary_key=position)
-
-
-def _references(
-    keys: Sequence[tuple[Cell, ...]],
-    columns: Mapping[Cell, Mapping[Cell, ColumnSchema]],
-    relations: Mapping[Cell, Relation],
-) -> Iterator[ForeignKey]:
-    """The foreign keys of which all may be read, at both ends."""
-    for kind, table, numbers, ref_table, ref_numbers in keys:
-        if kind != "f" or table not in relations or ref_table not in relations:
-            continue
-        pairs = list(zip(map(int, str(numbers).split()), map(int, str(ref_numbers).split()), strict=True))
-        if all(number in columns[table] and ref_number in columns[ref_table] for number, ref_number in pairs):
-            yield ForeignKey(
-                relations[table].shown,
-                tuple(columns[table][number].name for number, _ in pairs),
-                relations[ref_table].shown,
-                tuple(columns[ref_table][number].name for _, number in pairs),
-            )
-
-
-# A scan that several processes share is told as the part of one.
-ALONE = "SET LOCAL max_parallel_workers_per_gather = 0"
-
-_HASHED = "hashed SubPlan"
-_KEPT = frozenset({"Materialize", "Memoize"})
-Plan = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class _Step:
-    """A step of a plan: it gives so many rows, so many times, and reads a table where one is named."""
-
-    plan: Plan
-    times: float
-
-    @property
-    def table(self) -> tuple[str, str] | None:
-        name = self.plan.get("Relation Name")
-        return (str(self.plan.get("Schema", "")), str(name)) if name else None
-
-    @property
-    def rows(self) -> float:
-        return float(self.plan.get("Plan Rows", 0))
-
-
-def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimate | None:
-    """What a statement will cost."""
-    ((told,),) = rows(f"EXPLAIN (FORMAT JSON, VERBOSE) {sql}")
-    steps = list(_steps(json.loads(str(told))[0]["Plan"], 1.0))
-    tables = {step.table for step in steps if step.table is not None}
-    held = {
-        (str(schema), str(name)): (int(size or 0), bool(private)) for schema, name, size, private in _held(tables, rows)
-    }
-    read = sum(_read(step, held) * step.times for step in steps if step.table is not None)
-    size = sum(_read(step, held) * step.times * int(step.plan.get("Plan Width", 0)) for step in steps if step.table)
-    joined = sum(
-        step.rows * step.times
-        for step in steps
-        if ("Join" in step.plan["Node Type"] or step.plan["Node Type"] == "Nested Loop")
-    )
-    return Estimate(round(read + joined), round(size), any(private for _, private in held.values()))
-
-
-def _steps(plan: Plan, times: float) -> Iterator[_Step]:
-    yield _Step(plan, times)
-    below: list[Plan] = plan.get("Plans", [])
-    looped = plan["Node Type"] == "Nested Loop" and len(below) > 1
-    for child in below:
-        how = child.get("Parent Relationship")
-        again = times
-        if looped and how == "Inner":
-            again = times * float(below[0].get("Plan Rows", 1))
-        elif how == "SubPlan" and _HASHED not in repr(plan.get("Filter", "")) + repr(plan.get("Output", "")):
-            again = times * max(1.0, float(plan.get("Plan Rows", 1)))
-        elif how == "InitPlan":
-            again = 1.0
-        # What is kept is read once, however often it is gone through.
-        yield from _steps(child, 1.0 if plan["Node Type"] in _KEPT else again)
-
-
-def _read(step: _Step, held: Mapping[tuple[str, str], tuple[int, bool]]) -> float:
-    """Rows that a scan reads: all of the table's, where it is no index that finds them."""
-    assert step.table is not None
-    whole = held.get(step.table, (0, False))[0] if step.plan["Node Type"] == "Seq Scan" else 0
-    return max(step.rows, float(whole))
-
-
-def _held(tables: set[tuple[str, str]], rows: Callable[[str], list[tuple[Cell, ...]]]) -> list[tuple[Cell, ...]]:
-    if not tables:
-        return []
-    names = ", ".join(f"({literal(schema)}, {literal(name)})" for schema, name in sorted(tables))
-    return rows(_ASKED["sizes"].format(names=names))
-
-
-TOO_LARGE = "tableturn: a value or row is too large"
-"""What a statement makes the server say of a row that may not be sent."""
-
-_UNDEFINED_FUNCTION = "42883"
-_NAMED = re.compile(r"function (?:\w+\.)?\"?(\w+)")
-_GONE = ("08", "57P")
-
-
-def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
-    """Return the typed error for what a driver raised."""
-    code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None) or ""
-    told = getattr(getattr(error, "diag", None), "message_primary", None)
-    message = " ".join(str(told or error).split())[:300]
-    if TOO_LARGE in message:
-        return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
-    if not code or code.startswith(_GONE):
-        is_gone = any(kind.__name__ == "OperationalError" for kind in type(error).__mro__)
-        return ConnectionLost(message) if is_gone else QueryFailed(message)
-    if code == _UNDEFINED_FUNCTION:
-        # One code stands for functions that are not there and for operators and functions of other types.
-        named = _NAMED.match(message)
-        unknown = named is not None and named[1].lower() not in PROFILE.functions
-        return QueryFailed(message, "unknown_function" if unknown else "type_mismatch")
-    if code == "42P01" and "FROM-clause" in message:
-        # A column's table that the statement doesn't read has the same code as a table that is not there.
-        return QueryFailed(message, "unknown_column")
-    return PROFILE.faults.failure(code, message)
-
-
-if TYPE_CHECKING:
-    from .connection import PostgresConnection
+from ..table import Cell, Limits
+from .dialect import ALONE, GRAMMAR, PROFILE, TOO_LARGE, estimate, failure
 
 _SCHEME = re.compile(r"^postgres(?:ql)?(?:\+\w+)?://")
 _PARAMETER = re.compile(r'invalid URI query parameter: "[\w ]+"')
 
+_CHUNK = 100
+_CANCEL_SECONDS = 2.0
 
-GRAMMAR = Grammar(
-    Postgres(),
-    PROFILE.functions,
-    str.lower,
-    writes=((exp.CurrentVersion, version_call),),
-    reserved=PROFILE.reserved,
-    groups_by_key=True,
-)
+
+class Rows(RowCursor):
+    """The rows that the server sends, which it hears all of."""
+
+    def __init__(self, columns: Sequence[str], rows: Generator[Row], most: int) -> None:
+        super().__init__(columns, rows)
+        self._sent = rows
+        self._left = most
+
+    def fetchmany(self, size: int, /) -> list[Row]:
+        # The last column tells only that the row was not too large.
+        part = [row[:-1] for row in super().fetchmany(size)]
+        self._left -= len(part)
+        if self._left <= 0:
+            # Hear the server out: closing a result that has not ended would need a second connection.
+            next(self._sent, None)
+        return part
+
+    def close(self) -> None:
+        """Takes no more of them."""
+        self._sent.close()
+
+
+class PostgresConnection(ServerConnection):
+    """A connection whose statements the server bounds."""
+
+    errors = (psycopg.Error, OSError)
+
+    def __init__(self, connection: psycopg.Connection[Row], session: str, remark: Callable[[], str]) -> None:
+        self._connection = connection
+        self._session = session
+        self._remark = remark
+        self._result: Rows | None = None
+        self._longest = Limits().cell_bytes
+        self._interrupter = Interrupter(lambda: connection.cancel_safe(timeout=_CANCEL_SECONDS), self._hang_up)
+
+    def read_version(self) -> str:
+        version = self._connection.info.server_version
+        return f"{version // 10_000}.{version % 10_000}"
+
+    @property
+    def info(self) -> psycopg.ConnectionInfo:
+        """Where it leads."""
+        return self._connection.info
+
+    @property
+    def usable(self) -> bool:
+        return self._connection.info.transaction_status == pq.TransactionStatus.IDLE
+
+    def begin(self, seconds: float) -> None:
+        self._connection.execute((self._remark() + "; ".join(PROFILE.begins(seconds)) + self._session).encode())
+
+    def end(self) -> None:
+        try:
+            if self._result is not None:
+                self._result.close()
+            if self._connection.info.transaction_status != pq.TransactionStatus.IDLE:
+                self._connection.execute(f"{self._remark()}ROLLBACK".encode())
+        except psycopg.Error:
+            self.close()
+        self._result = None
+
+    def query(self, sql: str, limits: Limits) -> Rows:
+        self._longest = limits.cell_bytes
+        described = self._described(sql)
+        columns = [(described.fname(at) or b"").decode("utf-8", "replace") for at in range(described.nfields)]
+        types = [described.ftype(at) for at in range(described.nfields)]
+        cursor = self._connection.cursor()
+        statement = (self._remark() + bounded(sql, types, limits)).encode()
+        chunk = max(1, min(_CHUNK, limits.result_bytes // max(1, limits.cell_bytes)))
+        rows = cast("Generator[Row]", cursor.stream(statement, size=chunk))
+        self._result = Rows(columns, rows, limits.rows + 1)
+        return self._result
+
+    def rows(self, sql: str) -> list[Row]:
+        return self._connection.execute((self._remark() + sql).encode()).fetchall()
+
+    def compile(self, sql: str) -> None:
+        self._described(sql)
+
+    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
+        del catalogue
+        self._connection.execute((self._remark() + ALONE).encode())
+        return estimate(sql, self.rows)
+
+    def failure(self, error: Exception) -> TableturnError | ConnectionLost:
+        return failure(error, self._longest) if isinstance(error, psycopg.Error) else ConnectionLost(str(error))
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _described(self, sql: str) -> Any:
+        """The result's columns, told by the server without running the statement, which has to be a single one."""
+        server = self._connection.pgconn
+        for result in (server.prepare(b"", (self._remark() + sql).encode()), server.describe_prepared(b"")):
+            if result.status != pq.ExecStatus.COMMAND_OK:
+                raise psycopg.errors.error_from_result(result, encoding="utf-8")
+        return result
+
+    def _hang_up(self) -> None:
+        with socket.socket(fileno=os.dup(self._connection.fileno())) as connected:
+            connected.shutdown(socket.SHUT_RDWR)
+
+
+# Types whose values have a few bytes, or a few thousand digits: truth values, integers, floats, numerics, times, UUIDs.
+_SHORT = frozenset({16, 18, 20, 21, 23, 26, 700, 701, 790, 1082, 1083, 1114, 1184, 1186, 1266, 1700, 2950, 2278, 19})
+_MEASURED = frozenset({17, 25, 1042, 1043})
+
+
+def bounded(sql: str, types: Sequence[int], limits: Limits) -> str:
+    """Return the statement, cut after the rows that are wanted, and refusing to send what is too large.
+
+    Whole rows have to be taken from the server, and a value may have a gigabyte. So the server itself is made to fail
+    on a row that is too large, before it sends it.
+
+    Returns:
+        A statement with the same columns and, last, one that is always null.
+    """
+    names = [f"c{at}" for at in range(1, len(types) + 1)]
+    sizes = [
+        f"coalesce(octet_length({name if kind in _MEASURED else f'{name}::text'}), 0)"
+        for name, kind in zip(names, types, strict=True)
+        if kind not in _SHORT
+    ]
+    listed = ", ".join(names)
+    told = "NULL::integer"
+    if sizes:
+        too_large = f"greatest({', '.join(sizes)}) > {int(limits.cell_bytes)}"
+        if len(sizes) > 1:
+            too_large += f" OR {' + '.join(f'{size}::bigint' for size in sizes)} > {int(limits.result_bytes)}"
+        # A text that depends on a row, for the server computes casts of constants before it looks at a condition.
+        told = f"CASE WHEN {too_large} THEN concat('{TOO_LARGE}', {sizes[0]})::integer END"
+    return (
+        f"SELECT {listed}, {told} FROM (SELECT * FROM ({sql}) AS s({listed}) LIMIT {int(limits.rows) + 1})"
+        f" AS r({listed})"
+    )
+
+
+def _number(data: bytes) -> int | float | str:
+    text = data.decode()
+    if text.lstrip("-").isdigit():
+        return int(text) if len(text) < 1_000 else text
+    value = float(text)
+    return value if isfinite(value) else text
+
+
+def _float(data: bytes) -> float | str:
+    value = float(data)
+    return value if isfinite(value) else data.decode()
+
+
+_BYTEA = 17
+# By the types' numbers in the server's catalogue; 0 stands for all others.
+_DECODERS: dict[int, Callable[[bytes], Cell]] = {
+    0: lambda data: data.decode("utf-8", "replace"),
+    **dict.fromkeys((20, 21, 23, 26), int),
+    **dict.fromkeys((700, 701), _float),
+    1700: _number,
+    16: lambda data: int(data == b"t"),
+}
+
+
+class CellAdapters:
+    """What psycopg asks for: how to load the values of each type, as PostgreSQL writes them.
+
+    Integers and whole numerics are exact integers, other numerics the nearest float, truth values 1 and 0, bytea bytes.
+    Everything else, times and arrays, JSON and UUIDs, ranges and values of types that the database defines, is the text
+    that the server writes, times with the zone that it has; so are numbers that are none (`NaN`, `Infinity`).
+    """
+
+    def __init__(self) -> None:
+        self.connection = None
+        self.adapters = AdaptersMap()
+        for oid, decode in _DECODERS.items():
+            self.adapters.register_loader(oid, _loader(decode))
+        self.adapters.register_loader(_BYTEA, ByteaLoader)
+
+
+def _loader(decode: Callable[[bytes], Cell]) -> type[Loader]:
+    class Decoding(Loader):
+        def load(self, data: Buffer) -> Cell:
+            return decode(bytes(data))
+
+    return Decoding
 
 
 class PostgresBackend(Backend):
@@ -270,7 +236,8 @@ class PostgresBackend(Backend):
         self._session = session
         self._role = address.role_of(session.identity)
         self._conninfo = _conninfo(address.url)
-        self._readable = readable(address.schemas)
+        listed = ", ".join(map(literal, address.schemas))
+        self._readable = PROFILE.statements["readable"].format(only=f"AND n.nspname IN ({listed})" if listed else "")
         self.database = ""
         self.location = ""
         self._locate()
@@ -279,10 +246,6 @@ class PostgresBackend(Backend):
         return PostgresBackend(self._address, session)
 
     def connect(self) -> PostgresConnection:
-        import psycopg
-
-        from .connection import CellAdapters, PostgresConnection
-
         path = ", ".join(map(quoted, self._address.schemas))
         try:
             connection = psycopg.connect(
@@ -296,49 +259,31 @@ class PostgresBackend(Backend):
         return PostgresConnection(connection, self._person(), partial(remark, self._session.identity))
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
-        return read_catalogue(connection, self._readable, self._session.key)
+        return read_catalogue(partial(self._ask, connection), self._session.key)
 
     def catalogue_version(self, connection: ServerConnection) -> str:
-        return catalogue_version(connection, self._readable, self._session.key)
+        return read_version(partial(self._ask, connection), self._session.key)
 
     def state(self, connection: ServerConnection) -> str:
         # How many rows were ever written, by the server's statistics.
-        return "".join(str(told) for (told,) in connection.rows(_ASKED["changes"]))
+        return "".join(str(told) for (told,) in self._ask(connection, "changes"))
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """Return one line for each thing that the role may do beside reading, and one with the remedy."""
-        ((role, super_, manages, _),) = connection.rows(_ASKED["powers"])
-        found: list[str] = []
-        if super_:
-            found.append(f"the role {role} is a superuser")
-        else:
-            if manages:
-                found.append(f"the role {role} may create roles or databases, or replicate")
-            groups = connection.rows(
-                "SELECT rolname FROM pg_catalog.pg_roles WHERE rolname IN "
-                f"({', '.join(map(repr, _GROUPS))}) AND pg_has_role(oid, 'USAGE') ORDER BY rolname"
-            )
-            found += [f"the role {role} may {_GROUPS[str(group)]} ({group})" for (group,) in groups]
-            ((tables,),) = connection.rows(_ASKED["writes"])
-            if tables:
-                found.append(f"the role {role} may write to {tables} tables")
-        ((unbound,),) = connection.rows(_ASKED["unbound"])
-        if unbound:
-            found.append(f"row-level policies of {unbound} tables do not apply to the role {role}")
+        found = [str(told) for _, told in self._ask(connection, "powers")]
         return (*found, _REMEDY) if found else ()
 
     def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
         # The extension may not be there, or not loaded, or the login may not read it.
-        import psycopg
-
-        found = connection.rows(_ASKED["log_view"])
+        found = connection.rows(PROFILE.statements["log_view"])
         if not found:
             raise DatabaseUnavailable(
                 "the server records no queries of this database: run CREATE EXTENSION pg_stat_statements in it; if"
                 f" that is not enough, {_LOAD}"
             )
         try:
-            return tuple(str(query) for (query,) in connection.rows(_ASKED["log"].format(found[0][0], int(most))))
+            return tuple(
+                str(query) for (query,) in connection.rows(PROFILE.statements["log"].format(found[0][0], int(most)))
+            )
         except psycopg.errors.ObjectNotInPrerequisiteState:
             raise DatabaseUnavailable(f"pg_stat_statements is not loaded: {_LOAD}") from None
         except psycopg.errors.InsufficientPrivilege:
@@ -350,10 +295,11 @@ class PostgresBackend(Backend):
             return name
         return f"substring({name} FROM 1 FOR {CUT})" if column.type == "bytea" else f"left({name}::text, {CUT})"
 
+    def _ask(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
+        return connection.rows(PROFILE.statements[name].format(readable=self._readable))
+
     @property
     def _secret(self) -> str:
-        from psycopg.conninfo import conninfo_to_dict
-
         return str(conninfo_to_dict(self._conninfo).get("password") or "")
 
     def _locate(self) -> None:
@@ -392,11 +338,6 @@ def open_engine(url: str, session: Session) -> ServerEngine:
 def _conninfo(url: str) -> str:
     """What libpq reads: it knows the parameters, PG* variables, service files and .pgpass."""
     try:
-        import psycopg
-        from psycopg.conninfo import make_conninfo
-    except ImportError:
-        raise DatabaseUnavailable("PostgreSQL needs its driver: pip install 'tableturn[postgres]'") from None
-    try:
         return make_conninfo(
             _SCHEME.sub("postgresql://", url),
             client_encoding="UTF8",
@@ -409,14 +350,6 @@ def _conninfo(url: str) -> str:
             " write postgresql://user@host:5432/database"
         ) from None
 
-
-_GROUPS = {
-    "pg_read_server_files": "read files on the server",
-    "pg_write_server_files": "write files on the server",
-    "pg_execute_server_program": "run programs on the server",
-    "pg_write_all_data": "write to every table",
-    "pg_signal_backend": "end other people's queries",
-}
 
 _REMEDY = (
     "create one that can only read: CREATE ROLE reader LOGIN PASSWORD '...';"

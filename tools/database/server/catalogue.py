@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
+from ..column_kinds import column_kind, enum_labels
 from ..schema import ColumnSchema, ForeignKey
 
 
@@ -78,3 +80,69 @@ class Catalogue:
         path = (".".join(path[:-1]), path[-1]) if len(path) > 1 else path
         similar = self._any_case.get(tuple(map(str.lower, path)), ())
         return self._by_path.get(path) or (similar[0] if len(similar) == 1 else None)
+
+
+Ask = Callable[[str], list[tuple[Any, ...]]]
+"""The rows of one of a profile's statements, by its name."""
+
+
+def read_version(ask: Ask, owner: str) -> str:
+    """Return what changes with tables, columns, comments, privileges and the path."""
+    ((version,),) = ask("version")
+    return f"{version} {owner}".strip()
+
+
+def read_catalogue(ask: Ask, owner: str) -> Catalogue:
+    """Return what the login may read."""
+    version = read_version(ask, owner)
+    columns: dict[tuple[str, str], dict[str, ColumnSchema]] = defaultdict(dict)
+    types: set[str] = set()
+    for schema, table, name, declared, not_null, generated, comment, kind, labels, of_database in ask("columns"):
+        columns[schema, table][name] = ColumnSchema(
+            name,
+            declared,
+            kind or column_kind(declared, ()),
+            not_null=bool(not_null),
+            generated=bool(generated),
+            comment=comment or "",
+            samples=enum_labels(labels or ""),
+        )
+        if of_database:
+            types.add(declared.replace('"', "").lower())
+    references: dict[tuple[Any, ...], list[tuple[str, str]]] = defaultdict(list)
+    for key, schema, table, name, position, ref_schema, ref_table, ref_name in ask("keys"):
+        if ref_table is not None:
+            references[key, (schema, table), (ref_schema, ref_table)].append((name, ref_name))
+        elif (column := columns[schema, table].get(name)) is not None:
+            columns[schema, table][name] = replace(column, primary_key=position)
+    relations = {
+        (schema, name): Relation(
+            schema,
+            name,
+            shown,
+            tuple(columns[schema, name].values()),
+            kind,
+            comment or "",
+            estimate,
+            definition or "",
+            bool(unshown),
+            bool(hides),
+        )
+        for schema, name, shown, kind, comment, estimate, definition, unshown, hides in ask("relations")
+        if columns[schema, name]
+    }
+    foreign_keys = [
+        ForeignKey(relations[place].shown, names, relations[target].shown, ref_names)
+        for (_, place, target), pairs in references.items()
+        if place in relations and target in relations
+        for names, ref_names in (zip(*pairs, strict=True),)
+    ]
+    functions = ask("functions")
+    return Catalogue(
+        version,
+        tuple(relations.values()),
+        tuple(foreign_keys),
+        frozenset(types),
+        own_functions=frozenset(name for name, _ in functions),
+        row_functions=frozenset(name for name, on_row in functions if on_row),
+    )

@@ -197,13 +197,13 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes: select less of it")
     faults = PROFILE.faults
-    ended = next((code for code in faults.ended if f"[{code}]" in str(error)), "")
+    ended = next((code for code, meaning in faults.items() if meaning == "ended" and f"[{code}]" in str(error)), "")
     state = str(_told(error, "getSqlState") or "")
     status = _told(error, "getGrpcStatusCode") or _told(error, "code")
-    code = ended or (state if state in faults.refused else condition) or str(getattr(status, "name", "") or "")
+    code = ended or (state if faults.get(state) == "refused" else condition) or str(getattr(status, "name", "") or "")
     if not code:
         return ConnectionLost(message)
-    found = faults.failure(code, message)
+    found = PROFILE.failure(code, message)
     return DatabaseUnavailable(f"Spark refuses the login: {message}") if type(found) is DatabaseUnavailable else found
 
 

@@ -115,11 +115,7 @@ class SparkBackend(Backend):
 
 def open_engine(url: str, session: Session) -> ServerEngine:
     """Open the catalogue that a URL names."""
-    try:
-        driver = Driver()
-    except ImportError:
-        raise DatabaseUnavailable("Spark needs its client: pip install 'tableturn[spark]'") from None
-    return ServerEngine(SparkBackend(parted(url, roles=False), driver, session), session)
+    return ServerEngine(SparkBackend(parted(url, roles=False), Driver(), session), session)
 
 
 def _warnings(ask: Ask, schemas: Sequence[str], errors: tuple[type[Exception], ...]) -> tuple[str, ...]:

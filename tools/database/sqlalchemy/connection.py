@@ -10,9 +10,9 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ...errors import QueryFailed, QueryTimeout, TableturnError
 from ..estimate import Estimate
-from ..mysql import engine as mysql
-from ..postgres import engine as postgres
-from ..profile import ConnectionLost
+from ..mysql import dialect as mysql
+from ..postgres import dialect as postgres
+from ..profile import ConnectionLost, Profile
 from ..server.catalogue import Catalogue
 from ..server.cells import cell
 from ..server.connection import BoundedRows, Interrupter, ServerConnection
@@ -22,6 +22,8 @@ Row = tuple[Cell, ...]
 
 # Without parameters, no driver reads `%` as a placeholder.
 _PLAIN = {"no_parameters": True}
+# What the drivers' errors mean, on the dialects whose codes are known.
+_FAILURES = {"mysql": mysql.failure, "mariadb": mysql.failure, "postgresql": postgres.failure}
 _STREAMED = {**_PLAIN, "stream_results": True, "max_row_buffer": 100}
 
 
@@ -33,43 +35,51 @@ class SQLAlchemyConnection(ServerConnection):
     def __init__(
         self,
         connection: sqlalchemy.Connection,
-        begins: Callable[[float], tuple[str, ...]],
-        ends: Callable[[], None] | None,
-        failed: Callable[[Exception, int], TableturnError | ConnectionLost] | None,
+        profile: Profile,
+        interrupter: Interrupter,
         remark: Callable[[], str],
         private: bool,
     ) -> None:
-        """Wraps a connection.
+        """Set a connection up that is to be used by this alone.
 
         Args:
-            connection: To be used by this alone.
-            begins: Statements before each transaction, where the dialect has any, by the seconds that it may take.
-            ends: Ends, on another connection, what runs on this one; None where nothing can.
-            failed: What the driver's errors mean, where the dialect has codes for them.
+            connection: The connection.
+            profile: What it is told.
+            interrupter: Ends what runs on it.
             remark: Gives the comment before a statement.
             private: Whether there is something in the database that may not leave.
         """
         self.connection = connection
-        self._begins = begins
-        self._failed = failed
+        self._profile = profile
         self._remark = remark
         self._private = private
         self._result: BoundedRows | None = None
         self._sent: Any = None
         self._longest = Limits().cell_bytes
-        self._interrupter = Interrupter(ends or _nothing, ends or _nothing)
+        self._interrupter = interrupter
+        self._do(*profile.setup)
+        if profile.modes:
+            kept = "CONCAT(',', @@SESSION.sql_mode, ',')"
+            for mode in profile.modes:
+                kept = f"REPLACE({kept}, ',{mode},', ',')"
+            self._do(f"SET SESSION sql_mode = TRIM(BOTH ',' FROM {kept})")
+        self.connection.rollback()
+
+    @property
+    def driver(self) -> Any:
+        """The driver's own connection."""
+        return self.connection.connection.driver_connection
 
     def read_version(self) -> str:
         told = self.connection.dialect.server_version_info
-        return ".".join(map(str, told)) if told else ""
+        return ".".join(map(str, told[:3])) if told else ""
 
     @property
     def usable(self) -> bool:
         return not self.connection.closed and not self.connection.invalidated
 
     def begin(self, seconds: float) -> None:
-        for statement in self._begins(seconds):
-            self.connection.exec_driver_sql(self._remark() + statement)
+        self._do(*self._profile.begins(seconds))
 
     def end(self) -> None:
         try:
@@ -84,6 +94,8 @@ class SQLAlchemyConnection(ServerConnection):
 
     def query(self, sql: str, limits: Limits) -> BoundedRows:
         self._longest = limits.cell_bytes
+        if "limit" in self._profile.statements:
+            self._do(self._profile.statements["limit"].format(rows=limits.rows + 1))
         result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_STREAMED)
         self._result = BoundedRows(result, map(str, result.keys()), limits)
         # PyMySQL's own result, which outlives the cursor.
@@ -123,23 +135,26 @@ class SQLAlchemyConnection(ServerConnection):
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
         # As the engine of its own does, where there is one for the dialect.
         del catalogue
-        kind = self.connection.dialect.name
-        if kind == "postgresql":
-            self.connection.exec_driver_sql(self._remark() + postgres.ALONE)
-            return postgres.estimate(sql, self.rows)
-        if kind in ("mysql", "mariadb"):
-            is_mariadb = getattr(self.connection.dialect, "is_mariadb", False)
-            asks = mysql.PROFILE.statements["explain_mariadb" if is_mariadb else "explain_mysql"]
-            result = self.connection.exec_driver_sql(f"{self._remark()}{asks} {sql}", execution_options=_PLAIN)
-            return mysql.estimate([dict(line) for line in result.mappings()])
-        return None
+        match self.connection.dialect.name:
+            case "postgresql":
+                self._do(postgres.ALONE)
+                return postgres.estimate(sql, self.rows)
+            case "mysql" | "mariadb":
+                explained = f"{self._remark()}{self._profile.statements['explain']} {sql}"
+                result = self.connection.exec_driver_sql(explained, execution_options=_PLAIN)
+                return mysql.estimate([dict(line) for line in result.mappings()])
+            case _:
+                return None
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
+        if isinstance(error, OSError):
+            return ConnectionLost(str(error))
         if isinstance(error, DBAPIError):
             if error.connection_invalidated:
                 return ConnectionLost(str(error.orig))
-            if self._failed is not None and isinstance(error.orig, Exception):
-                return self._failed(error.orig, self._longest)
+            known = _FAILURES.get(self.connection.dialect.name)
+            if known is not None and isinstance(error.orig, Exception):
+                return known(error.orig, self._longest)
             message = " ".join(str(error.orig).split())[:300]
             return QueryTimeout(message) if "timeout" in message.lower() else QueryFailed(message)
         return QueryFailed(" ".join(str(error).split())[:300])
@@ -147,21 +162,16 @@ class SQLAlchemyConnection(ServerConnection):
     def close(self) -> None:
         try:
             if self._result is not None and not self._result.complete:
-                _forget_rows(self.connection)
+                forget_rows(self.driver)
             self.connection.invalidate()
             self.connection.close()
         except (SQLAlchemyError, OSError):
             return
 
 
-def _nothing() -> None:
-    return None
-
-
-def _forget_rows(connection: sqlalchemy.Connection) -> None:
-    """PyMySQL's connections hear all rows that are left before they close."""
-    held: Any = connection.connection.driver_connection
-    result = getattr(held, "_result", None)
+def forget_rows(driver: Any) -> None:
+    """Leave the rows that are left: PyMySQL's connections hear them all before they close."""
+    result = getattr(driver, "_result", None)
     if result is not None and hasattr(result, "unbuffered_active"):
         result.unbuffered_active = False
-        held._result = None
+        driver._result = None

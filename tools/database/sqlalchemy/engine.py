@@ -9,23 +9,25 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from socket import SHUT_RDWR
 from typing import Any, cast
 
 import sqlalchemy
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SAWarning, SQLAlchemyError
 from sqlalchemy.types import NullType
+from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 from ...errors import DatabaseUnavailable
 from ..column_kinds import column_kind
-from ..mysql import engine as mysql
-from ..postgres import engine as postgres
+from ..mysql import dialect as mysql
+from ..postgres import dialect as postgres
 from ..profile import Profile, read_profile
 from ..schema import ColumnSchema, ForeignKey
 from ..server.address import parted, scrubbed, without_password
 from ..server.catalogue import Catalogue, Relation
-from ..server.connection import Backend, ServerConnection
+from ..server.connection import Backend, Interrupter, ServerConnection
 from ..server.engine import ServerEngine
 from ..server.reading import Grammar
 from ..session import Session, digest, remark
@@ -138,9 +140,6 @@ _DIALECTS = {
     "clickhousedb": "clickhouse",
     "cockroachdb": "postgres",
 }
-_FAILURES = {"mysql": mysql.failure, "mariadb": mysql.failure, "postgresql": postgres.failure}
-"""What the drivers' errors mean, on the dialects whose codes are known."""
-
 _METHODS = ("cancel", "interrupt")
 
 
@@ -148,12 +147,12 @@ class SQLAlchemyBackend(Backend):
     """A database that an open engine of SQLAlchemy leads to."""
 
     name = "SQLAlchemy"
+    connection = SQLAlchemyConnection
 
     def __init__(self, engine: sqlalchemy.Engine, schemas: Sequence[str], session: Session) -> None:
         self._engine = engine
         self._schemas: tuple[str | None, ...] = tuple(schemas) or (None,)
         self._session = session
-        self._kind = "mariadb" if getattr(engine.dialect, "is_mariadb", False) else engine.dialect.name
         self.grammar = _grammar(engine.dialect.name)
         self.dialect = _DIALECTS.get(engine.dialect.name, engine.dialect.name)
         url = engine.url
@@ -164,19 +163,31 @@ class SQLAlchemyBackend(Backend):
     def under(self, session: Session) -> SQLAlchemyBackend:
         return SQLAlchemyBackend(self._engine, [name for name in self._schemas if name], session)
 
+    @property
+    def kind(self) -> str:
+        """SQLAlchemy's name of the dialect; whether a server is MariaDB's is known once a connection was made."""
+        return "mariadb" if getattr(self._engine.dialect, "is_mariadb", False) else self._engine.dialect.name
+
+    @property
+    def profile(self) -> Profile:
+        """What the server is told and asked."""
+        package = mysql.__package__ if self.kind in ("mysql", "mariadb") else __package__
+        return read_profile(package or "", self.kind)
+
     def connect(self) -> SQLAlchemyConnection:
         try:
             connection = self._engine.connect()
         except (SQLAlchemyError, OSError) as error:
-            told = str(error.orig) if isinstance(error, DBAPIError) else str(error)
+            told = str(error.orig.args[-1] if isinstance(error, DBAPIError) and error.orig else error)
             message = scrubbed(told, [str(self._engine.url.password or "")])
             raise DatabaseUnavailable(f"{self.location} cannot be reached: {message}") from None
-        self._kind = "mariadb" if getattr(connection.dialect, "is_mariadb", False) else connection.dialect.name
-        return SQLAlchemyConnection(
+        ends = self._ends(connection)
+        driver: Any = connection.connection.driver_connection
+        hang_up = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends
+        return self.connection(
             connection,
-            _profile(self._kind).begins,
-            self._ends(connection),
-            _FAILURES.get(self._kind),
+            self.profile,
+            Interrupter(ends or _nothing, hang_up or _nothing),
             partial(remark, self._session.identity),
             self._session.policy.egress.restricts,
         )
@@ -190,12 +201,12 @@ class SQLAlchemyBackend(Backend):
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         """Tell what cannot be promised on this dialect, and what to do."""
         found: list[str] = []
-        begins = "".join(_profile(self._kind).begin)
+        begins = "".join(self.profile.begin)
         if "READ ONLY" not in begins:
-            found.append(f"{self._kind} has no read-only transactions here: what a query changes is rolled back")
+            found.append(f"{self.kind} has no read-only transactions here: what a query changes is rolled back")
         if "time" not in begins:
             found.append(
-                f"{self._kind} has no time limit of its own here: a query that runs too long is cancelled from outside"
+                f"{self.kind} has no time limit of its own here: a query that runs too long is cancelled from outside"
             )
         if self._ends(_held(connection)) is None:
             found.append("the driver cannot cancel a running query: time limits and cancelling wait for its first row")
@@ -203,7 +214,7 @@ class SQLAlchemyBackend(Backend):
         return tuple(found)
 
     def quoted(self, name: str) -> str:
-        return self._engine.dialect.identifier_preparer.quote_identifier(name)
+        return exp.to_identifier(name, quoted=True).sql(self.dialect)
 
     def sample(self, relation: Relation, rows: int) -> str:
         # Values are taken whole, for there is no common way to cut one of any type.
@@ -213,7 +224,7 @@ class SQLAlchemyBackend(Backend):
 
     def _ends(self, connection: sqlalchemy.Connection) -> Callable[[], None] | None:
         held: Any = connection.connection.driver_connection
-        kills = _profile(self._kind).statements.get("kill")
+        kills = self.profile.statements.get("kill")
         if kills and hasattr(held, "thread_id"):
             ended = kills.format(number=int(held.thread_id()))
 
@@ -256,8 +267,8 @@ def from_sqlalchemy(
     return ServerEngine(SQLAlchemyBackend(engine, schemas, asked), asked)
 
 
-def _profile(kind: str) -> Profile:
-    return read_profile(__package__ or "", kind)
+def _nothing() -> None:
+    return None
 
 
 def _grammar(name: str) -> Grammar:

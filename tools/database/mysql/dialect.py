@@ -1,0 +1,105 @@
+"""SQL, plans, errors and warnings of MySQL and MariaDB, whatever driver reaches them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.dialects import MySQL
+from sqlglot.generator import Generator
+
+from ...errors import ResultTooLarge, TableturnError
+from ..estimate import Estimate
+from ..profile import ConnectionLost, read_profile
+from ..server.reading import Grammar, version_call
+from ..table import Cell
+
+PROFILE = read_profile(__package__ or "")
+
+
+def _regexp_like(writer: Generator, node: exp.RegexpLike) -> str:
+    """As an operator, which MariaDB has too."""
+    if node.args.get("flag"):
+        return writer.func("REGEXP_LIKE", node.this, node.expression, node.args["flag"])
+    return writer.binary(node, "REGEXP")
+
+
+def _json_text(writer: Generator, node: exp.JSONExtractScalar) -> str:
+    """As functions, for MariaDB lacks `->>`."""
+    return writer.func("JSON_UNQUOTE", writer.func("JSON_EXTRACT", node.this, node.expression))
+
+
+GRAMMAR = Grammar(
+    MySQL(),
+    PROFILE.functions,
+    writes=((exp.RegexpLike, _regexp_like), (exp.JSONExtractScalar, _json_text), (exp.CurrentVersion, version_call)),
+    names_by_text=True,
+)
+
+
+def estimate(plan: Iterable[Mapping[str, Any]]) -> Estimate:
+    """What a statement will cost.
+
+    The tables of one SELECT are read in the order of the plan, each once for every row that those before it make.
+    """
+    selects: dict[Any, list[Mapping[str, Any]]] = defaultdict(list)
+    for line in plan:
+        if line["rows"] is not None:
+            selects[line["id"]].append(line)
+    costs = {number: _nested(lines) for number, lines in selects.items()}
+    rows, outermost = 0.0, max((made for _, made in costs.values()), default=0.0)
+    for number, (read, _) in costs.items():
+        again = "DEPENDENT" in str(selects[number][0]["select_type"])
+        rows += read * max(1.0, outermost) if again else read
+    return Estimate(round(rows))
+
+
+def _nested(lines: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Rows that are read, and rows that come of it."""
+    read, made = 0.0, 1.0
+    for line in lines:
+        made *= float(line["rows"])
+        read += made
+        made *= float(line.get("filtered") or 100) / 100
+    return read, made
+
+
+TOO_LARGE = -1
+"""The number of our own error for a row that is too large to be taken."""
+
+
+def failure(error: Exception, longest: int) -> TableturnError | ConnectionLost:
+    """Return the typed error for what the driver raised."""
+    number = error.args[0] if error.args and isinstance(error.args[0], int) else None
+    message = " ".join(str(error.args[-1] if error.args else error).split())[:300]
+    if number == TOO_LARGE:
+        return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
+    if isinstance(error, OSError) or type(error).__name__ == "InterfaceError":
+        return ConnectionLost(message)
+    return PROFILE.failure("" if number is None else str(number), message)
+
+
+_LISTED = 50
+_TOLD = 3
+_LONGEST = 200
+# What a statement is written with, which its result doesn't depend on: words that will go, or have another spelling.
+_OF_FORM = (1287, 1681, 3719, 3778)
+
+
+def diagnostics(count: int, rows: Callable[[str], list[tuple[Cell, ...]]]) -> tuple[str, ...]:
+    """A line for each kind of warning, with how many there were in all.
+
+    Args:
+        count: What the server counted, which comes with every result; it is asked for more only where that is not 0.
+        rows: Runs a statement of our own, before anything else is sent.
+    """
+    if not count:
+        return ()
+    first: dict[Cell, str] = {}
+    for level, code, message in rows(f"SHOW WARNINGS LIMIT {_LISTED}"):
+        if level != "Note" and code not in _OF_FORM:
+            first.setdefault(code, " ".join(str(message).split())[:_LONGEST])
+    told = [f"The server warns: {message}." for message in list(first.values())[:_TOLD]]
+    return (*told, f"There were {count:,} warnings in all.") if told and count > len(told) else tuple(told)
