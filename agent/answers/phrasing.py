@@ -11,7 +11,7 @@ from ...tools.sql import headings as headings_of
 from ...tools.words import singular
 from ..advice import advise, advisory
 from ..evidence.choose import is_empty
-from ..records import PlainCell, Result
+from ..records import AnswerRecord, PlainCell, Result
 
 COLUMNS_IN_WORDS = 8
 """So many columns are named at most: the names of more stand over the rows."""
@@ -89,12 +89,13 @@ def headed(sql: str | None, columns: Sequence[str], database: Database) -> tuple
 
 
 @advisory("phrasing", "")
-def summary(columns: Sequence[str], rows: Sequence[Sequence[PlainCell]], truncated: bool) -> str:
+def summary(answer: AnswerRecord) -> str:
     """The result in one line, for later turns: its shape and its first row."""
-    if not rows:
-        return f"no rows of {', '.join(columns)}"
-    first = ", ".join(_value(cell) for cell in rows[0])
-    return f"{len(rows)}{'+' if truncated else ''} rows of {', '.join(columns)}; first: {first}"
+    columns = ", ".join(answer.columns)
+    if not answer.rows:
+        return f"no rows of {columns}"
+    first = ", ".join(map(_value, answer.rows[0]))
+    return f"{len(answer.rows)}{'+' if answer.truncated else ''} rows of {columns}; first: {first}"
 
 
 @advisory("phrasing", "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -21,7 +22,7 @@ from ...tools.database import Schema
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn, copies, drop_samples, families, lighten, requested, widen
 from ...tools.sql import dialect_notes
-from ..advice import advise, advisory
+from ..advice import advise
 from ..effects import Body, do, wait_for
 from ..records import Turn
 from ..resources import Run
@@ -110,13 +111,14 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
         schema = run.schema()
         if schema.shown_columns <= MOST_COLUMNS:
             return schema, False
-        return advise("linking", lambda: (_likeliest(question, history, run), True), (schema, False))
+
+        def likeliest() -> tuple[Schema, bool]:
+            linked = run.linker().link(question, history, max_columns=MOST_COLUMNS, as_crowd=True)
+            return lighten(linked.kept, schema), True
+
+        return advise("linking", likeliest, (schema, False))
 
     return (yield from wait_for(look))
-
-
-def _likeliest(question: str, history: tuple[PastTurn, ...], run: Run) -> Schema:
-    return lighten(run.linker().link(question, history, max_columns=MOST_COLUMNS, as_crowd=True).kept, run.schema())
 
 
 def shown_schema(state: AgentState, run: Run) -> Body[Schema]:
@@ -127,25 +129,8 @@ def shown_schema(state: AgentState, run: Run) -> Body[Schema]:
 def _shown(state: AgentState, schema: Schema) -> Schema:
     part = schema.part(turn_of(state).shown)
     for attempt in attempts_of(state):
-        part = _widened(schema, part, attempt.sql) or part
+        part = advise("linking", partial(widen, schema, part, attempt.sql), part)
     return part
-
-
-@advisory("linking", None)
-def _widened(schema: Schema, part: Schema, sql: str) -> Schema:
-    return widen(schema, part, sql)
-
-
-@advisory("linking", frozenset[str]())
-def _requested(schema: Schema, sqls: Iterable[str]) -> frozenset[str]:
-    return frozenset[str]().union(*(requested(schema, sql) for sql in sqls))
-
-
-def _unshown(turn: Turn, shown: Schema, schema: Schema) -> list[str]:
-    """Names of tables that are not shown, most probable first."""
-    likely = [table for table, column, _ in turn.items if column is None]
-    names = dict.fromkeys([*likely, *(table.name for table in schema.tables)])
-    return [name for name in names if shown.table(name) is None]
 
 
 def _first_names(names: Iterable[str]) -> list[str]:
@@ -171,12 +156,6 @@ def _reply_form(turn: Turn, settings: Settings) -> ReplyForm:
     return "any" if turn.clarifications < settings.max_clarifications else "settle"
 
 
-def _declared(shown: Schema, schema: Schema, settings: Settings) -> Schema | None:
-    """The schema as it is declared, where the prompt's form shows it so: all of it is to be seen anyway."""
-    whole = schema.shown_columns == shown.shown_columns and len(schema.tables) == len(shown.tables)
-    return schema if whole and settings.prompt_style == "full" else None
-
-
 def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
     """The task of writing SQL for this turn; revision and reasoning build on it."""
     settings, turn, database = run.settings, turn_of(state), run.resources.database
@@ -187,10 +166,13 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         shown = _shown(state, whole)
         if whole.shown_columns > MOST_COLUMNS:
             shown = lighten(shown, whole) if own_form else drop_samples(shown)
-        declared = _declared(shown, whole, settings)
+        complete = whole.shown_columns == shown.shown_columns and len(whole.tables) == len(shown.tables)
+        declared = whole if complete and own_form else None  # in whose form all of it is to be seen anyway
         if not settings.tell_unshown:
             return shown.alone(), declared, [], [], ()
-        unshown = _unshown(turn, shown, whole)
+        likely = [table for table, column, _ in turn.items if column is None]
+        names = dict.fromkeys([*likely, *(table.name for table in whole.tables)])
+        unshown = [name for name in names if shown.table(name) is None]
         if not own_form or not unshown:
             return shown, declared, unshown, [], ()
         alike = _alike(shown, whole)
@@ -202,9 +184,14 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         return shown, declared, _first_names(first), _first_names(copied)[:_MOST_COPIES], alike
 
     schema, declared, unshown, copied, alike = yield from do(look)
+    attempts, day = attempts_of(state), date.today()
+    made, asked = turn.rephrasing, as_asked(turn)
+    # What the question as it was made says no more than as it was asked is left out.
+    beside = Rephrasing("", "") if made.rephrased == asked else made
+    plain = made.simplified if settings.show_simplified and made.simplified != asked else ""
     return GenerateTask(
         question=turn.question,
-        rephrasing=_rephrasing(turn, settings),
+        rephrasing=replace(beside, simplified=plain),
         schema=schema,
         history=window(state, run),
         base=turn.base,
@@ -217,7 +204,11 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         unshown=tuple(unshown[:MOST_UNSHOWN]),
         copies=tuple(copied),
         alike=alike,
-        requested=_requested(schema, [attempt.sql for attempt in attempts_of(state)]),
+        requested=advise(
+            "linking",
+            lambda: frozenset[str]().union(*(requested(schema, attempt.sql) for attempt in attempts)),
+            frozenset[str](),
+        ),
         ranked=settings.link_schema,
         all_columns=turn.all_columns,
         marked=frozenset(turn.marked) if settings.mark_used else frozenset(),
@@ -230,19 +221,5 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         declared=declared,
         dialect_notes=dialect_notes(database.dialect) if own_form else (),
         conventions=settings.conventions,
-        today=_today(settings) if own_form else "",
+        today=f"{day.isoformat()}, a {day:%A}" if own_form and settings.today == "clock" else "",
     )
-
-
-def _rephrasing(turn: Turn, settings: Settings) -> Rephrasing:
-    """The question as it is shown beside the one that was asked: what says nothing more is left out."""
-    made, asked = turn.rephrasing, as_asked(turn)
-    shown = Rephrasing("", "") if made.rephrased == asked else made
-    plain = settings.show_simplified and made.simplified != asked
-    return replace(shown, simplified=made.simplified if plain else "")
-
-
-def _today(settings: Settings) -> str:
-    """Today's date as a prompt tells it."""
-    day = date.today()
-    return f"{day.isoformat()}, a {day:%A}" if settings.today == "clock" else ""

@@ -90,12 +90,11 @@ def used_knowledge(sql: str | None, turn: Turn, run: Run) -> tuple[UsedKnowledge
         return ()
     question = f"{as_asked(turn)} {turn.rephrasing.rephrased}"
     found = used_entries(sql, turn.knowledge, question, run.resources.database.schema())
-    return tuple(map(_told, found))
-
-
-def _told(entry: Entry) -> UsedKnowledge:
-    text = entry.text or ", ".join(f"{code} is {meaning}" for code, meaning in entry.values)
-    return UsedKnowledge(entry.kind, entry.name, text, entry.sql, entry.author, entry.added)
+    used: list[UsedKnowledge] = []
+    for entry in found:
+        text = entry.text or ", ".join(f"{code} is {meaning}" for code, meaning in entry.values)
+        used.append(UsedKnowledge(entry.kind, entry.name, text, entry.sql, entry.author, entry.added))
+    return tuple(used)
 
 
 def explained_words(turn: Turn) -> tuple[Entry, ...]:

@@ -6,6 +6,7 @@ And answers from what a person has verified: the very question, or the same with
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from ...prompts.replies import Draft
@@ -23,10 +24,11 @@ from ..effects import Body, Done, do, wait_for
 from ..model.budget import seconds_left
 from ..records import Turn
 from ..resources import Run
-from ..settings import Settings
 from ..state import AgentState, dump, turn_of
 from .drafts import count_drafts
 from .generate import run_next
+
+cell_of = attrgetter("table", "column", "value")
 
 STORED_ITEMS = 200
 """Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
@@ -75,7 +77,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     turn = replace(
         turn,
         values=values,
-        carried=tuple(match for match in carried if _cell(match) not in set(map(_cell, values))),
+        carried=tuple(match for match in carried if cell_of(match) not in set(map(cell_of, values))),
         items=items,
         shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in shown.tables),
         base=base,
@@ -83,24 +85,27 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         candidates=count_drafts(settings),
         knowledge=known.entries,
     )
-    if settings.link_schema:
-        turn = _marked(turn, linked, settings)
+    if settings.link_schema:  # what the schema form may say of items: used before (Track-SQL's [SN]), asked for whole
+        least = max(settings.link_threshold, LEAST_ALL_COLUMNS)
+        marked = tuple((item.table, item.column or "") for item in linked.items if item.used_before)
+        whole = tuple(linked.all_columns(least)) if settings.all_columns else ()
+        turn = replace(turn, marked=marked, all_columns=whole)
     said = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
 
     def look_up() -> tuple[list[str], Verified | None, str]:
         notes = _notes(known, turn, run)
-        verified = verified_answer(turn, bool(history), run.schema(), run)
-        if verified is not None:
+        if verified := verified_answer(turn, bool(history), run.schema(), run):
             return notes, verified, ""
         return [*notes, *unread_definitions(turn, run)], None, unknown_word(turn, values, said, run)
 
     notes, verified, word = yield from do(look_up)
     if verified is not None:
         turn = replace(turn, candidates=1, examples=(verified.example,))
-        note = verified_note(verified)
-        return run_next(turn, Done(Draft(verified.sql)), "verified", [*notes, note])
+        return run_next(turn, Done(Draft(verified.sql)), "verified", [*notes, verified_note(verified)])
     if word:
-        return _asked(turn, word, notes)
+        asks = replace(turn.rephrasing, intent="ambiguous", reply=ASKED.format(word), choices=())
+        turn = replace(turn, rephrasing=asks, unknown=(*turn.unknown, word))
+        return {"turn": dump(turn), "notes": notes, "next": "clarify"}
     return {"turn": dump(turn), "notes": notes, "next": "retrieve" if turn.candidates == 1 else "candidate"}
 
 
@@ -109,7 +114,11 @@ def _meant(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) ->
     """Return the values that a text likely means, those of the tables shown first at the beginning."""
     if run.settings.prompt_style == "full" and run.schema().shown_columns > MOST_COLUMNS:
         return tell_values(text, found, shown)
-    return _first_of(shown, likely(text, found, shown))
+    values = likely(text, found, shown)
+    if shown.total_tables == len(shown.tables):
+        return values
+    place = {table.name: number for number, table in enumerate(shown.tables)}
+    return tuple(sorted(values, key=lambda match: place[match.table]))
 
 
 @advisory("follow-up", None)
@@ -135,38 +144,9 @@ def _notes(known: Selection, turn: Turn, run: Run) -> list[str]:
     return notes
 
 
-def _asked(turn: Turn, word: str, notes: list[str]) -> dict[str, Any]:
-    """Asks what a word means."""
-    asked = replace(turn.rephrasing, intent="ambiguous", reply=ASKED.format(word), choices=())
-    turn = replace(turn, rephrasing=asked, unknown=(*turn.unknown, word))
-    return {"turn": dump(turn), "notes": notes, "next": "clarify"}
-
-
-def _first_of(shown: Schema, values: tuple[ValueMatch, ...]) -> tuple[ValueMatch, ...]:
-    """Values in order, best first; of a part of a large schema those of its first tables before the others'."""
-    if shown.total_tables == len(shown.tables):
-        return values
-    place = {table.name: number for number, table in enumerate(shown.tables)}
-    return tuple(sorted(values, key=lambda match: place[match.table]))
-
-
 def kept_items(linked: LinkedSchema) -> tuple[tuple[str, str | None, float], ...]:
     """What a turn keeps of the linker's probabilities."""
     return tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])
-
-
-def _cell(match: ValueMatch) -> tuple[str, str, str]:
-    return match.table, match.column, match.value
-
-
-def _marked(turn: Turn, linked: LinkedSchema, settings: Settings) -> Turn:
-    """With what the schema form may say of items: used before (Track-SQL's [SN]), all columns asked for."""
-    least = max(settings.link_threshold, LEAST_ALL_COLUMNS)
-    return replace(
-        turn,
-        marked=tuple((item.table, item.column or "") for item in linked.items if item.used_before),
-        all_columns=tuple(linked.all_columns(least)) if settings.all_columns else (),
-    )
 
 
 _LOOKED_THROUGH = 12

@@ -26,7 +26,7 @@ from ..context.inputs import MOST_COLUMNS, as_asked, known_turns, overview, unre
 from ..context.knowledge import definitions_for, unread_definitions
 from ..effects import Body, Done, ask, do, wait_for
 from ..model.record import record_file, recorded
-from ..records import Offer, Turn
+from ..records import Turn
 from ..resources import Run
 from ..settings import PAPERS
 from ..state import AgentState, clarified_turn, dump, fresh_turn
@@ -49,7 +49,10 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     else:
         question, message = _question(state)
         evidence = (state.get("evidence") or "").strip()
-        turn = _pictured(Turn(question, rights=run.rights, evidence=evidence))
+        turn = Turn(question, rights=run.rights, evidence=evidence)
+        # Words about a picture stand apart: SQL answers what is asked, not how it looks.
+        if wish := advise("charts", lambda: wished(question), None):
+            turn = replace(turn, question=wish.question, asked=question)
         reset = fresh_turn(question) | {"drafts": Overwrite([]), "messages": [message] if message else []}
     notes = list(filter(None, [unread_note(state, run)]))
     if run.settings.annotate:
@@ -60,12 +63,6 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if update["next"] == "respond":
         notes += yield from do(lambda: unread_definitions(turn, run))
     return known | reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
-
-
-def _pictured(turn: Turn) -> Turn:
-    """The turn, with the words about a picture apart from its question: SQL answers what is asked, not how it looks."""
-    wish = advise("charts", lambda: wished(turn.question), None)
-    return turn if wish is None else replace(turn, question=wish.question, asked=turn.question)
 
 
 def _again(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str, Any]]:
@@ -89,9 +86,12 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str,
     """The update with the question as far as it is understood, and where the turn goes from there."""
     notes: tuple[str, ...] = ()
     if turn.clarification:
+        _, reply = turn.clarification
         turn = replace(turn, clarified=(*turn.clarified, turn.clarification), sent=())
-    if (chosen := _chosen(turn)) is not None:
-        return _run_offered(turn, chosen)
+        if chosen := next((offer for offer in turn.offered if offer.words == reply), None):
+            read_as = replace(turn.rephrasing, intent="answerable", reply="", choices=())
+            turn = replace(turn, clarification=None, rephrasing=read_as, written=chosen.sql)
+            return {"turn": dump(turn), "sql": chosen.sql, "sql_source": "draft", "notes": [], "next": "execute"}
     first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"
     if first and (plain := what_it_is(turn.question)):
         turn = replace(turn, question=plain, asked=turn.question)
@@ -122,20 +122,6 @@ def _settled(turn: Turn, standing: Rephrasing, run: Run) -> Body[dict[str, Any] 
         return end_turn(replace(turn, rephrasing=standing), "schema", answer, "converged")
     asked_back = bare_columns(turn.question, schema)
     return declined(replace(turn, rephrasing=standing), asked_back, run.settings) if asked_back else None
-
-
-def _chosen(turn: Turn) -> Offer | None:
-    """The reading that a person chose among those offered with their queries; None for a reply in other words."""
-    if turn.clarification is None:
-        return None
-    return next((offer for offer in turn.offered if offer.words == turn.clarification[1]), None)
-
-
-def _run_offered(turn: Turn, chosen: Offer) -> dict[str, Any]:
-    """The update that runs a reading's own query, without a request."""
-    understood = replace(turn.rephrasing, intent="answerable", reply="", choices=())
-    turn = replace(turn, clarification=None, rephrasing=understood, written=chosen.sql)
-    return {"turn": dump(turn), "sql": chosen.sql, "sql_source": "draft", "notes": [], "next": "execute"}
 
 
 def _understood(
@@ -178,11 +164,9 @@ def _weakness(run: Run) -> Body[str]:
 
     The agent's own settings say where the record is, not the run's: whoever sends a run may not choose a file.
     """
-    if run.settings.effort != "auto":
-        return ""
     path = record_file(run.resources.settings.record)
     model = run.resources.translator(run.settings).model
-    if path is None:
+    if path is None or run.settings.effort != "auto":
         return ""
     found = yield from do(lambda: advise("confidence", lambda: recorded(model, path), None))
     if found is None or not found.weak:
@@ -263,12 +247,10 @@ def bare_columns(question: str, schema: Schema) -> Rephrasing | None:
     if found is None:
         return None
     wanted = english_stem(found[1].lower())
-    if any(wanted in _stems(table.name) for table in schema.tables):
-        return None
     having = [
         table.name for table in schema.tables if any(_stems(column.name)[-1:] == [wanted] for column in table.columns)
     ]
-    if len(having) < 2:
+    if len(having) < 2 or any(wanted in _stems(table.name) for table in schema.tables):
         return None
     choices = tuple(f"{found[1].lower()} of {name.replace('_', ' ')}" for name in having[:_CHOICES])
     return Rephrasing(question, question, "ambiguous", f"The {found[1].lower()} of what?", choices)

@@ -43,7 +43,12 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     Where another reading of the question changes the answer, and settings say so, it asks which is meant.
     """
     turn = turn_of(state)
-    answer, beside = yield from do(lambda: _watched(state, turn, run))
+
+    def look() -> tuple[AnswerRecord, tuple[str, ...]]:
+        with queries_sent() as sent:  # to see how sure the answer is and what it rests on
+            return _answer(state, turn, run), tuple(sent)
+
+    answer, beside = yield from do(look)
     if (asked := asks_which(answer, turn, run.settings)) is not None:
         asked = replace(asked, sent=(*(attempt.sql for attempt in attempts_of(state)), *beside))
         return {"turn": dump(asked), "attempts": [], "drafts": Overwrite([]), "next": "clarify"}
@@ -57,15 +62,11 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         question=turn.question,
         rephrased=turn.rephrasing.rephrased,
         sql=sql,
-        result=_summary(answer) if sql else answer.text,
+        result=answer.text if not sql else WITHHELD if answer.withheld else summary(answer),
         items=turn.items,
         rights=run.rights,
     )
     return {"answer": dump(answer), "next": END} | remember(state, past, answer.text, run.settings)
-
-
-def _summary(answer: AnswerRecord) -> str:
-    return WITHHELD if answer.withheld else summary(answer.columns, answer.rows, answer.truncated)
 
 
 def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
@@ -81,18 +82,14 @@ def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
     return replace(answer, notes=(*answer.notes, note))
 
 
-def _watched(state: AgentState, turn: Turn, run: Run) -> tuple[AnswerRecord, tuple[str, ...]]:
-    """The answer, and the queries that were sent to see how sure it is and what it rests on."""
-    with queries_sent() as sent:
-        answer = _answer(state, turn, run)
-    return answer, tuple(sent)
-
-
 def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     attempts, code = attempts_of(state), turn.code_result
-    chosen = advise("checks", lambda: _chosen(attempts, code, run), attempts[-1]) if attempts else None
+    best = run.settings.final == "best"  # as in the papers' loops, the last attempt otherwise
+    chosen = attempts[-1] if attempts else None
+    if attempts and best:
+        chosen = advise("checks", lambda: choose(attempts, code), chosen)
     discarded = advise("checks", lambda: _discarded(attempts, chosen, code), "") if chosen else ""
-    by_code = code if run.settings.final == "best" else None  # SQL-CRAFT's answer is always a query's
+    by_code = code if best else None  # SQL-CRAFT's answer is always a query's
     found = _conclude(turn, chosen, by_code, run.resources.database, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
@@ -154,11 +151,6 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         basis=basis_for(chosen if sql else None, turn, run, used, readings),
         readings=readings,
     )
-
-
-def _chosen(attempts: Sequence[Attempt], code: CodeResult | None, run: Run) -> Attempt:
-    """The best attempt or, as in the papers' loops, the last, by `Settings.final`."""
-    return choose(attempts, code) if run.settings.final == "best" else attempts[-1]
 
 
 def _discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
