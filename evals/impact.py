@@ -46,9 +46,6 @@ def read_history(path: Path, dialect: str = "sqlite") -> list[PastAnswer]:
 
     It is an audit trail (JSON lines with `question`, `sql`, and, if known, `user`, `time`, `thread`, `status`,
     `refused`), a file of SQL statements, or the folder of a trial or of a run.
-
-    Raises:
-        SettingsError: It is none of these.
     """
     if path.is_dir():
         return list(_read_folder(path))
@@ -103,11 +100,7 @@ def _read_folder(folder: Path) -> Iterator[PastAnswer]:
 
 
 def read_examples_of(database: Database, location: str, embedding: str = "hashed") -> list[PastAnswer]:
-    """Return a database's verified queries in an example store.
-
-    Raises:
-        ExampleStoreError: The store cannot be read.
-    """
+    """Return a database's verified queries in an example store."""
     identity = database_identity(database)
     with open_existing(location, embedding) as store:
         return [
@@ -122,9 +115,6 @@ def answers_about(database: Database, history: Sequence[PastAnswer]) -> list[Pas
 
     They are found by the database's place, else, as it may be a copy, by its name; if all are of a single database, it
     is taken for this one.
-
-    Raises:
-        SettingsError: It is of several databases, none of them this one.
     """
     named = {past.database for past in history if past.database}
     own = {database_identity(database), database.location} & named

@@ -22,7 +22,7 @@ from ...tools.linking import PastTurn, requested
 from ...tools.sql import regularize
 from ..datasets.load import load_dataset
 from ..datasets.question import Closing, Dataset, OneOpen, Question, whole_operators
-from ..metrics import Verdict
+from ..metrics.judging import Verdict
 from ..runner.record import SHOWN_ROWS, RunSpec
 from ..runner.results import read_results, write_results
 from ..runner.run import GIVE_UP_AFTER, completed
@@ -68,9 +68,6 @@ class Cases(Closing):
 
         Earlier turns have their gold queries: whoever asked has seen their results. All SQL is in the regular form, so
         that how it is written does not tell where it comes from.
-
-        Raises:
-            DatabaseUnavailable: There is no such database.
         """
         question = case.question
         database = self._databases.at(self._dataset.place(question.database))
@@ -163,9 +160,6 @@ def judge_cases(
     """Have cases judged, so many at once, and tell a listener about each, in no order.
 
     `calls` are the requests to make at most, those that are repeated included; None for no limit.
-
-    Raises:
-        ModelError: `GIVE_UP_AFTER` cases in a row could not be asked.
     """
     end = JudgingEnd()
     most = math.inf if calls is None else calls
@@ -267,11 +261,7 @@ class FinishedRun:
 
     @classmethod
     def read(cls, folder: Path, data: Path | None, verdict_file: Path | None) -> FinishedRun:
-        """Read a run's folder and its dataset.
-
-        Raises:
-            SettingsError: There is no finished run, its dataset cannot be read, or no longer has its questions.
-        """
+        """Read a run's folder and its dataset."""
         kept = read_results(folder)
         try:
             spec = RunSpec(**kept["run"])
@@ -298,11 +288,7 @@ class FinishedRun:
         return read_rulings(self.verdict_file) if self.verdict_file.exists() else []
 
     def verdicts(self) -> list[Verdict]:
-        """Return how gold judged the answers; what is to be declined has none, and is scored by its outcome.
-
-        Raises:
-            SettingsError: The dataset lacks a question, or a result is damaged.
-        """
+        """Return how gold judged the answers; what is to be declined has none, and is scored by its outcome."""
         questions = {question.id: question for question in self.dataset.questions}
         unasked = self.kept["strict"]["not_asked"]
         try:

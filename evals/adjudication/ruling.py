@@ -22,7 +22,7 @@ from ...tools.sql import regularize
 from ...tools.terminal import warn
 from ..datasets.load import parse_record
 from ..datasets.question import Closing, Dataset, Question, whole_operators
-from ..metrics import StrictJudge, Verdict
+from ..metrics.judging import StrictJudge, Verdict
 from ..metrics.summary import percent
 
 VERDICTS_FILE = "verdicts.jsonl"
@@ -59,9 +59,6 @@ def read_rulings(path: Path) -> list[Ruling]:
     """Read a verdict file, in its order: the last word on a query counts.
 
     A last line that a killed process left half written is passed over, and the next one takes its place.
-
-    Raises:
-        SettingsError: It cannot be read, or a line is no ruling; the message names the line and the field.
     """
     try:
         content = path.read_bytes()
@@ -79,11 +76,7 @@ def _warn_torn(path: Path, torn: bytes) -> None:
 
 
 def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:
-    """Add rulings at the end of a verdict file, which is made if there is none.
-
-    Raises:
-        SettingsError: It cannot be written.
-    """
+    """Add rulings at the end of a verdict file, which is made if there is none."""
     text = "".join(ruling.model_dump_json() + "\n" for ruling in rulings)
     try:
         append_lines(path, text)

@@ -1,40 +1,104 @@
-"""`tableturn eval`, `score`, `report`, `models`, `experiment` and `impact`: questions asked, and what it showed."""
+"""`tableturn eval`, `score`, `report`, `models`, `experiment` and `impact`, and what they share with other commands."""
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ...agent.options import AnnotatorOption, BaseUrlOption, EmbeddingOption, PresetOption, SettingsOption
+from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
-from .options import (
-    DataOption,
-    DatasetOption,
-    ExamplesOption,
-    JobsOption,
-    JsonOption,
-    LimitOption,
-    ModelOption,
-    RecordOption,
-    SplitOption,
-    VerdictsOption,
-    WithoutOption,
-    add_removed,
-    in_laboratory,
-    print_doubts,
-    print_sections,
-    read_fields,
-    removed_option,
-    stopping,
-)
 
 if TYPE_CHECKING:
     from ..impact import Change
+    from ..metrics.judging import Verdict
+    from ..report.page import Section
+
+DataOption = Annotated[
+    Path | None, typer.Option(envvar="TABLETURN_DATA", help="Folder of benchmark data.", show_envvar=True)
+]
+DatasetOption = Annotated[str, typer.Option(help="A benchmark's name, or a file of your own questions.")]
+SplitOption = Annotated[str, typer.Option(help="Which part of the benchmark.")]
+LimitOption = Annotated[
+    int | None, typer.Option(min=1, help="The number of interactions to use, from the start. Default: all.")
+]
+WithoutOption = Annotated[list[str] | None, typer.Option(help="Leave out a database; repeatable.")]
+ModelOption = Annotated[str | None, typer.Option(help="As for ask; or stored replies, replay:FILE,FILE.")]
+ExamplesOption = Annotated[str | None, typer.Option(help="An example store.")]
+JobsOption = Annotated[int, typer.Option(min=1, help="Interactions to run at once.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(help="The record of models to add to (`tableturn models`), or off. Default: in your data folder."),
+]
+PriceOption = Annotated[
+    tuple[float, float] | None, typer.Option(help="Dollars per million prompt and completion tokens.")
+]
+VerdictsOption = Annotated[
+    Path | None, typer.Option(help="A verdict file. Default: verdicts.jsonl in the run's folder.")
+]
+
+
+def read_fields(settings: Path | None) -> dict[str, Any]:
+    """Return the fields of a settings file; none without a file."""
+    from ...agent.settings import read_settings
+
+    return read_settings(settings) if settings else {}
+
+
+NAMED = 10
+"""The number of questions that are named one by one."""
+
+
+def print_doubts(verdicts: Sequence[Verdict]) -> None:
+    """Warn of questions that are not judged, and of disputed golds, a few one by one."""
+    unjudged = [verdict for verdict in verdicts if verdict.ex is None and verdict.asked and verdict.question.golds]
+    for verdict in unjudged[:NAMED]:
+        warn(f"note: {verdict.question.id} is not judged: {verdict.error}")
+    if len(unjudged) > NAMED:
+        warn(f"note: {len(unjudged) - NAMED} more are not judged")
+    for verdict in [verdict for verdict in verdicts if verdict.question.disputed and verdict.ex is not None][:NAMED]:
+        counted = f"{verdict.question.id}, counted {'right' if verdict.ex else 'wrong'}"
+        warn(f"note: {counted}, has a disputed gold: {verdict.question.disputed}")
+
+
+def print_sections(sections: Sequence[Section]) -> None:
+    """Print sections of a page of one run, a line per row."""
+    for section in sections:
+        if section.rows:
+            say(section.title)
+        for row in section.rows:
+            say(f"  {row.name}: {', '.join(row.cells)}")
+
+
+@contextmanager
+def stopping() -> Generator[None]:
+    """End the command with 1 if the model could not be asked several questions in a row."""
+    from ..runner.run import RunStopped
+
+    try:
+        yield
+    except RunStopped as error:
+        warn(str(error))
+        raise typer.Exit(1) from error
+
+
+def removed_option(instead: str) -> Any:
+    """Return a hidden option that says, for one release, what to do instead of an old one."""
+
+    def refuse(option: typer.CallbackParam, given: object) -> object:
+        if given:
+            raise SettingsError(f"--{str(option.name).replace('_', '-')} was removed: {instead}")
+        return given
+
+    return typer.Option(hidden=True, callback=refuse)
 
 
 app = typer.Typer(invoke_without_command=True)
@@ -64,9 +128,7 @@ def evaluate(
     jobs: JobsOption = 4,
     engine: Annotated[str, typer.Option(help="Where to run: local, or ray (an extra).")] = "local",
     out: Annotated[Path, typer.Option(help="Folder of the run; give the same one to resume.")] = Path("eval-run"),
-    price: Annotated[
-        tuple[float, float] | None, typer.Option(help="Dollars per million prompt and completion tokens.")
-    ] = None,
+    price: PriceOption = None,
     data: DataOption = None,
     limit: LimitOption = None,
     without: WithoutOption = None,
@@ -92,10 +154,10 @@ def evaluate(
     from ..adjudication.ruling import rulings_beside, tell_scores
     from ..datasets import load_dataset
     from ..report.page import run_sections
-    from ..runner import RunSpec, run_evaluation
     from ..runner.model import is_replay
-    from ..runner.results import RESULTS_FILE, add_records, read_results, run_results, write_results
-    from ..runner.run import RunProgress
+    from ..runner.record import RunSpec
+    from ..runner.results import RESULTS_FILE, Results, add_records, read_results, write_results
+    from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
     fields = read_fields(settings)
@@ -115,11 +177,11 @@ def evaluate(
     start = time.perf_counter()
     with stopping(), RunProgress(len(asked.questions), price) as progress:
         answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
-    results = run_results(spec, asked, answered, time.perf_counter() - start, rulings)
+    results = Results(asked, answered).as_json(spec, time.perf_counter() - start, rulings)
     judged = [verdict for _, verdict in answered]
     unasked = [verdict for verdict in judged if not verdict.asked]
     if file is not None and recorded != str(file) and not unasked:
-        add_records(spec, answered, results, file)
+        add_records(spec, results, file)
         recorded = str(file)
     write_results({**results, "recorded": recorded}, out)
     if as_json:
@@ -135,10 +197,6 @@ def evaluate(
         told = f"{len(unasked)} of {len(judged)} questions have no answer: {unasked[0].error}"
         warn(f"{told}; start the same run again to ask them")
         raise typer.Exit(1)
-
-
-add_removed(app, "eval export-sft", in_laboratory("sft export"))
-add_removed(app, "eval train-lora", in_laboratory("sft lora"))
 
 
 def score(
@@ -162,9 +220,9 @@ def score(
 ) -> None:
     """Judge predictions made elsewhere: execution accuracy, exact set match, share that runs."""
     from ..adjudication.ruling import judge_outcomes, read_rulings, score_outcomes, tell_scores
-    from ..datasets import find_empty, load_dataset
-    from ..metrics import StrictJudge, official_judge, read_predictions
-    from ..metrics import as_json as score_verdicts
+    from ..datasets import find_empty, load_dataset, read_predictions
+    from ..metrics.judging import StrictJudge, official_judge
+    from ..metrics.summary import as_json as score_verdicts
     from ..report.page import run_sections
 
     rulings = read_rulings(verdicts) if verdicts is not None else None
@@ -201,7 +259,7 @@ def report(
 
     Says in a sentence each whether the runs differ from the first.
     """
-    from ..report import write_report
+    from ..report.page import write_report
 
     say("\n".join([str(out), *write_report(folders, out)]))
 
@@ -237,11 +295,6 @@ def models(
     Console().print(table)
 
 
-data_app = typer.Typer(hidden=True)
-add_removed(data_app, "data check", "`tableturn score` names what cannot be judged, and databases without rows")
-add_removed(data_app, "data disputes", in_laboratory("disputes DATASET"))
-
-
 def experiment(
     name: Annotated[str | None, typer.Argument(help="The experiment; without it, all are listed.")] = None,
     model: ModelOption = None,
@@ -271,9 +324,17 @@ def experiment(
 
     Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 0.
     """
-    from ..experiments import NotRun, Setup, experiment_names, measure, read_experiment
-    from ..experiments.measure import compare_figure, remarks, row_name
-    from ..runner import RunSpec
+    from ..experiments.measure import (
+        NotRun,
+        Setup,
+        compare_figure,
+        experiment_names,
+        measure,
+        read_experiment,
+        remarks,
+        row_name,
+    )
+    from ..runner.record import RunSpec
     from ..runner.run import RunProgress
 
     if name is None:
@@ -344,7 +405,6 @@ def impact(
     What only a model can settle does not count as staying for --gate.
     """
     from ...tools.database import Database
-    from ...tools.errors import SettingsError
     from ..impact import impact as replayed
     from ..impact import read_examples_of, read_history, read_side
 

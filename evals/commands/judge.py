@@ -11,7 +11,7 @@ import typer
 from ...agent.options import BaseUrlOption, SettingsOption
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
-from .options import DataOption, JobsOption, ModelOption, VerdictsOption, add_removed, read_fields
+from .evaluate import DataOption, JobsOption, ModelOption, VerdictsOption, read_fields
 
 if TYPE_CHECKING:
     from ...prompts.judge import Opinion, Word
@@ -91,9 +91,6 @@ def run(
     say(finished.judged_again())
     if failed:
         raise typer.Exit(1)
-
-
-add_removed(app, "judge review", "`tableturn report RUN` writes a page on which the answers to decide are decided")
 
 
 @app.command("accept")

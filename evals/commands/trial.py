@@ -11,14 +11,14 @@ import typer
 
 from ...agent.options import BaseUrlOption, PresetOption, SettingsOption
 from ...tools.terminal import say, warn
-from .options import (
+from .evaluate import (
     NAMED,
     ExamplesOption,
     JobsOption,
     JsonOption,
     ModelOption,
+    PriceOption,
     RecordOption,
-    add_removed,
     print_sections,
     read_fields,
     removed_option,
@@ -45,9 +45,7 @@ def trial(
     gate: Annotated[
         float | None, typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of questions passes.")
     ] = None,
-    price: Annotated[
-        tuple[float, float] | None, typer.Option(help="Dollars per million prompt and completion tokens.")
-    ] = None,
+    price: PriceOption = None,
     jobs: JobsOption = 4,
     out: Annotated[
         Path, typer.Option(help="Folder of the trial. The same one again continues it, or compares with the last.")
@@ -112,8 +110,6 @@ def schema() -> None:
 
     say(json.dumps(trial_schema(), indent=2))
 
-
-add_removed(app, "trial init", "write `- question: ...` and `sql: ...`, with a query of your own, for each question")
 
 trust_app = typer.Typer(
     help="Mark answers as trusted, with a limit on how many are wrong, from labelled questions of your own."

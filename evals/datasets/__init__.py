@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .load import LAYOUTS, find_empty, load_dataset, read_plain
+from .load import LAYOUTS, find_empty, load_dataset, read_plain, read_predictions
 from .question import Dataset, Question
 
-__all__ = ["LAYOUTS", "Dataset", "Question", "find_empty", "load_dataset", "read_plain"]
+__all__ = ["LAYOUTS", "Dataset", "Question", "find_empty", "load_dataset", "read_plain", "read_predictions"]

@@ -27,11 +27,7 @@ _reader = cache(TypeAdapter)
 
 
 def parse_record(kind: type[R], record: object, place: str) -> R:
-    """Return a record as a model or dataclass; of bytes, the JSON in them.
-
-    Raises:
-        SettingsError: It does not fit; one line names the place and the first wrong field.
-    """
+    """Return a record as a model or dataclass; of bytes, the JSON in them."""
     reader = _reader(kind)
     try:
         return reader.validate_json(record) if isinstance(record, bytes) else reader.validate_python(record)
@@ -75,11 +71,7 @@ class Layout:
         return [*named, root] if root.name in self.folders else named
 
     def questions(self, path: Path) -> Iterator[Question]:
-        """Yield the questions of a file: single ones, BIRD's with evidence and difficulty, or turns of interactions.
-
-        Raises:
-            SettingsError: The file cannot be read, or is not in its published format.
-        """
+        """Yield the questions of a file: single ones, BIRD's with evidence and difficulty, or turns of interactions."""
         try:
             records: Any = read_json(path.read_text(encoding="utf-8"))
             for number, record in enumerate(records):
@@ -224,11 +216,7 @@ class OwnQuestion(BaseModel):
 
 
 def read_plain(path: Path) -> Dataset:
-    """Read a JSON, JSON-lines, CSV or YAML file of one's own questions.
-
-    Raises:
-        SettingsError: It cannot be read, or a record is wrong; the message names the record.
-    """
+    """Read a JSON, JSON-lines, CSV or YAML file of one's own questions."""
     questions: list[Question] = []
     turns: Counter[str] = Counter()
     for number, record in enumerate(read_records(path), 1):
@@ -279,9 +267,6 @@ def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) 
 
     Returns:
         SQL by question id; questions without one are missing.
-
-    Raises:
-        SettingsError: The file cannot be read, or does not fit the dataset.
     """
     try:
         if path.suffix in (".json", ".jsonl"):

@@ -69,11 +69,7 @@ class Dataset:
     root: Path | None = None  # the folder that it was loaded from; None for a file of one's own
 
     def database(self, name: str) -> Path:
-        """Return the file of a database.
-
-        Raises:
-            DatabaseUnavailable: None of the folders has it.
-        """
+        """Return the file of a database."""
         if name.startswith("sqlite:///"):
             return Path(name.removeprefix("sqlite:///").partition("?")[0])
         here = f"{self.name} {self.split}"
@@ -107,22 +103,14 @@ class Dataset:
         return replace(self, questions=tuple(question for turns in self.interactions[:count] for question in turns))
 
     def without(self, databases: Collection[str]) -> Dataset:
-        """Return the questions of all but some databases.
-
-        Raises:
-            SettingsError: No question is of such a database.
-        """
+        """Return the questions of all but some databases."""
         known = {question.database for question in self.questions}
         if unknown := next((name for name in databases if name not in known), None):
             raise SettingsError(f"{self.name} {self.split} has no questions on {unknown!r}")
         return replace(self, questions=tuple(q for q in self.questions if q.database not in databases))
 
     def on(self, databases: Path | None) -> Dataset:
-        """Return a benchmark's questions on other databases of their schemas, such as a test suite's, if any are given.
-
-        Raises:
-            SettingsError: They are one's own, which name their databases.
-        """
+        """Return a benchmark's questions on other databases of their schemas, such as a test suite's, if given."""
         if databases is None:
             return self
         if self.root is None:

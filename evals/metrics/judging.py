@@ -41,8 +41,8 @@ class ClauseJudge(Closing):
     Foreign keys are those of the dataset's tables.json files, else those that the database declares.
     """
 
-    def __init__(self, dataset: Dataset, databases: OfficialDatabases | None = None) -> None:
-        self.databases = databases or OfficialDatabases(dataset.database)
+    def __init__(self, dataset: Dataset) -> None:
+        self.databases = OfficialDatabases(dataset.database)
         self.close = self.databases.close
         self._foreign_keys: dict[str, dict[str, str] | None] = {}
         for path in reversed(dataset.tables):

@@ -43,11 +43,7 @@ class Names:
 
 
 def read_foreign_key_maps(path: Path) -> dict[str, dict[str, str]]:
-    """Return the column that each foreign-key column stands for, by database, from a tables.json.
-
-    Raises:
-        SettingsError: The file is missing or is no tables.json.
-    """
+    """Return the column that each foreign-key column stands for, by database, from a tables.json."""
     maps: dict[str, dict[str, str]] = {}
     try:
         for entry in json.loads(path.read_text(encoding="utf-8")):

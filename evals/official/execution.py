@@ -54,12 +54,7 @@ class Execution(NamedTuple):
 
 
 def execute_both(predicted: str, gold: str, database: str, databases: OfficialDatabases) -> Execution:
-    """Run two queries on every database of a schema and compare their results.
-
-    Raises:
-        QueryFailed: The gold does not run.
-        DatabaseUnavailable: There is no such database.
-    """
+    """Run two queries on every database of a schema and compare their results."""
     prediction, reference = (without_distinct(whole_operators(sql)) for sql in (predicted.replace("value", "1"), gold))
     found = Execution(True) if predicted.strip() else Execution(False, "no prediction")
     for file in suite_files(databases.locate(database), database):
@@ -166,11 +161,7 @@ class OfficialDatabases(Closing):
         return group_keys(ids, [(own, other) for own, other in pairs if own is not None and other is not None])
 
     def gold_rows(self, file: Path, sql: str) -> Rows:
-        """Return all rows of a gold query; the last few golds' rows are kept.
-
-        Raises:
-            QueryFailed: It does not run.
-        """
+        """Return all rows of a gold query; the last few golds' rows are kept."""
         try:
             return self._kept_rows(file, sql)
         except (sqlite3.Error, ValueError, OverflowError) as error:

@@ -206,9 +206,6 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
     """Write one page about finished runs and trials; return how each further one compares with the first.
 
     It asks for nothing from anywhere: style, script and data are in it, and it forbids the rest.
-
-    Raises:
-        SettingsError: A folder holds no finished run, or the page cannot be written.
     """
     names = [folder.resolve().name for folder in folders]
     if len(set(names)) < len(names):

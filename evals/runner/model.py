@@ -23,8 +23,7 @@ from ...agent.model.replies import loop_is_gone, model_error, refuses_prompt, re
 from ...agent.model.resolve import model_label, resolve_model
 from ...agent.settings import Settings
 from ...tools.errors import ModelError, SettingsError
-from ..datasets import Dataset, Question
-from ..metrics import read_predictions
+from ..datasets import Dataset, Question, read_predictions
 from .record import RunSpec, TurnRecord, failed, not_asked
 
 CACHE_FILE = "replies.sqlite"

@@ -64,11 +64,7 @@ def write_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
 
 
 def check_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
-    """Make a run's folder, or find it empty or with the same run.
-
-    Raises:
-        SettingsError: The folder holds another run, or one over other questions, or cannot be made.
-    """
+    """Make a run's folder, or find it empty or with the same run."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not (out / SPEC_FILE).exists():

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from langchain_core.caches import BaseCache
 from rich.console import Console
@@ -23,7 +23,7 @@ from ...agent import Settings, make_settings
 from ...tools.errors import ModelError, SettingsError, TableturnError
 from ..datasets.load import parse_record
 from ..datasets.question import Closing, Dataset, Question
-from ..metrics import StrictJudge, Verdict
+from ..metrics.judging import StrictJudge, Verdict
 from .agents import AgentAnswering
 from .model import CACHE_FILE, REPLAY_SETTINGS, ReplyCache, is_replay, kept_model, replay_model
 from .record import Answering, RunSpec, TurnRecord, check_folder, not_asked, write_spec
@@ -118,8 +118,9 @@ BASELINES: Mapping[str, Mapping[str, Any]] = {
 }
 """The agent's settings that make each baseline; the run's own settings override them.
 
-Of one without any, a module of `baselines` answers instead, by its `make(dataset, model, settings, history)`.
+Of one without any, a class of `baselines` answers instead.
 """
+_ANSWERING = {"random-dialogues": "RandomDialogues", "langchain": "LangChainAgent"}
 
 
 def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
@@ -150,14 +151,14 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotation
         model = replay_model(spec, dataset)
     else:
         model = kept_model(spec.model, spec.base_url, settings, cache)
-    if spec.baseline:
-        own = not BASELINES[spec.baseline]
-        module = import_module(f"..baselines.{spec.baseline.replace('-', '_')}", __package__) if own else None
-        if model is None:
-            # The built-in translator reads neither prompts nor examples: baselines would differ in name only.
-            raise ModelError(f"the baseline {spec.baseline} asks a chat model: pass --model")
-        if module is not None:
-            return module.make(dataset, model, settings, spec.history)
+    baseline: Callable[..., Answering] | None = None
+    if name := _ANSWERING.get(spec.baseline or ""):
+        baseline = getattr(import_module(f"..baselines.{spec.baseline}".replace("-", "_"), __package__), name)
+    if spec.baseline and model is None:
+        # The built-in translator reads neither prompts nor examples: baselines would differ in name only.
+        raise ModelError(f"the baseline {spec.baseline} asks a chat model: pass --model")
+    if baseline is not None:
+        return baseline(dataset, model, settings, spec.history)
     annotator = kept_model(spec.annotator, None, settings, cache) or "offline" if spec.annotator else None
     return AgentAnswering(
         dataset, model or "offline", settings, spec.history, spec.examples, spec.embedding, annotator, annotations
@@ -174,14 +175,7 @@ def _local_engine(spec: RunSpec, dataset: Dataset, out: Path, _: int, annotation
 
 
 Judge = Callable[[Question, TurnRecord], Verdict]
-
-
-class Judging(Protocol):
-    """Judges records, one at a time and in one thread."""
-
-    def judge(self, question: Question, record: TurnRecord) -> Verdict: ...
-
-    def close(self) -> None: ...
+"""A function that judges a record, one at a time and in one thread."""
 
 
 def run_evaluation(
@@ -193,7 +187,7 @@ def run_evaluation(
     listener: Listener,
     engine: Engine = "local",
     asked: Dataset | None = None,
-    judging: Judging | None = None,
+    judge: Judge | None = None,
     annotations: Path | None = None,
 ) -> list[Answered]:
     """Answer every question of a dataset, or those that are still to do.
@@ -206,7 +200,7 @@ def run_evaluation(
         listener: Told about each question, also those answered before the run was interrupted.
         engine: Where they are answered; no answer depends on it.
         asked: The part that is asked, if `spec` alone does not say.
-        judging: Who judges what could be asked, closed at the end; None for strict judging.
+        judge: Who judges what could be asked; None for strict judging.
         annotations: The cache folder of descriptions of schemas; None for the user's own.
 
     Returns:
@@ -220,21 +214,20 @@ def run_evaluation(
     run_settings(spec, dataset)
     asked = asked or dataset.without(spec.without).first(spec.limit)
     check_folder(spec, asked, out)
-    if judging is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
+    if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
         raise SettingsError(f"{out} holds a trial: name another folder with --out")
     answer_with = _local_engine
     if engine == "ray":
         from .ray_engine import ray_engine as answer_with
-    strict = StrictJudge(dataset)
     with (
-        closing(judging or strict),
+        StrictJudge(dataset) as strict,
         Journal(out / JOURNAL_FILE) as journal,
         answer_with(spec, dataset, out, jobs, annotations) as answering,
     ):
         # Only what can be run at all takes the folder.
         write_spec(spec, asked, out)
-        judge: Judge = judging.judge if judging else lambda question, record: strict.judge(question, record.sql)
-        done = completed(_Run(asked, answering, journal, judge, listener).answer_all(jobs))
+        judged = judge or (lambda question, record: strict.judge(question, record.sql))
+        done = completed(_Run(asked, answering, journal, judged, listener).answer_all(jobs))
         return [done[question.id] for question in asked.questions]
 
 

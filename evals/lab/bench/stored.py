@@ -41,7 +41,7 @@ from ...adjudication.judging import Case, agreement, judge_cases
 from ...adjudication.ruling import Adjudicator, concerns, read_rulings
 from ...datasets.load import LAYOUTS, load_dataset
 from ...datasets.question import Dataset, Expects, Outcome, Question, whole_operators
-from ...metrics import StrictJudge
+from ...metrics.judging import StrictJudge
 from ...metrics.statistics import Judged, compare
 from ...runner.agents import AgentAnswering
 from ...runner.model import kept_model
