@@ -194,29 +194,17 @@ def _words(text: str) -> str:
 
 @dataclass(frozen=True)
 class VerdictScores:
-    """Execution accuracy by verdict.
+    """Execution accuracy by verdict."""
 
-    Attributes:
-        n: Questions that were asked.
-        right: Answers that a verdict calls right, or that gold calls right and no verdict calls otherwise.
-        wrong: Answers that a verdict calls wrong, or that do not run.
-        unclear: Answers whose verdict is unclear.
-        unjudged: Answers that differ from gold and have no verdict.
-        proposed: The unjudged answers for which a judge has proposed a verdict.
-        low: EX if all open answers were wrong.
-        high: EX if all open answers were right.
-        ex: The share of right answers among right and wrong ones; None while any answer is unjudged.
-    """
-
-    n: int
-    right: int
-    wrong: int
-    unclear: int
-    unjudged: int
-    proposed: int
-    low: float | None
-    high: float | None
-    ex: float | None
+    n: int  # questions that were asked
+    right: int  # answers that a verdict calls right, or that gold calls right and no verdict calls otherwise
+    wrong: int  # answers that a verdict calls wrong, or that do not run
+    unclear: int  # answers whose verdict is unclear
+    unjudged: int  # answers that differ from gold and have no verdict
+    proposed: int  # the unjudged answers for which a judge has proposed a verdict
+    low: float | None  # EX if all open answers were wrong
+    high: float | None  # EX if all open answers were right
+    ex: float | None  # the share of right answers among right and wrong ones; None while any answer is unjudged
 
 
 def score_outcomes(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:

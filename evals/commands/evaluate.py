@@ -160,12 +160,8 @@ def evaluate(
     from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
-    fields = read_fields(settings)
-    left_out = tuple(without or ())
-    spec = RunSpec(
-        dataset, split, model, preset, fields, history, limit, left_out, examples, base_url, baseline, embedding,
-        annotator,
-    )  # fmt: skip
+    about = (dataset, split, model, preset, read_fields(settings), history, limit, tuple(without or ()))
+    spec = RunSpec(*about, examples, base_url, baseline, embedding, annotator)
     asked = questions.without(spec.without).first(spec.limit)
     # Recorded predictions and baselines say nothing of what a model does in the agent.
     file = None if record is None and (baseline or is_replay(model)) else record_file(record)
@@ -185,8 +181,16 @@ def evaluate(
         recorded = str(file)
     write_results({**results, "recorded": recorded}, out)
     if as_json:
-        shown = ("run", "strict", "official", "linking", "cost", "by_verdict")
-        say(json.dumps({key: results[key] for key in (*shown, *(["outcomes"] if results["outcomes"] else []))}))
+        shown = (
+            "run",
+            "strict",
+            "official",
+            "linking",
+            "cost",
+            "by_verdict",
+            *(["outcomes"] * bool(results["outcomes"])),
+        )
+        say(json.dumps({key: results[key] for key in shown}))
     else:
         print_sections(run_sections({f"{asked.name} {asked.split}": results}))
         if results["by_verdict"]["ruled"]:
@@ -194,8 +198,8 @@ def evaluate(
         print_doubts(judged)
         say(str(out))
     if unasked:
-        told = f"{len(unasked)} of {len(judged)} questions have no answer: {unasked[0].error}"
-        warn(f"{told}; start the same run again to ask them")
+        missing = f"{len(unasked)} of {len(judged)} questions have no answer: {unasked[0].error}"
+        warn(f"{missing}; start the same run again to ask them")
         raise typer.Exit(1)
 
 
@@ -342,10 +346,8 @@ def experiment(
             say(f"{known:<18} {read_experiment(known).title}")
         return
     chosen = read_experiment(name)
-    options = RunSpec(
-        "", split or "", model, limit=limit, without=tuple(without or ()), examples=examples, base_url=base_url,
-        embedding=embedding, annotator=annotator,
-    )  # fmt: skip
+    about = ("", split or "", model, None, {}, "predicted", limit, tuple(without or ()))
+    options = RunSpec(*about, examples, base_url, None, embedding, annotator)
     setup = Setup(options, data, suites, jobs, repeats, chosen.models(model_for or ()))
     try:
         rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
@@ -353,10 +355,9 @@ def experiment(
         ended = {"name": name, "title": chosen.title, "rows": [], "not_run": str(reason)}
         say(json.dumps(ended) if as_json else f"{chosen.title}\nnot run: {reason}")
         return
-    said = remarks(chosen, setup, rows)
+    notes = remarks(chosen, setup, rows)
     if as_json:
-        told = {"name": name, "title": chosen.title, "rows": [asdict(row) for row in rows], "remarks": said}
-        say(json.dumps(told))
+        say(json.dumps({"name": name, "title": chosen.title, "rows": list(map(asdict, rows)), "remarks": notes}))
         return
     say(f"{chosen.title}\n(paper / here)")
     width = max(10, *map(len, chosen.shown))
@@ -364,14 +365,11 @@ def experiment(
         say(row_name(row))
         for figure in chosen.shown:
             say(f"  {figure:<{width}} {compare_figure(row, figure, 6)}")
-    for line in said:
-        say(line)
+    for note in notes:
+        say(note)
     if suites is None and any(figure.endswith("ts") for figure in chosen.shown):
         warn("TS is not run: it needs --suites DIR, which `python -m tableturn.evals.lab suite build --out DIR` makes")
 
-
-_ROWS = 3
-"""The number of rows of each side that the terminal shows."""
 
 _Removed = Annotated[
     str | None, removed_option("hold the trial or run again with the other model, and give both to `tableturn report`")
@@ -435,12 +433,11 @@ def _print(change: Change) -> None:
     about = ", ".join(part for part in (past.user, past.time, past.source) if part)
     what = "only a model can tell" if change.kind == "unsettled" else change.kind
     say(f"{past.question or past.sql} ({about})\n  {what}: {change.why}")
-    for name, held, other in (("before", change.before, change.after), ("now", change.after, change.before)):
-        if held is None or change.kind == "unsettled":
+    for name, result, other in (("before", change.before, change.after), ("now", change.after, change.before)):
+        if result is None or change.kind == "unsettled":
             continue
-        # The rows that the other side lacks, else the first ones.
-        there = set(other.rows) if other else set[object]()
-        first = [row for row in held.rows if row not in there] or held.rows
-        rows = [", ".join("NULL" if cell is None else str(cell)[:40] for cell in row) for row in first[:_ROWS]]
-        more = f" ({held.row_count} rows)" if held.row_count > _ROWS else ""
-        say(f"  {name + ':':<8}{' | '.join(rows) + more if held.row_count else 'no rows'}")
+        # Three of the rows that the other side lacks, else of the first ones.
+        rows = [row for row in result.rows if other is None or row not in other.rows] or result.rows
+        lines = [", ".join("NULL" if cell is None else str(cell)[:40] for cell in row) for row in rows[:3]]
+        more = f" ({result.row_count} rows)" if result.row_count > 3 else ""
+        say(f"  {name + ':':<8}{' | '.join(lines) + more if result.row_count else 'no rows'}")

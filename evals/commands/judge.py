@@ -51,10 +51,7 @@ def run(
     found = finished.disagreements()
     given: dict[Case, Word] = {case: each.verdict for case, each in found.items() if each.verdict is not None}
     ends: list[JudgingEnd] = []
-    with (
-        closing(ReplyCache(folder / CACHE_FILE)) as cache,
-        Progress(console=Console(stderr=True)) as progress,
-    ):
+    with closing(ReplyCache(folder / CACHE_FILE)) as cache, Progress(console=Console(stderr=True)) as progress:
         chat_model = kept_model(model, base_url, fields, cache)
         if chat_model is None:
             raise ModelError("a judge is a chat model: pass --model")

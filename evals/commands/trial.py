@@ -69,9 +69,8 @@ def trial(
     from ..trial import TrialOptions, read_trial, run_trial
     from ..trial.run import FOUND
 
-    options = TrialOptions(
-        db, questions, model, base_url, preset, read_fields(settings), examples, tries, jobs, price, gate
-    )  # fmt: skip
+    fields = read_fields(settings)
+    options = TrialOptions(db, questions, model, base_url, preset, fields, examples, tries, jobs, price, gate)
     file = record_file(record)
     if file is not None:
         check_record_file(file)
@@ -79,10 +78,10 @@ def trial(
     with stopping(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
         results = run_trial(options, out, progress, asked)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
-        about, cost = results["trial"], results["cost"]
-        name, n, calls = short_name(about["database"]), about["questions"], cost["calls"]
+        about, n, cost = results["trial"], results["trial"]["questions"], results["cost"]
+        took = cost["calls"], cost["prompt_tokens"], about["time"]
         right = n - len(results["failed"])
-        add_record(Record(about["model"], name, n, right, None, calls, cost["prompt_tokens"], about["time"]), file)
+        add_record(Record(about["model"], short_name(about["database"]), n, right, None, *took), file)
     missed = bool(results["gate"] and not results["gate"]["met"])
     if as_json:
         shown = {key: results[key] for key in FOUND} | {"questions": results["trial"]["questions"], "out": str(out)}
@@ -122,8 +121,7 @@ TrustOption = Annotated[Path | None, typer.Option(help="The file of bounds. Defa
 def fit(
     db: Annotated[str, typer.Option(help="The database: a path, or a URL.")],
     labels: Annotated[
-        Path | None,
-        typer.Option(help="A trial's question file. Default: the answers that were approved or corrected."),
+        Path | None, typer.Option(help="A trial's question file. Default: the answers that were approved or corrected.")
     ] = None,
     alpha: Annotated[
         float, typer.Option(min=0.001, max=0.5, help="The greatest share of wrong answers among trusted ones.")

@@ -45,7 +45,7 @@ class Layout:
     """Where a published dataset keeps its files, and what it calls its fields."""
 
     folders: tuple[str, ...]  # names that its folder goes by; the first that exists counts
-    splits: Mapping[str, tuple[str, ...]]  # files by split, relative to the folder; the first that exists counts
+    splits: Mapping[str, str]  # the file of a split, or several with ` or ` between, of which the first counts
     text: str = "question"  # the field of a question's text
     sql: str = "query"  # the field of its gold query
     databases: tuple[str, ...] = ("database", "test_database")  # folders of databases within the folder
@@ -54,7 +54,7 @@ class Layout:
 
     def file(self, split: str, root: Path) -> Path | None:
         """Return the file of a split; None if there is none."""
-        files = (folder / file for folder in self._folders(root) for file in self.splits[split])
+        files = (folder / file for folder in self._folders(root) for file in self.splits[split].split(" or "))
         return next((path for path in files if path.is_file()), None)
 
     def parts(self, kind: str, root: Path) -> tuple[Path, ...]:
@@ -92,34 +92,29 @@ class Layout:
 LAYOUTS: Mapping[str, Layout] = {
     "spider": Layout(
         _SPIDER,
-        {
-            "dev": ("dev.json",),
-            "train": ("train_spider.json",),
-            "train_others": ("train_others.json",),
-            "test": ("test.json",),
-        },
+        {"dev": "dev.json", "train": "train_spider.json", "train_others": "train_others.json", "test": "test.json"},
         tables=("tables.json", "test_tables.json"),
     ),
     "spider-syn": Layout(
         ("spider-syn", "Spider-Syn"),
-        {"dev": ("dev.json", "dev_syn.json"), "train": ("train_spider.json",)},
+        {"dev": "dev.json or dev_syn.json", "train": "train_spider.json"},
         text="SpiderSynQuestion",
     ),
-    "spider-dk": Layout(("spider-dk", "Spider-DK"), {"dev": ("Spider-DK.json",)}),
+    "spider-dk": Layout(("spider-dk", "Spider-DK"), {"dev": "Spider-DK.json"}),
     "spider-realistic": Layout(
-        ("spider-realistic", "Spider-Realistic", "spider_realistic"), {"dev": ("spider-realistic.json",)}
+        ("spider-realistic", "Spider-Realistic", "spider_realistic"), {"dev": "spider-realistic.json"}
     ),
-    "sparc": Layout(("sparc",), {"dev": ("dev.json",), "train": ("train.json",)}),
+    "sparc": Layout(("sparc",), {"dev": "dev.json", "train": "train.json"}),
     "cosql": Layout(
         ("cosql", "cosql_dataset"),
         {
-            "dev": ("dev.json", "sql_state_tracking/cosql_dev.json"),
-            "train": ("train.json", "sql_state_tracking/cosql_train.json"),
+            "dev": "dev.json or sql_state_tracking/cosql_dev.json",
+            "train": "train.json or sql_state_tracking/cosql_train.json",
         },
     ),
     "bird": Layout(
         ("bird", "dev", "mini_dev_data"),
-        {"dev": ("dev.json",), "mini_dev": ("mini_dev_sqlite.json",), "train": ("train.json",)},
+        {"dev": "dev.json", "mini_dev": "mini_dev_sqlite.json", "train": "train.json"},
         sql="SQL",
         databases=("dev_databases", "train_databases", "database"),
         tables=("dev_tables.json", "train_tables.json"),
@@ -127,7 +122,7 @@ LAYOUTS: Mapping[str, Layout] = {
     ),
     "kaggle-dbqa": Layout(
         ("kaggle-dbqa", "KaggleDBQA"),
-        {"test": ("test.json",), "fewshot": ("fewshot.json",)},
+        {"test": "test.json", "fewshot": "fewshot.json"},
         databases=("database", "databases"),
         shared=False,
     ),
@@ -158,8 +153,8 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
         raise SettingsError(f"dataset {name!r} has no split {split!r}; known: {', '.join(layout.splits)}")
     path = layout.file(split, root)
     if path is None:
-        looked = " or ".join(layout.splits[split])
-        raise SettingsError(f"dataset {name!r}: no {looked} in {' or '.join(layout.folders)} below {root}")
+        folders = " or ".join(layout.folders)
+        raise SettingsError(f"dataset {name!r}: no {layout.splits[split]} in {folders} below {root}")
     # Why a published gold is doubtful, by question id.
     text = (files("tableturn.evals.datasets") / "disputed.json").read_text(encoding="utf-8")
     disputed: dict[str, str] = json.loads(text).get(f"{name}/{split}", {})
@@ -234,18 +229,16 @@ def read_plain(path: Path) -> Dataset:
         if turns[interaction] > 1 and questions[-1].interaction != interaction:
             raise SettingsError(f"{place}: turns of interaction {interaction!r} are not together")
         expects = Expects(own.expects or "answer", own.meant) if own.expects or own.meant else None
-        golds, about = tuple(own.sql), (own.evidence, own.level, own.disputed)
-        questions.append(
-            Question(name, own.database, own.question, golds, interaction, turns[interaction], *about, expects)
-        )
-    if not questions:
-        raise SettingsError(f"{path} holds no questions")
+        asked = (name, own.database, own.question, tuple(own.sql), interaction, turns[interaction])
+        questions.append(Question(*asked, own.evidence, own.level, own.disputed, expects))
     check_ids(path, [question.id for question in questions])
     return Dataset(path.stem, "all", tuple(questions), (path.parent,))
 
 
 def check_ids(path: Path, ids: list[str]) -> None:
-    """Raise a SettingsError if an id is used more than once."""
+    """Raise a SettingsError if there are no ids, or one is used more than once."""
+    if not ids:
+        raise SettingsError(f"{path} holds no questions")
     ((name, times),) = Counter(ids).most_common(1)
     if times > 1:
         raise SettingsError(f"{path}: the id {name!r} is used more than once")
@@ -259,14 +252,11 @@ class Prediction(BaseModel):
 
 
 def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) -> dict[str, str]:
-    """Read predictions for a dataset's questions.
+    """Return predictions for a dataset's questions, SQL by question id; questions without one are missing.
 
     Either the official form (one query a line in the dataset's order, anything after a tab passed over, blank lines
     between interactions), or JSON: a list of queries in that order, or `{"id": ..., "sql": ...}` records, as a list or
     one a line. A file without ids may hold the questions alone that are asked, `part`.
-
-    Returns:
-        SQL by question id; questions without one are missing.
     """
     try:
         if path.suffix in (".json", ".jsonl"):

@@ -14,46 +14,28 @@ from .statistics import wilson
 
 @dataclass(frozen=True)
 class Scores:
-    """Shares from 0 to 1; None if no question could be judged.
+    """Shares from 0 to 1; None if no question could be judged."""
 
-    Attributes:
-        n: The number of all questions or interactions.
-        ex: Execution accuracy over the `judged` ones.
-        em: Exact set match over those that it can judge.
-        valid: Share of the `judged` ones whose prediction runs.
-        judged: The number with a verdict on EX. An interaction has one if all of its turns have one.
-    """
-
-    n: int
-    ex: float | None
-    em: float | None
-    valid: float | None
-    judged: int
+    n: int  # the number of all questions or interactions
+    ex: float | None  # execution accuracy over the `judged` ones
+    em: float | None  # exact set match over those that it can judge
+    valid: float | None  # share of the `judged` ones whose prediction runs
+    judged: int  # the number with a verdict on EX. An interaction has one if all of its turns have one.
 
 
 @dataclass(frozen=True)
 class Summary:
-    """All scores of a run.
+    """All scores of a run."""
 
-    Attributes:
-        all: Over questions (question match).
-        interactions: Scores over interactions; all turns of one must be right (interaction match).
-        by_hardness: Scores by difficulty, easiest first.
-        by_turn: Scores by place in the interaction; `>4` from the fifth turn on, as in the official tool.
-        by_database: Scores by database.
-        unjudged: Ids of questions without a verdict on EX because their gold fails.
-        not_asked: Ids of questions without a verdict because the model could not be asked.
-        disputed: Why a gold query is doubtful, by question id. The question still counts.
-    """
-
-    all: Scores
-    interactions: Scores
-    by_hardness: dict[str, Scores]
+    all: Scores  # over questions (question match)
+    interactions: Scores  # scores over interactions; all turns of one must be right (interaction match)
+    by_hardness: dict[str, Scores]  # scores by difficulty, easiest first
+    # Scores by place in the interaction; `>4` from the fifth turn on, as in the official tool.
     by_turn: dict[str, Scores]
-    by_database: dict[str, Scores]
-    unjudged: list[str]
-    not_asked: list[str]
-    disputed: dict[str, str]
+    by_database: dict[str, Scores]  # scores by database
+    unjudged: list[str]  # ids of questions without a verdict on EX because their gold fails
+    not_asked: list[str]  # ids of questions without a verdict because the model could not be asked
+    disputed: dict[str, str]  # why a gold query is doubtful, by question id. The question still counts.
 
 
 _LEVELS = ("easy", "simple", "medium", "moderate", "hard", "challenging", "extra")

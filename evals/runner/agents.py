@@ -129,11 +129,11 @@ async def _take(turn: Question, agent: SQLAgent, conversation: Conversation) -> 
     seconds = time.perf_counter() - start
     state = await agent.graph.aget_state(_config(conversation))
     linked = state.values.get("turn", {}).get("items", ())
-    as_it_is = ("status", "rephrased", "text", "confidence", "columns", "row_count", "notes")
+    as_they_are = ("status", "rephrased", "text", "confidence", "columns", "row_count", "notes")
     return TurnRecord(
         turn.id,
         answer.sql or "",
-        **{name: getattr(answer, name) for name in as_it_is},
+        **{name: getattr(answer, name) for name in as_they_are},
         rows=answer.rows[:SHOWN_ROWS],
         attempts=tuple(asdict(attempt) for attempt in answer.attempts),
         usage=asdict(answer.usage),

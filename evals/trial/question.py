@@ -175,8 +175,6 @@ def read_trial(path: Path) -> list[TrialQuestion]:
         elif isinstance(turns, list):
             turns = [parse_record(TrialTurn, turn, f"{place}, turn {n}") for n, turn in enumerate(turns, 1)]
         questions.append(parse_record(TrialQuestion, about | {"turns": turns}, place))
-    if not questions:
-        raise SettingsError(f"{path} holds no questions")
     check_ids(path, [question.id for question in questions])
     return questions
 
@@ -186,7 +184,7 @@ def trial_schema() -> dict[str, Any]:
     several = TrialQuestion.model_json_schema()
     definitions: dict[str, Any] = several.pop("$defs")
     turn = definitions["TrialTurn"]
-    about = {name: field for name, field in several["properties"].items() if name != "turns"}
+    about = {name: several["properties"][name] for name in ("id", "note")}
     single = {**turn, "title": "A question", "properties": {**about, **turn["properties"]}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
