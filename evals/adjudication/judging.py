@@ -78,12 +78,10 @@ class Cases(Closing):
         for name in sorted(requested(schema, answer_sql) | requested(schema, gold_sql))[:5]:
             rows = _run(database, f"SELECT * FROM {quoted(name, database.dialect)} LIMIT 3")
             data.append((name, csv_text(rows.columns, rows.rows) if isinstance(rows, Table) else ""))
+        before = self._turns.get(question.id, ())
         return JudgeTask(
             question=question.text,
-            history=tuple(
-                PastTurn(turn.text, sql=_regular(next(iter(turn.golds), ""), database))
-                for turn in self._turns.get(question.id, ())
-            ),
+            history=tuple(PastTurn(turn.text, sql=_regular("".join(turn.golds[:1]), database)) for turn in before),
             schema=schema,
             first=_exhibit(_regular(answer_sql, database), answer, gold),
             second=_exhibit(_regular(gold_sql, database), gold, answer),
@@ -276,8 +274,13 @@ class FinishedRun:
 
     def propose(self, by: str, case: Case, answer: Opinion, gold: Opinion) -> None:
         """Add what a judge says of a case to the verdict file, as rulings that nobody has accepted."""
-        question, told = case.question, {"gold": case.gold, "by": by, "at": now(), "accepted": False}
-        about = {"dataset": self.dataset.name, "id": question.id, "question": question.text, **told}
+        about = {
+            "dataset": self.dataset.name,
+            "id": case.question.id,
+            "question": case.question.text,
+            "gold": case.gold,
+        }
+        about |= {"by": by, "at": now(), "accepted": False}
         sides = ((case.sql, answer), (case.gold, gold))
         rulings = [Ruling.model_validate({**about, "sql": sql, **asdict(opinion)}) for sql, opinion in sides]
         append_rulings(self.verdict_file, rulings)
@@ -292,27 +295,22 @@ class FinishedRun:
         questions = {question.id: question for question in self.dataset.questions}
         unasked = self.kept["strict"]["not_asked"]
         try:
-            found = [
-                Verdict(questions[one["id"]], one["sql"], one["ex"], valid=one["valid"], asked=one["id"] not in unasked)
-                for one in self.kept["questions"]
-            ]
+            found = [(questions[one["id"]], one) for one in self.kept["questions"]]
         except KeyError as error:
             asked = f"{self.dataset.name} {self.dataset.split}"
             raise SettingsError(f"the run's questions are not those of {asked}: {error}") from error
-        return [verdict for verdict in found if verdict.question.golds]
+        return [
+            Verdict(question, one["sql"], one["ex"], valid=one["valid"], asked=question.id not in unasked)
+            for question, one in found
+            if question.golds
+        ]
 
     def disagreements(self) -> dict[Case, Outcome]:
         """Return what rulings say of the answers that run and that gold calls wrong or cannot be judged by."""
-        verdicts = [
-            verdict
-            for verdict in self.verdicts()
-            if verdict.asked and verdict.sql.strip() and not verdict.ex and (verdict.ex is None or verdict.valid)
-        ]
+        answers = [one for one in self.verdicts() if one.asked and one.sql.strip()]
+        verdicts = [one for one in answers if one.ex is None or (one.valid and not one.ex)]
         outcomes = judge_outcomes(self.dataset, verdicts, self.rulings)
-        return {
-            Case(verdict.question, verdict.sql, verdict.question.golds[0]): outcomes[verdict.question.id]
-            for verdict in verdicts
-        }
+        return {Case(one.question, one.sql, one.question.golds[0]): outcomes[one.question.id] for one in verdicts}
 
     def judged_again(self) -> str:
         """Put what the verdict file comes to now into the run's results, and tell it in one line."""

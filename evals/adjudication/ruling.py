@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -168,9 +169,9 @@ class Adjudicator(Closing):
 
     def form(self, question: Question, sql: str) -> str:
         """Return a query in its regular form; its words if it cannot be read."""
-        schema = self._schema(question.database)
         with suppress(SQLParseError):
-            return regularize(sql, schema) if schema is not None else _words(sql)
+            if schema := self._schema(question.database):
+                return regularize(sql, schema)
         return _words(sql)
 
     def _read_schema(self, name: str) -> Schema | None:
@@ -266,21 +267,18 @@ def sort_decisions(
 
     They must be on questions of the dataset, if one is given, and what they call right must run there.
     """
-
-    def query(ruling: Ruling) -> tuple[str, ...]:
-        return ruling.dataset, ruling.id, ruling.question, ruling.gold, ruling.sql
-
-    last = {query(ruling): ruling.model_dump(include=_SAID) for ruling in before if ruling.accepted}
+    about = attrgetter("dataset", "id", "question", "gold", "sql")
+    last = {about(ruling): ruling.model_dump(include=_SAID) for ruling in before if ruling.accepted}
     rulings: list[Ruling] = []
     refused: list[str] = []
     for number, ruling in enumerate(decisions, 1):
         said = ruling.model_dump(include=_SAID)
-        if last.get(query(ruling)) == said:
+        if last.get(about(ruling)) == said:
             continue
         if dataset is not None and (why := _unfit(ruling, dataset)):
             refused.append(f"decision {number} ({ruling.question}): {why}")
         else:
-            last[query(ruling)] = said
+            last[about(ruling)] = said
             rulings.append(ruling)
     return rulings, refused
 

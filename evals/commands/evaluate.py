@@ -419,7 +419,7 @@ def impact(
     if as_json:
         say(json.dumps({**shown, "gate": None if gate is None else {"least": gate, "met": met}}))
     else:
-        for change in [*found.changed, *(change for change in found.changes if change.kind == "unsettled")]:
+        for change in [*found.changed, *found.of("unsettled")]:
             _print(change)
         counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in shown["counts"].items() if count)
         say(f"{shown['answers']} past answers: {counts}")

@@ -133,9 +133,6 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
     """Load one split of a known dataset (`LAYOUTS`), or a file of one's own questions (`read_plain`), which has none.
 
     The root is the folder that holds the datasets' folders (`TABLETURN_DATA`), or a dataset's folder itself.
-
-    Raises:
-        SettingsError: There is no such dataset, split or file, or it is not in its published format.
     """
     if Path(name).suffix in SUFFIXES:
         if split not in ("dev", "all"):  # commands ask for `dev` if nothing is said

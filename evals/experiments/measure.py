@@ -37,9 +37,6 @@ from ..runner.run import Listener, run_evaluation, run_settings
 Needs = Literal["nothing", "pairs", "rephrased", "simplified"]
 """What an experiment's example store has to hold: pairs of a training set, all of them rephrased, or all simplified."""
 
-How = Literal["mean", "min", "max", "vote"]
-"""How several runs become one row: by their figures, or by the prediction that most of them agree on by EM."""
-
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,7 +47,8 @@ class Combine(_Part):
 
     of: str  # the row with `seeds`
     first: int = Field(ge=1)  # how many of its runs
-    how: How
+    # By their figures, or by the prediction that most of them agree on by EM.
+    how: Literal["mean", "min", "max", "vote"]
 
 
 class Row(_Part):
@@ -428,13 +426,12 @@ _NO_ROOM = re.compile(r"The prompt has no room for .*\bexample")
 
 def _measure_row(row: Row, done: Mapping[str, list[list[Results]]], experiment: Experiment, setup: Setup) -> Measured:
     """Return a row's figures over its own runs, or over those of the row that it combines."""
-    combine, take, vote = row.combine, fmean, False
+    combine, how = row.combine, row.combine.how if row.combine else "mean"
     repeats = [runs[: combine.first] for runs in done[combine.of]] if combine else done[row.name]
-    if combine:
-        take, vote = {"min": min, "max": max}.get(combine.how, fmean), combine.how == "vote"
+    take = {"min": min, "max": max}.get(how, fmean)
     found: list[dict[str, float]] = []
     for runs in repeats:
-        counted = [voted_by_em(runs)] if vote else runs
+        counted = [voted_by_em(runs)] if how == "vote" else runs
         found.append(_over([_figures(run, setup.suites, experiment.shown) for run in counted], take))
     first = repeats[0][0]
     notes = [record.notes for runs in repeats for run in runs for record, _ in run.answered]
@@ -480,11 +477,10 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
     repeats = setup.repeats if setup.repeats > 1 else None
     given = {"limit": options.limit, "without": ", ".join(options.without), "repeats": repeats}
     told += [f"With --{name} {value}." for name, value in given.items() if value]
-    told += [
-        f"{row.name}: {row.short} of {row.runs * row.questions} questions had no room for all their examples."
-        for row in ran
-        if row.short
-    ]
+    for row in ran:
+        if row.short:
+            asked = row.runs * row.questions
+            told.append(f"{row.name}: {row.short} of {asked} questions had no room for all their examples.")
     if replayed:
         told.append("Replayed: recorded predictions stand for the model's replies.")
         said = [(row.dataset, sorted(row.predictions.items())) for row in ran if row.predictions]

@@ -168,11 +168,7 @@ class OfficialDatabases(Closing):
             raise QueryFailed(f"the gold query does not run on {file.name}: {error}: {sql}") from error
 
     def rows(self, file: Path, sql: str, at_most: int | None = None) -> Rows:
-        """Return rows of one statement, `at_most` that many; none for a statement that would write.
-
-        Raises:
-            sqlite3.Error: It does not run, or not in time.
-        """
+        """Return rows of one statement, `at_most` that many; none for a statement that would write."""
         connection = self._connection(file)
         self._deadline = time.monotonic() + self._seconds
         try:

@@ -190,10 +190,8 @@ def _percent(share: float | None) -> str:
 
 
 def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], Judged]:
-    """Return outcomes by question; they depend on their interaction, or on their database if none has two turns.
-
-    Questions of two runs are the same only if words, database and gold are, too, not ids alone.
-    """
+    """Return outcomes by question; they depend on their interaction, or on their database if none has two turns."""
+    # Questions of two runs are the same only if words, database and gold are, too, not ids alone.
     key = "interaction" if any(question["turn"] > 1 for question in questions) else "database"
     return {
         (q["id"], q["question"], q["database"], *q["golds"]): Judged(q[key], q["ex"], q["interaction"])

@@ -33,17 +33,9 @@ RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
 Answered = tuple[TurnRecord, Verdict]
 """An answer, and how it was judged."""
 
-OutcomeKind = Literal[
-    "answered_rightly",
-    "answered_wrongly",
-    "declined_rightly",
-    "declined_wrongly",
-    "asked_usefully",
-    "asked_in_vain",
-    "asked_needlessly",
-    "guessed_rightly",
-    "not_judged",
-]
+_Certain = Literal["answered_rightly", "answered_wrongly", "declined_rightly", "declined_wrongly"]
+_Asking = Literal["asked_usefully", "asked_in_vain", "asked_needlessly", "guessed_rightly", "not_judged"]
+OutcomeKind = Literal[_Certain, _Asking]
 """What became of a question.
 
 `answered_wrongly` also if it should have been declined and was not, even if no query came at all; `asked_usefully` if
@@ -83,14 +75,15 @@ def outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
     return {
         "n": len(answered),
         "counts": {kind: kinds.count(kind) for kind in get_args(OutcomeKind)},
-        "declined": _recall_and_precision(declined),
-        "asked": _recall_and_precision(asked),
+        **{
+            name: {
+                "recall": share(did for should, did in two if should),
+                "precision": share(s for s, did in two if did),
+            }
+            for name, two in (("declined", declined), ("asked", asked))
+        },
         "useful": share(kind == "asked_usefully" for kind in kinds if kind in ("asked_usefully", "asked_in_vain")),
     }
-
-
-def _recall_and_precision(pairs: Sequence[tuple[bool, bool]]) -> dict[str, float | None]:
-    return {"recall": share(did for should, did in pairs if should), "precision": share(s for s, did in pairs if did)}
 
 
 def used_model(model: str | None, base_url: str | None) -> str:
@@ -109,9 +102,8 @@ def add_records(spec: RunSpec, results: Mapping[str, Any], path: Path) -> None:
     for database, judged in sorted(by_database.items()):
         words = [one["ruling"] and one["ruling"]["verdict"] for one in judged]
         by_verdict = words.count("right") if results["by_verdict"]["ruled"] and None not in words else None
-        calls, tokens = (
-            sum((one["usage"] or {}).get(key, 0) for one in judged) for key in ("llm_calls", "prompt_tokens")
-        )
+        used = [one["usage"] or {"llm_calls": 0, "prompt_tokens": 0} for one in judged]
+        calls, tokens = (sum(usage[key] for usage in used) for key in ("llm_calls", "prompt_tokens"))
         right = sum(one["ex"] for one in judged)
         add_record(Record(model, database, len(judged), right, by_verdict, calls, tokens, now()), path)
 

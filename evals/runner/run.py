@@ -24,6 +24,7 @@ from ...tools.errors import ModelError, SettingsError, TableturnError
 from ..datasets.load import parse_record
 from ..datasets.question import Closing, Dataset, Question
 from ..metrics.judging import StrictJudge, Verdict
+from ..metrics.summary import percent
 from .agents import AgentAnswering
 from .model import CACHE_FILE, REPLAY_SETTINGS, ReplyCache, is_replay, kept_model, replay_model
 from .record import Answering, RunSpec, TurnRecord, check_folder, not_asked, write_spec
@@ -190,26 +191,14 @@ def run_evaluation(
     judge: Judge | None = None,
     annotations: Path | None = None,
 ) -> list[Answered]:
-    """Answer every question of a dataset, or those that are still to do.
+    """Answer every question of a dataset, or those that are still to do; return them judged, in its order.
 
-    Args:
-        spec: The run; the folder must hold the same one, or none.
-        dataset: Its split, whole; `spec` says what part is asked.
-        out: The run's folder: specification, journal, cached replies.
-        jobs: Interactions at once.
-        listener: Told about each question, also those answered before the run was interrupted.
-        engine: Where they are answered; no answer depends on it.
-        asked: The part that is asked, if `spec` alone does not say.
-        judge: Who judges what could be asked; None for strict judging.
-        annotations: The cache folder of descriptions of schemas; None for the user's own.
-
-    Returns:
-        Records with verdicts, in the dataset's order; those that could not be asked are asked at the next start.
+    The folder must hold the same run, or none. What the model could not be asked is asked at the next start. `asked` is
+    the part that is asked, if `spec` alone does not say; without a judge, judging is strict.
 
     Raises:
         RunStopped: The model could not be asked `GIVE_UP_AFTER` questions in a row.
         SettingsError: The folder holds another run or a trial, settings are wrong, or the engine is not installed.
-        ModelError: The model cannot be set up.
     """
     run_settings(spec, dataset)
     asked = asked or dataset.without(spec.without).first(spec.limit)
@@ -306,9 +295,7 @@ class RunProgress(Progress):
     def __init__(self, total: int | None, price: tuple[float, float] | None = None, score: str = "EX") -> None:
         text = TextColumn("{task.description}")
         super().__init__(MofNCompleteColumn(), BarColumn(), text, TimeRemainingColumn(), console=Console(stderr=True))
-        self._price = price
-        self._score = score
-        self._counts: Counter[str] = Counter()
+        self._price, self._score, self._counts = price, score, Counter[str]()
         self.add_task("", total=total)
 
     def __exit__(
@@ -323,7 +310,7 @@ class RunProgress(Progress):
         (prompt, completion), counts = record.tokens, self._counts
         counts.update(calls=record.calls, prompt=prompt, completion=completion, not_asked=not record.asked)
         counts.update(judged=verdict.ex is not None, right=verdict.ex is True)
-        share = f"{100 * counts['right'] / counts['judged']:.1f}" if counts["judged"] else "-"
+        share = percent(counts["right"] / counts["judged"] if counts["judged"] else None)
         text = f"{self._score} {share}  {counts['calls']} calls  {counts['prompt'] + counts['completion']} tokens"
         text += f"  {counts['not_asked']} not asked" if counts["not_asked"] else ""
         if self._price is not None:

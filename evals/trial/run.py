@@ -75,12 +75,6 @@ def run_trial(
     A trial that was interrupted goes on where it was when it is started again with the same folder; one that is done is
     held again, and compared with the last. The folder has `results.json`, which is returned, `previous.json`,
     `history.jsonl`, `report.html`, and every reply of the model. `questions` need not be in a file.
-
-    Raises:
-        SettingsError: The question file or a setting is wrong, or the folder holds something else.
-        DatabaseUnavailable: The database cannot be used.
-        ModelError: The model cannot be set up.
-        RunStopped: The model could not be asked several questions in a row.
     """
     asked = read_trial(options.questions) if questions is None else questions
     with Database.open(options.database) as database:
@@ -248,10 +242,7 @@ def _question_id(record: Mapping[str, Any]) -> str:
 
 
 def _outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return each question with the share of its tries that pass, and why the first that fails does.
-
-    All turns of a try must pass; the share is None if some could not be asked.
-    """
+    """Return each question with the share of its tries that pass, None if not all could be asked, and why one fails."""
     found: list[dict[str, Any]] = []
     for name, records in groupby(results["questions"], _question_id):
         tries = [list(turns) for _, turns in groupby(records, itemgetter("interaction"))]
