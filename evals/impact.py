@@ -20,7 +20,7 @@ from ..tools.knowledge.proposals import statements
 from ..tools.record_files import read_lines
 from ..tools.sql import ALL_COLUMNS, used_items
 from ..tools.words import FUNCTION_WORDS, name_stems, stem, stems
-from .metrics.expected import GOLD_LIMITS, Unfit, expected
+from .metrics.judging import GOLD_LIMITS, Unfit, expected
 from .runner.record import SHOWN_ROWS
 from .runner.results import RESULTS_FILE, read_results
 

@@ -20,8 +20,7 @@ from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
 from ...tools.linking import PastTurn, requested
 from ...tools.sql import regularize
-from ..datasets.load import load_dataset
-from ..datasets.question import Closing, Dataset, OneOpen, Question, whole_operators
+from ..datasets.load import Closing, Dataset, OneOpen, Question, load_dataset, whole_operators
 from ..metrics.judging import Verdict
 from ..runner.record import SHOWN_ROWS, RunSpec
 from ..runner.results import read_results, write_results
@@ -125,8 +124,7 @@ def _regular(sql: str, database: Database) -> str:
         return sql
 
 
-PASSES = 2
-"""Requests a case: a judge that prefers the first place says otherwise when the sides are swapped."""
+PASSES = 2  # requests a case: a judge that prefers the first place says otherwise when the sides are swapped
 
 _AFFORDABLE = Budget(calls=4 * TRIES, tokens=1_000_000, until=math.inf)
 """For one opinion; the model's own time limit holds, and calls that a client repeats by itself count."""

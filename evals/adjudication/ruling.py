@@ -21,16 +21,13 @@ from ...tools.json_lines import append_lines, torn_line
 from ...tools.record_files import read_lines
 from ...tools.sql import regularize
 from ...tools.terminal import warn
-from ..datasets.load import parse_record
-from ..datasets.question import Closing, Dataset, Question, whole_operators
+from ..datasets.load import Closing, Dataset, Question, parse_record, whole_operators
 from ..metrics.judging import StrictJudge, Verdict
 from ..metrics.summary import percent
 
-VERDICTS_FILE = "verdicts.jsonl"
-"""The verdict file that lies beside a run."""
+VERDICTS_FILE = "verdicts.jsonl"  # the verdict file that lies beside a run
 
-_SAID = {"verdict", "kind", "why", "by"}
-"""What a ruling says, beside what it is on."""
+_SAID = {"verdict", "kind", "why", "by"}  # what a ruling says, beside what it is on
 
 
 class Ruling(BaseModel):

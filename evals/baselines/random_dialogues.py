@@ -16,8 +16,7 @@ from ...tools.linking import PastTurn
 from ..datasets import Question, load_dataset
 from ..runner.agents import TurnByTurn, TurnReply
 
-DIALOGUES = 5
-"""The number of dialogues shown; the paper says `multiple`, and its sample prompt has two."""
+DIALOGUES = 5  # the number of dialogues shown; the paper says `multiple`, and its sample prompt has two
 
 _SCHEMA_FORM = "credit"
 

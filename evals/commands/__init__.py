@@ -13,8 +13,7 @@ import typer
 from ...tools.errors import SettingsError
 from . import evaluate, judge, trial
 
-EVALUATE = "Evaluate"
-"""Heading of `tableturn --help`."""
+EVALUATE = "Evaluate"  # heading of `tableturn --help`
 
 _LABORATORY = {
     "bench": "bench NAME",

@@ -53,8 +53,7 @@ def read_fields(settings: Path | None) -> dict[str, Any]:
     return read_settings(settings) if settings else {}
 
 
-NAMED = 10
-"""The number of questions that are named one by one."""
+NAMED = 10  # the number of questions that are named one by one
 
 
 def print_doubts(verdicts: Sequence[Verdict]) -> None:
@@ -154,7 +153,7 @@ def evaluate(
     from ..adjudication.ruling import rulings_beside, tell_scores
     from ..datasets import load_dataset
     from ..report.page import run_sections
-    from ..runner.model import is_replay
+    from ..runner.agents import is_replay
     from ..runner.record import RunSpec
     from ..runner.results import RESULTS_FILE, Results, add_records, read_results, write_results
     from ..runner.run import RunProgress, run_evaluation

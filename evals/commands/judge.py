@@ -44,7 +44,7 @@ def run(
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings
     from ..adjudication.judging import FinishedRun, agreement, judge_cases
-    from ..runner.model import CACHE_FILE, ReplyCache, kept_model
+    from ..runner.agents import CACHE_FILE, ReplyCache, kept_model
 
     finished = FinishedRun.read(folder, data, verdicts)
     fields = Settings(**read_fields(settings))

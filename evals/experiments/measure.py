@@ -26,10 +26,9 @@ from ...tools.examples.store import ENOUGH_SHARED
 from ...tools.sandbox import default_limits, sandbox_available
 from ..datasets import Dataset, Question, load_dataset
 from ..metrics.judging import ClauseJudge, Verdict, official_judge
-from ..metrics.redundancy import classified
-from ..metrics.summary import summarize
+from ..metrics.summary import classified, summarize
 from ..official.exact_match import Clause
-from ..runner.model import REPLAY, is_replay
+from ..runner.agents import REPLAY, is_replay
 from ..runner.record import RunSpec
 from ..runner.results import Answered, Results, write_results
 from ..runner.run import Listener, run_evaluation, run_settings
@@ -186,8 +185,7 @@ def lacking(needs: Needs, place: str | None, embedding: str) -> str:
     return f"of the {len(pairs)} pairs of the example store {place} {len(ready)} are {needs}: {_MAKES[needs]} goes on"
 
 
-_COLUMNS = (13, 21, 30, 47, 57, 67, 83)
-"""How many columns the databases of Track-SQL's table 15 have."""
+_COLUMNS = (13, 21, 30, 47, 57, 67, 83)  # how many columns the databases of Track-SQL's table 15 have
 
 
 def _judge_on(run: Results, dataset: Dataset, queries: Iterable[str]) -> list[Verdict]:

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ...tools.results import Work, columns_match
-from ..datasets.question import Closing, whole_operators
+from ..datasets.load import Closing, whole_operators
 from .exact_match import Names, group_keys
 
 Rows: TypeAlias = "list[tuple[int | float | str | bytes | None, ...]]"
@@ -35,9 +35,7 @@ _DECLARED_KEYS = """
     FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq
 """
 
-_KEPT_GOLDS = 64
 _MOST_OPEN = 32
-_STEPS_BETWEEN_CHECKS = 20_000
 
 
 def without_distinct(sql: str) -> str:
@@ -128,7 +126,7 @@ class OfficialDatabases(Closing):
         self._seconds = seconds
         self._deadline = float("inf")
         self._open: dict[Path, sqlite3.Connection] = {}
-        self._kept_rows = lru_cache(_KEPT_GOLDS)(self.rows)
+        self._kept_rows = lru_cache(64)(self.rows)
         self.names = cache(self._read_names)
 
     def _read_names(self, database: str) -> Names:
@@ -139,11 +137,10 @@ class OfficialDatabases(Closing):
             tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         except sqlite3.Error as error:
             raise DatabaseUnavailable(f"{self.locate(database)} cannot be used: {error}") from error
-        columns = "SELECT name FROM pragma_table_info(?)"
-        found = {
-            name.lower(): tuple(str(row[0]).lower() for row in connection.execute(columns, (name,)))
-            for (name,) in tables
-        }
+        found: dict[str, tuple[str, ...]] = {}
+        for (name,) in tables:
+            columns = connection.execute("SELECT name FROM pragma_table_info(?)", (name,))
+            found[name.lower()] = tuple(str(column).lower() for (column,) in columns)
         connection.text_factory = str
         return Names(found)
 
@@ -195,7 +192,7 @@ class OfficialDatabases(Closing):
                 self.close()
             connection = open_read_only(file)
             connection.set_authorizer(_deny_other_files)
-            connection.set_progress_handler(lambda: time.monotonic() > self._deadline, _STEPS_BETWEEN_CHECKS)
+            connection.set_progress_handler(lambda: time.monotonic() > self._deadline, 20_000)
             self._open[file] = connection
         return self._open[file]
 

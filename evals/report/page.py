@@ -24,8 +24,7 @@ from ..metrics.statistics import Judged, compare, interval
 from ..metrics.summary import percent
 from ..runner.results import hide_passwords, read_results
 
-Results: TypeAlias = Mapping[str, Any]
-"""A run's results.json."""
+Results: TypeAlias = Mapping[str, Any]  # a run's results.json
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     counts = [(one["n"], one["judged"]) for one in scores]
     questions = [run.get("questions", ()) for run in found]
     strict = _shares("EX, strict", found, "strict", "ex")
-    intervals = [interval(list(_judged(of_run).values())) for of_run in questions]
+    intervals = [interval([(one.cluster, one.right) for one in _judged(of_run).values()]) for of_run in questions]
     between = [f" ({100 * one.low:.1f} to {100 * one.high:.1f})" if one else "" for one in intervals]
     verdicts = [given if given.get("ruled") else {} for given in (run.get("by_verdict") or {} for run in found)]
     unclear = [f"{given['unclear']}, {given['unjudged']}" if given else "-" for given in verdicts]

@@ -15,8 +15,7 @@ from ..datasets import Dataset, Question
 
 SPEC_FILE = "run.json"
 
-_DIGEST = "questions"
-"""The key of the questions' hash, beside the keys of `RunSpec`."""
+_DIGEST = "questions"  # the key of the questions' hash, beside the keys of `RunSpec`
 
 History = Literal["gold", "predicted"]
 
@@ -82,8 +81,7 @@ def _digest(asked: Dataset) -> str:
     return hashlib.sha256(json.dumps(questions).encode()).hexdigest()
 
 
-SHOWN_ROWS = 10
-"""The most rows of a result that a record keeps, for people to look at."""
+SHOWN_ROWS = 10  # the most rows of a result that a record keeps, for people to look at
 
 NOT_ASKED = "not_asked"
 """The status of a question that the model could not be asked: no answer, and asked again when the run is resumed."""

@@ -21,17 +21,15 @@ from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import Ruling, now, with_verdicts
-from ..datasets.question import Dataset, OneOpen
+from ..datasets.load import Dataset, OneOpen
 from ..metrics.judging import StrictJudge, Verdict, error_class, official_judge
-from ..metrics.redundancy import mean_redundancy
-from ..metrics.summary import as_json, share
-from .model import is_replay
+from ..metrics.summary import as_json, mean_redundancy, share
+from .agents import is_replay
 from .record import SHOWN_ROWS, RunSpec, TurnRecord
 
 RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
 
-Answered = tuple[TurnRecord, Verdict]
-"""An answer, and how it was judged."""
+Answered = tuple[TurnRecord, Verdict]  # an answer, and how it was judged
 
 _Certain = Literal["answered_rightly", "answered_wrongly", "declined_rightly", "declined_wrongly"]
 _Asking = Literal["asked_usefully", "asked_in_vain", "asked_needlessly", "guessed_rightly", "not_judged"]
@@ -102,8 +100,8 @@ def add_records(spec: RunSpec, results: Mapping[str, Any], path: Path) -> None:
     for database, judged in sorted(by_database.items()):
         words = [one["ruling"] and one["ruling"]["verdict"] for one in judged]
         by_verdict = words.count("right") if results["by_verdict"]["ruled"] and None not in words else None
-        used = [one["usage"] or {"llm_calls": 0, "prompt_tokens": 0} for one in judged]
-        calls, tokens = (sum(usage[key] for usage in used) for key in ("llm_calls", "prompt_tokens"))
+        used = [one["usage"] or {} for one in judged]
+        calls, tokens = (sum(usage.get(key, 0) for usage in used) for key in ("llm_calls", "prompt_tokens"))
         right = sum(one["ex"] for one in judged)
         add_record(Record(model, database, len(judged), right, by_verdict, calls, tokens, now()), path)
 

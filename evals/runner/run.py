@@ -21,12 +21,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ...agent import Settings, make_settings
 from ...tools.errors import ModelError, SettingsError, TableturnError
-from ..datasets.load import parse_record
-from ..datasets.question import Closing, Dataset, Question
+from ..datasets.load import Closing, Dataset, Question, parse_record
 from ..metrics.judging import StrictJudge, Verdict
 from ..metrics.summary import percent
-from .agents import AgentAnswering
-from .model import CACHE_FILE, REPLAY_SETTINGS, ReplyCache, is_replay, kept_model, replay_model
+from .agents import CACHE_FILE, REPLAY_SETTINGS, AgentAnswering, ReplyCache, is_replay, kept_model, replay_model
 from .record import Answering, RunSpec, TurnRecord, check_folder, not_asked, write_spec
 from .results import RESULTS_FILE, Answered, read_results
 
@@ -34,14 +32,12 @@ T = TypeVar("T")
 
 JOURNAL_FILE = "journal.jsonl"
 
-Engine = Literal["local", "ray"]
-"""Where questions are answered: in this process, or on a Ray cluster."""
+Engine = Literal["local", "ray"]  # where questions are answered: in this process, or on a Ray cluster
 
 Listener = Callable[[TurnRecord, Verdict], None]
 """A function that is told about each question as it is answered and judged."""
 
-GIVE_UP_AFTER = 8
-"""Questions in a row that cannot be asked before a run stops: the server is down, or the key is wrong."""
+GIVE_UP_AFTER = 8  # questions in a row that cannot be asked before a run stops: the server is down, or the key is wrong
 
 
 class RunStopped(TableturnError):
@@ -175,8 +171,7 @@ def _local_engine(spec: RunSpec, dataset: Dataset, out: Path, _: int, annotation
         yield answering
 
 
-Judge = Callable[[Question, TurnRecord], Verdict]
-"""A function that judges a record, one at a time and in one thread."""
+Judge = Callable[[Question, TurnRecord], Verdict]  # a function that judges a record, one at a time and in one thread
 
 
 def run_evaluation(

@@ -25,12 +25,11 @@ from ...tools.json_lines import append_lines
 from ...tools.whole_files import write_whole
 from ...tools.words import words
 from ..adjudication.ruling import now, rulings_beside
-from ..datasets.question import Dataset, Expects, Question
-from ..metrics.expected import GOLD_LIMITS, Expected, expected
-from ..metrics.judging import Verdict
+from ..datasets.load import Dataset, Expects, Question
+from ..metrics.judging import GOLD_LIMITS, Expected, Verdict, expected
 from ..metrics.statistics import bounded, wilson
 from ..report.page import write_report
-from ..runner.model import CACHE_FILE, ReplyCache
+from ..runner.agents import CACHE_FILE, ReplyCache
 from ..runner.record import SPEC_FILE, RunSpec, TurnRecord, check_folder
 from ..runner.results import HISTORY_FILE, RESULTS_FILE, Results, read_results, used_model, write_results
 from ..runner.run import JOURNAL_FILE, Listener, run_evaluation, run_settings
@@ -44,8 +43,7 @@ FOUND = (
 )
 """What the results of a trial have besides those of a run; `cost` has more in it."""
 
-_DATASET = "trial "
-"""What a trial's specification calls its dataset; the database follows."""
+_DATASET = "trial "  # what a trial's specification calls its dataset; the database follows
 
 _DID = {"needs_clarification": "it asked back", "unanswerable": "it declined", "failed": "it failed"}
 

@@ -13,8 +13,7 @@ import pytest
 from sklearn.metrics import precision_recall_fscore_support
 from tableturn.agent import make_settings
 from tableturn.agent.cli.app import app
-from tableturn.evals.datasets import LAYOUTS, Dataset
-from tableturn.evals.datasets.question import Question
+from tableturn.evals.datasets.load import LAYOUTS, Dataset, Question
 from tableturn.evals.experiments.measure import (
     Combine,
     Experiment,
@@ -32,7 +31,7 @@ from tableturn.evals.experiments.measure import (
 from tableturn.evals.lab.bench.stand_in import reply_to
 from tableturn.evals.lab.suite import build_suite
 from tableturn.evals.metrics.judging import Verdict
-from tableturn.evals.metrics.redundancy import classified
+from tableturn.evals.metrics.summary import classified
 from tableturn.evals.runner.record import RunSpec, TurnRecord
 from tableturn.evals.runner.run import Listener
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
