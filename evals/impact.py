@@ -6,11 +6,9 @@ Answers come from trails, trials, runs and examples, and are replayed on two sta
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Literal, get_args
 
 from ..agent.records import plain_cell
@@ -22,7 +20,7 @@ from ..tools.knowledge.proposals import statements
 from ..tools.record_files import read_lines
 from ..tools.sql import ALL_COLUMNS, used_items
 from ..tools.words import FUNCTION_WORDS, name_stems, stem, stems
-from .metrics.expected import GOLD_LIMITS, Unfit, expected
+from .metrics.judging import GOLD_LIMITS, Unfit, expected
 from .runner.record import SHOWN_ROWS
 from .runner.results import RESULTS_FILE, read_results
 
@@ -41,14 +39,11 @@ class PastAnswer:
     database: str = ""  # which was asked: where a trial or run found it, else as the audit trail names it
 
 
-def read_history(path: Path, dialect: str = "sqlite") -> list[PastAnswer]:
+def read_history(path: Path) -> list[PastAnswer]:
     """Return the past answers of a file or a folder.
 
     It is an audit trail (JSON lines with `question`, `sql`, and, if known, `user`, `time`, `thread`, `status`,
     `refused`), a file of SQL statements, or the folder of a trial or of a run.
-
-    Raises:
-        SettingsError: It is none of these.
     """
     if path.is_dir():
         return list(_read_folder(path))
@@ -59,7 +54,7 @@ def read_history(path: Path, dialect: str = "sqlite") -> list[PastAnswer]:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     if records is not None:
         return list(_read_trail(records, path))
-    queries = list(statements(text, dialect))
+    queries = list(statements(text, "sqlite"))
     if len(queries) == 1 and not text.rstrip().endswith(";"):
         queries = text.splitlines()  # one query per line, without semicolons
     return [PastAnswer("", sql.strip(), f"{path.name}:{n}") for n, sql in enumerate(filter(str.strip, queries), 1)]
@@ -103,11 +98,7 @@ def _read_folder(folder: Path) -> Iterator[PastAnswer]:
 
 
 def read_examples_of(database: Database, location: str, embedding: str = "hashed") -> list[PastAnswer]:
-    """Return a database's verified queries in an example store.
-
-    Raises:
-        ExampleStoreError: The store cannot be read.
-    """
+    """Return a database's verified queries in an example store."""
     identity = database_identity(database)
     with open_existing(location, embedding) as store:
         return [
@@ -122,9 +113,6 @@ def answers_about(database: Database, history: Sequence[PastAnswer]) -> list[Pas
 
     They are found by the database's place, else, as it may be a copy, by its name; if all are of a single database, it
     is taken for this one.
-
-    Raises:
-        SettingsError: It is of several databases, none of them this one.
     """
     named = {past.database for past in history if past.database}
     own = {database_identity(database), database.location} & named
@@ -143,12 +131,7 @@ class Side:
 
 
 def read_side(place: str, knowledge: Path | None = None) -> Side:
-    """Return a state: a database's path or URL, with its knowledge file.
-
-    Raises:
-        SettingsError: It is the folder of a trial or of a run.
-        KnowledgeError: The knowledge file is missing or wrong.
-    """
+    """Return a state: a database's path or URL, with its knowledge file."""
     if "://" not in place and (Path(place) / RESULTS_FILE).exists():
         raise SettingsError(
             f"{place} is a trial or a run, not a database: `tableturn report` compares two of them, "
@@ -188,11 +171,6 @@ class Change:
     why: str = ""  # in one line; empty if nothing changes
     before: Held | None = None  # what it shows on the old state, first rows; None if that is unknown
     after: Held | None = None  # likewise on the new state; None if it has no rows there
-
-    @property
-    def changes(self) -> bool:
-        """Whether somebody who asks again gets something else, or nothing."""
-        return self.kind in ("error", "rows")
 
     def as_json(self) -> dict[str, Any]:
         """Return the change as `--json` prints it."""
@@ -278,7 +256,7 @@ class Replay:
 
 def _hold(table: Table) -> Held:
     """Return a result as people are shown it."""
-    rows = tuple(tuple(plain_cell(cell) for cell in row) for row in table.rows[:SHOWN_ROWS])
+    rows = tuple(tuple(map(plain_cell, row)) for row in table.rows[:SHOWN_ROWS])
     return Held(table.columns, rows, len(table.rows))
 
 
@@ -288,39 +266,35 @@ class Impact:
 
     changes: Sequence[Change]
 
+    def of(self, *kinds: ChangeKind) -> list[Change]:
+        """Return the changes of some kinds."""
+        return [change for change in self.changes if change.kind in kinds]
+
     @property
     def changed(self) -> list[Change]:
-        """The answers that are others now."""
-        return [change for change in self.changes if change.changes]
+        """The answers that are others now, or none: somebody who asks again gets something else."""
+        return self.of("error", "rows")
 
     @property
     def kept(self) -> float | None:
         """The share of past answers that are certain to stay as they are; None without any."""
-        return self._share("same", "broken_before")
-
-    def _share(self, *kinds: ChangeKind) -> float | None:
-        return fmean(change.kind in kinds for change in self.changes) if self.changes else None
+        return len(self.of("same", "broken_before")) / len(self.changes) if self.changes else None
 
     def as_json(self) -> dict[str, Any]:
         """Return counts, what changes, and what only a model can settle."""
-        counts, unsettled = Counter(change.kind for change in self.changes), self._share("unsettled")
+        unsettled, n = self.of("unsettled"), len(self.changes)
         return {
-            "answers": len(self.changes),
-            "counts": {kind: counts[kind] for kind in get_args(ChangeKind)},
+            "answers": n,
+            "counts": {kind: len(self.of(kind)) for kind in get_args(ChangeKind)},
             "kept": self.kept,
-            "without_model_share": None if unsettled is None else 1 - unsettled,
+            "without_model_share": 1 - len(unsettled) / n if n else None,
             "changed": [change.as_json() for change in self.changed],
-            "unsettled": [change.as_json() for change in self.changes if change.kind == "unsettled"],
+            "unsettled": [change.as_json() for change in unsettled],
         }
 
 
 def impact(before: Side, after: Side, history: Sequence[PastAnswer]) -> Impact:
-    """Replay past answers on two states.
-
-    Raises:
-        DatabaseUnavailable: One of the databases cannot be used.
-        SettingsError: The answers are of several databases, none of them this one.
-    """
+    """Replay past answers on two states."""
     with Database.open(before.database) as old, Database.open(after.database) as new:
         replay = Replay(old, new, before.knowledge, after.knowledge)
         return Impact([replay.settle(past) for past in answers_about(old, history)])

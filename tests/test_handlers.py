@@ -81,7 +81,7 @@ LISTED = {
     "evals/official/exact_match.py:read_foreign_key_maps": FILE,
     "evals/official/execution.py:execute_both": "sqlite3's errors, one of them for a text with NUL",
     "evals/report/page.py:write_report": FILE,
-    "evals/runner/model.py:watch_turn": COUNTED,
+    "evals/runner/agents.py:watch_turn": COUNTED,
     "evals/runner/results.py:read_results": FILE,
     "evals/lab/suite/build.py:run_query": "sqlite3's errors, one of them for a text with NUL",
     "evals/lab/training/sft.py:_tokenize": f"a model's template: {FOREIGN}",

@@ -20,9 +20,8 @@ from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
 from ...tools.linking import PastTurn, requested
 from ...tools.sql import regularize
-from ..datasets.load import load_dataset
-from ..datasets.question import Closing, Dataset, OneOpen, Question, whole_operators
-from ..metrics import Verdict
+from ..datasets.load import Closing, Dataset, OneOpen, Question, load_dataset, whole_operators
+from ..metrics.judging import Verdict
 from ..runner.record import SHOWN_ROWS, RunSpec
 from ..runner.results import read_results, write_results
 from ..runner.run import GIVE_UP_AFTER, completed
@@ -68,9 +67,6 @@ class Cases(Closing):
 
         Earlier turns have their gold queries: whoever asked has seen their results. All SQL is in the regular form, so
         that how it is written does not tell where it comes from.
-
-        Raises:
-            DatabaseUnavailable: There is no such database.
         """
         question = case.question
         database = self._databases.at(self._dataset.place(question.database))
@@ -81,12 +77,10 @@ class Cases(Closing):
         for name in sorted(requested(schema, answer_sql) | requested(schema, gold_sql))[:5]:
             rows = _run(database, f"SELECT * FROM {quoted(name, database.dialect)} LIMIT 3")
             data.append((name, csv_text(rows.columns, rows.rows) if isinstance(rows, Table) else ""))
+        before = self._turns.get(question.id, ())
         return JudgeTask(
             question=question.text,
-            history=tuple(
-                PastTurn(turn.text, sql=_regular(next(iter(turn.golds), ""), database))
-                for turn in self._turns.get(question.id, ())
-            ),
+            history=tuple(PastTurn(turn.text, sql=_regular("".join(turn.golds[:1]), database)) for turn in before),
             schema=schema,
             first=_exhibit(_regular(answer_sql, database), answer, gold),
             second=_exhibit(_regular(gold_sql, database), gold, answer),
@@ -130,8 +124,7 @@ def _regular(sql: str, database: Database) -> str:
         return sql
 
 
-PASSES = 2
-"""Requests a case: a judge that prefers the first place says otherwise when the sides are swapped."""
+PASSES = 2  # requests a case: a judge that prefers the first place says otherwise when the sides are swapped
 
 _AFFORDABLE = Budget(calls=4 * TRIES, tokens=1_000_000, until=math.inf)
 """For one opinion; the model's own time limit holds, and calls that a client repeats by itself count."""
@@ -163,9 +156,6 @@ def judge_cases(
     """Have cases judged, so many at once, and tell a listener about each, in no order.
 
     `calls` are the requests to make at most, those that are repeated included; None for no limit.
-
-    Raises:
-        ModelError: `GIVE_UP_AFTER` cases in a row could not be asked.
     """
     end = JudgingEnd()
     most = math.inf if calls is None else calls
@@ -267,11 +257,7 @@ class FinishedRun:
 
     @classmethod
     def read(cls, folder: Path, data: Path | None, verdict_file: Path | None) -> FinishedRun:
-        """Read a run's folder and its dataset.
-
-        Raises:
-            SettingsError: There is no finished run, its dataset cannot be read, or no longer has its questions.
-        """
+        """Read a run's folder and its dataset."""
         kept = read_results(folder)
         try:
             spec = RunSpec(**kept["run"])
@@ -286,8 +272,13 @@ class FinishedRun:
 
     def propose(self, by: str, case: Case, answer: Opinion, gold: Opinion) -> None:
         """Add what a judge says of a case to the verdict file, as rulings that nobody has accepted."""
-        question, told = case.question, {"gold": case.gold, "by": by, "at": now(), "accepted": False}
-        about = {"dataset": self.dataset.name, "id": question.id, "question": question.text, **told}
+        about = {
+            "dataset": self.dataset.name,
+            "id": case.question.id,
+            "question": case.question.text,
+            "gold": case.gold,
+        }
+        about |= {"by": by, "at": now(), "accepted": False}
         sides = ((case.sql, answer), (case.gold, gold))
         rulings = [Ruling.model_validate({**about, "sql": sql, **asdict(opinion)}) for sql, opinion in sides]
         append_rulings(self.verdict_file, rulings)
@@ -298,35 +289,26 @@ class FinishedRun:
         return read_rulings(self.verdict_file) if self.verdict_file.exists() else []
 
     def verdicts(self) -> list[Verdict]:
-        """Return how gold judged the answers; what is to be declined has none, and is scored by its outcome.
-
-        Raises:
-            SettingsError: The dataset lacks a question, or a result is damaged.
-        """
+        """Return how gold judged the answers; what is to be declined has none, and is scored by its outcome."""
         questions = {question.id: question for question in self.dataset.questions}
         unasked = self.kept["strict"]["not_asked"]
         try:
-            found = [
-                Verdict(questions[one["id"]], one["sql"], one["ex"], valid=one["valid"], asked=one["id"] not in unasked)
-                for one in self.kept["questions"]
-            ]
+            found = [(questions[one["id"]], one) for one in self.kept["questions"]]
         except KeyError as error:
             asked = f"{self.dataset.name} {self.dataset.split}"
             raise SettingsError(f"the run's questions are not those of {asked}: {error}") from error
-        return [verdict for verdict in found if verdict.question.golds]
+        return [
+            Verdict(question, one["sql"], one["ex"], valid=one["valid"], asked=question.id not in unasked)
+            for question, one in found
+            if question.golds
+        ]
 
     def disagreements(self) -> dict[Case, Outcome]:
         """Return what rulings say of the answers that run and that gold calls wrong or cannot be judged by."""
-        verdicts = [
-            verdict
-            for verdict in self.verdicts()
-            if verdict.asked and verdict.sql.strip() and not verdict.ex and (verdict.ex is None or verdict.valid)
-        ]
+        answers = [one for one in self.verdicts() if one.asked and one.sql.strip()]
+        verdicts = [one for one in answers if one.ex is None or (one.valid and not one.ex)]
         outcomes = judge_outcomes(self.dataset, verdicts, self.rulings)
-        return {
-            Case(verdict.question, verdict.sql, verdict.question.golds[0]): outcomes[verdict.question.id]
-            for verdict in verdicts
-        }
+        return {Case(one.question, one.sql, one.question.golds[0]): outcomes[one.question.id] for one in verdicts}
 
     def judged_again(self) -> str:
         """Put what the verdict file comes to now into the run's results, and tell it in one line."""

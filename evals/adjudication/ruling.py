@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,16 +21,13 @@ from ...tools.json_lines import append_lines, torn_line
 from ...tools.record_files import read_lines
 from ...tools.sql import regularize
 from ...tools.terminal import warn
-from ..datasets.load import parse_record
-from ..datasets.question import Closing, Dataset, Question, whole_operators
-from ..metrics import StrictJudge, Verdict
+from ..datasets.load import Closing, Dataset, Question, parse_record, whole_operators
+from ..metrics.judging import StrictJudge, Verdict
 from ..metrics.summary import percent
 
-VERDICTS_FILE = "verdicts.jsonl"
-"""The verdict file that lies beside a run."""
+VERDICTS_FILE = "verdicts.jsonl"  # the verdict file that lies beside a run
 
-_SAID = {"verdict", "kind", "why", "by"}
-"""What a ruling says, beside what it is on."""
+_SAID = {"verdict", "kind", "why", "by"}  # what a ruling says, beside what it is on
 
 
 class Ruling(BaseModel):
@@ -59,9 +57,6 @@ def read_rulings(path: Path) -> list[Ruling]:
     """Read a verdict file, in its order: the last word on a query counts.
 
     A last line that a killed process left half written is passed over, and the next one takes its place.
-
-    Raises:
-        SettingsError: It cannot be read, or a line is no ruling; the message names the line and the field.
     """
     try:
         content = path.read_bytes()
@@ -79,11 +74,7 @@ def _warn_torn(path: Path, torn: bytes) -> None:
 
 
 def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:
-    """Add rulings at the end of a verdict file, which is made if there is none.
-
-    Raises:
-        SettingsError: It cannot be written.
-    """
+    """Add rulings at the end of a verdict file, which is made if there is none."""
     text = "".join(ruling.model_dump_json() + "\n" for ruling in rulings)
     try:
         append_lines(path, text)
@@ -175,9 +166,9 @@ class Adjudicator(Closing):
 
     def form(self, question: Question, sql: str) -> str:
         """Return a query in its regular form; its words if it cannot be read."""
-        schema = self._schema(question.database)
         with suppress(SQLParseError):
-            return regularize(sql, schema) if schema is not None else _words(sql)
+            if schema := self._schema(question.database):
+                return regularize(sql, schema)
         return _words(sql)
 
     def _read_schema(self, name: str) -> Schema | None:
@@ -201,29 +192,17 @@ def _words(text: str) -> str:
 
 @dataclass(frozen=True)
 class VerdictScores:
-    """Execution accuracy by verdict.
+    """Execution accuracy by verdict."""
 
-    Attributes:
-        n: Questions that were asked.
-        right: Answers that a verdict calls right, or that gold calls right and no verdict calls otherwise.
-        wrong: Answers that a verdict calls wrong, or that do not run.
-        unclear: Answers whose verdict is unclear.
-        unjudged: Answers that differ from gold and have no verdict.
-        proposed: The unjudged answers for which a judge has proposed a verdict.
-        low: EX if all open answers were wrong.
-        high: EX if all open answers were right.
-        ex: The share of right answers among right and wrong ones; None while any answer is unjudged.
-    """
-
-    n: int
-    right: int
-    wrong: int
-    unclear: int
-    unjudged: int
-    proposed: int
-    low: float | None
-    high: float | None
-    ex: float | None
+    n: int  # questions that were asked
+    right: int  # answers that a verdict calls right, or that gold calls right and no verdict calls otherwise
+    wrong: int  # answers that a verdict calls wrong, or that do not run
+    unclear: int  # answers whose verdict is unclear
+    unjudged: int  # answers that differ from gold and have no verdict
+    proposed: int  # the unjudged answers for which a judge has proposed a verdict
+    low: float | None  # EX if all open answers were wrong
+    high: float | None  # EX if all open answers were right
+    ex: float | None  # the share of right answers among right and wrong ones; None while any answer is unjudged
 
 
 def score_outcomes(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
@@ -285,21 +264,18 @@ def sort_decisions(
 
     They must be on questions of the dataset, if one is given, and what they call right must run there.
     """
-
-    def query(ruling: Ruling) -> tuple[str, ...]:
-        return ruling.dataset, ruling.id, ruling.question, ruling.gold, ruling.sql
-
-    last = {query(ruling): ruling.model_dump(include=_SAID) for ruling in before if ruling.accepted}
+    about = attrgetter("dataset", "id", "question", "gold", "sql")
+    last = {about(ruling): ruling.model_dump(include=_SAID) for ruling in before if ruling.accepted}
     rulings: list[Ruling] = []
     refused: list[str] = []
     for number, ruling in enumerate(decisions, 1):
         said = ruling.model_dump(include=_SAID)
-        if last.get(query(ruling)) == said:
+        if last.get(about(ruling)) == said:
             continue
         if dataset is not None and (why := _unfit(ruling, dataset)):
             refused.append(f"decision {number} ({ruling.question}): {why}")
         else:
-            last[query(ruling)] = said
+            last[about(ruling)] = said
             rulings.append(ruling)
     return rulings, refused
 

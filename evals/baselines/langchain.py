@@ -42,11 +42,7 @@ with warnings.catch_warnings():
 
 
 class LangChainAgent(TurnByTurn):
-    """One agent run per turn; its answer is the last query that it ran.
-
-    Raises:
-        ModelError: The model cannot call tools.
-    """
+    """One agent run per turn; its answer is the last query that it ran."""
 
     def __post_init__(self) -> None:
         try:
@@ -130,7 +126,3 @@ class _UsageCounter(BaseCallbackHandler):
         for generation in (one for several in response.generations for one in several):
             if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
                 self.usage += reply_usage(generation.message, prompt)
-
-
-make = LangChainAgent
-"""What `BASELINES` asks of this module."""

@@ -16,8 +16,7 @@ from ...tools.linking import PastTurn
 from ..datasets import Question, load_dataset
 from ..runner.agents import TurnByTurn, TurnReply
 
-DIALOGUES = 5
-"""The number of dialogues shown; the paper says `multiple`, and its sample prompt has two."""
+DIALOGUES = 5  # the number of dialogues shown; the paper says `multiple`, and its sample prompt has two
 
 _SCHEMA_FORM = "credit"
 
@@ -26,9 +25,6 @@ class RandomDialogues(TurnByTurn):
     """One request per turn; the same dialogues, of databases that are not asked about, precede every question.
 
     They are from the dataset's own training split, chosen by `example_seed`.
-
-    Raises:
-        SettingsError: The dataset has no training split.
     """
 
     def __post_init__(self) -> None:
@@ -55,7 +51,3 @@ class RandomDialogues(TurnByTurn):
         tally = Tally(left_of(self.settings, {}))
         done = await arun(ask(task), self._translator, tally)
         return TurnReply(done.reply.sql, tally.usage, notes=(*done.notes, *done.reply.notes))
-
-
-make = RandomDialogues
-"""What `BASELINES` asks of this module."""

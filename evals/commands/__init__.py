@@ -1,25 +1,56 @@
 """The commands of evaluations: pyproject's entry-point group `tableturn.commands` names `app`.
 
-One module a command or group of commands; what a command needs is imported when it runs.
+What a command needs is imported when it runs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NoReturn
+
 import typer
 
+from ...tools.errors import SettingsError
 from . import evaluate, judge, trial
-from .options import LABORATORY, add_removed, in_laboratory
 
-EVALUATE = "Evaluate"
-"""Heading of `tableturn --help`."""
+EVALUATE = "Evaluate"  # heading of `tableturn --help`
+
+_LABORATORY = {
+    "bench": "bench NAME",
+    "train": "train",
+    "suite": "suite build",
+    "data disputes": "disputes DATASET",
+    "eval export-sft": "sft export",
+    "eval train-lora": "sft lora",
+}
+_REMOVED = {
+    **{old: f"run `python -m tableturn.evals.lab {new}` in a clone" for old, new in _LABORATORY.items()},
+    "data check": "`tableturn score` names what cannot be judged, and databases without rows",
+    "judge review": "`tableturn report RUN` writes a page on which the answers to decide are decided",
+    "trial init": "write `- question: ...` and `sql: ...`, with a query of your own, for each question",
+}
+"""What to do, for one release, instead of a command of 0.2, whatever its arguments."""
 
 app = typer.Typer()
-app.add_typer(evaluate.app, name="eval", rich_help_panel=EVALUATE)
 for command in (evaluate.score, evaluate.report, evaluate.impact, evaluate.models, evaluate.experiment):
     app.command(rich_help_panel=EVALUATE)(command)
-app.add_typer(judge.app, name="judge", rich_help_panel=EVALUATE)
-app.add_typer(trial.app, name="trial", rich_help_panel=EVALUATE)
-app.add_typer(trial.trust_app, name="trust", rich_help_panel=EVALUATE)
-app.add_typer(evaluate.data_app, name="data")
-for old, new in LABORATORY.items():
-    add_removed(app, old, in_laboratory(new))
+_groups = {"eval": evaluate.app, "judge": judge.app, "trial": trial.app, "trust": trial.trust_app}
+for name, group in _groups.items():
+    app.add_typer(group, name=name, rich_help_panel=EVALUATE)
+_groups |= {"": app, "data": typer.Typer(hidden=True)}
+app.add_typer(_groups["data"], name="data")
+
+
+def _refusal(old: str) -> Callable[[typer.Context], NoReturn]:
+    def refuse(context: typer.Context) -> NoReturn:
+        if old == "train" and context.args[:1] == ["confidence"]:
+            raise SettingsError("`tableturn train confidence` is gone: the confidence that it fitted is frozen")
+        raise SettingsError(f"`tableturn {old}` is no longer installed: {_REMOVED[old]}")
+
+    return refuse
+
+
+for name in _REMOVED:
+    group, _, last = name.rpartition(" ")
+    any_arguments = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+    _groups[group].command(last, hidden=True, context_settings=any_arguments)(_refusal(name))

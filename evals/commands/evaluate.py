@@ -1,40 +1,103 @@
-"""`tableturn eval`, `score`, `report`, `models`, `experiment` and `impact`: questions asked, and what it showed."""
+"""`tableturn eval`, `score`, `report`, `models`, `experiment` and `impact`, and what they share with other commands."""
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ...agent.options import AnnotatorOption, BaseUrlOption, EmbeddingOption, PresetOption, SettingsOption
+from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
-from .options import (
-    DataOption,
-    DatasetOption,
-    ExamplesOption,
-    JobsOption,
-    JsonOption,
-    LimitOption,
-    ModelOption,
-    RecordOption,
-    SplitOption,
-    VerdictsOption,
-    WithoutOption,
-    add_removed,
-    in_laboratory,
-    print_doubts,
-    print_sections,
-    read_fields,
-    removed_option,
-    stopping,
-)
 
 if TYPE_CHECKING:
     from ..impact import Change
+    from ..metrics.judging import Verdict
+    from ..report.page import Section
+
+DataOption = Annotated[
+    Path | None, typer.Option(envvar="TABLETURN_DATA", help="Folder of benchmark data.", show_envvar=True)
+]
+DatasetOption = Annotated[str, typer.Option(help="A benchmark's name, or a file of your own questions.")]
+SplitOption = Annotated[str, typer.Option(help="Which part of the benchmark.")]
+LimitOption = Annotated[
+    int | None, typer.Option(min=1, help="The number of interactions to use, from the start. Default: all.")
+]
+WithoutOption = Annotated[list[str] | None, typer.Option(help="Leave out a database; repeatable.")]
+ModelOption = Annotated[str | None, typer.Option(help="As for ask; or stored replies, replay:FILE,FILE.")]
+ExamplesOption = Annotated[str | None, typer.Option(help="An example store.")]
+JobsOption = Annotated[int, typer.Option(min=1, help="Interactions to run at once.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(help="The record of models to add to (`tableturn models`), or off. Default: in your data folder."),
+]
+PriceOption = Annotated[
+    tuple[float, float] | None, typer.Option(help="Dollars per million prompt and completion tokens.")
+]
+VerdictsOption = Annotated[
+    Path | None, typer.Option(help="A verdict file. Default: verdicts.jsonl in the run's folder.")
+]
+
+
+def read_fields(settings: Path | None) -> dict[str, Any]:
+    """Return the fields of a settings file; none without a file."""
+    from ...agent.settings import read_settings
+
+    return read_settings(settings) if settings else {}
+
+
+NAMED = 10  # the number of questions that are named one by one
+
+
+def print_doubts(verdicts: Sequence[Verdict]) -> None:
+    """Warn of questions that are not judged, and of disputed golds, a few one by one."""
+    unjudged = [verdict for verdict in verdicts if verdict.ex is None and verdict.asked and verdict.question.golds]
+    for verdict in unjudged[:NAMED]:
+        warn(f"note: {verdict.question.id} is not judged: {verdict.error}")
+    if len(unjudged) > NAMED:
+        warn(f"note: {len(unjudged) - NAMED} more are not judged")
+    for verdict in [verdict for verdict in verdicts if verdict.question.disputed and verdict.ex is not None][:NAMED]:
+        counted = f"{verdict.question.id}, counted {'right' if verdict.ex else 'wrong'}"
+        warn(f"note: {counted}, has a disputed gold: {verdict.question.disputed}")
+
+
+def print_sections(sections: Sequence[Section]) -> None:
+    """Print sections of a page of one run, a line per row."""
+    for section in sections:
+        if section.rows:
+            say(section.title)
+        for row in section.rows:
+            say(f"  {row.name}: {', '.join(row.cells)}")
+
+
+@contextmanager
+def stopping() -> Generator[None]:
+    """End the command with 1 if the model could not be asked several questions in a row."""
+    from ..runner.run import RunStopped
+
+    try:
+        yield
+    except RunStopped as error:
+        warn(str(error))
+        raise typer.Exit(1) from error
+
+
+def removed_option(instead: str) -> Any:
+    """Return a hidden option that says, for one release, what to do instead of an old one."""
+
+    def refuse(option: typer.CallbackParam, given: object) -> object:
+        if given:
+            raise SettingsError(f"--{str(option.name).replace('_', '-')} was removed: {instead}")
+        return given
+
+    return typer.Option(hidden=True, callback=refuse)
 
 
 app = typer.Typer(invoke_without_command=True)
@@ -64,9 +127,7 @@ def evaluate(
     jobs: JobsOption = 4,
     engine: Annotated[str, typer.Option(help="Where to run: local, or ray (an extra).")] = "local",
     out: Annotated[Path, typer.Option(help="Folder of the run; give the same one to resume.")] = Path("eval-run"),
-    price: Annotated[
-        tuple[float, float] | None, typer.Option(help="Dollars per million prompt and completion tokens.")
-    ] = None,
+    price: PriceOption = None,
     data: DataOption = None,
     limit: LimitOption = None,
     without: WithoutOption = None,
@@ -92,18 +153,14 @@ def evaluate(
     from ..adjudication.ruling import rulings_beside, tell_scores
     from ..datasets import load_dataset
     from ..report.page import run_sections
-    from ..runner import RunSpec, run_evaluation
-    from ..runner.model import is_replay
-    from ..runner.results import RESULTS_FILE, add_records, read_results, run_results, write_results
-    from ..runner.run import RunProgress
+    from ..runner.agents import is_replay
+    from ..runner.record import RunSpec
+    from ..runner.results import RESULTS_FILE, Results, add_records, read_results, write_results
+    from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
-    fields = read_fields(settings)
-    left_out = tuple(without or ())
-    spec = RunSpec(
-        dataset, split, model, preset, fields, history, limit, left_out, examples, base_url, baseline, embedding,
-        annotator,
-    )  # fmt: skip
+    about = (dataset, split, model, preset, read_fields(settings), history, limit, tuple(without or ()))
+    spec = RunSpec(*about, examples, base_url, baseline, embedding, annotator)
     asked = questions.without(spec.without).first(spec.limit)
     # Recorded predictions and baselines say nothing of what a model does in the agent.
     file = None if record is None and (baseline or is_replay(model)) else record_file(record)
@@ -115,16 +172,24 @@ def evaluate(
     start = time.perf_counter()
     with stopping(), RunProgress(len(asked.questions), price) as progress:
         answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
-    results = run_results(spec, asked, answered, time.perf_counter() - start, rulings)
+    results = Results(asked, answered).as_json(spec, time.perf_counter() - start, rulings)
     judged = [verdict for _, verdict in answered]
     unasked = [verdict for verdict in judged if not verdict.asked]
     if file is not None and recorded != str(file) and not unasked:
-        add_records(spec, answered, results, file)
+        add_records(spec, results, file)
         recorded = str(file)
     write_results({**results, "recorded": recorded}, out)
     if as_json:
-        shown = ("run", "strict", "official", "linking", "cost", "by_verdict")
-        say(json.dumps({key: results[key] for key in (*shown, *(["outcomes"] if results["outcomes"] else []))}))
+        shown = (
+            "run",
+            "strict",
+            "official",
+            "linking",
+            "cost",
+            "by_verdict",
+            *(["outcomes"] * bool(results["outcomes"])),
+        )
+        say(json.dumps({key: results[key] for key in shown}))
     else:
         print_sections(run_sections({f"{asked.name} {asked.split}": results}))
         if results["by_verdict"]["ruled"]:
@@ -132,13 +197,9 @@ def evaluate(
         print_doubts(judged)
         say(str(out))
     if unasked:
-        told = f"{len(unasked)} of {len(judged)} questions have no answer: {unasked[0].error}"
-        warn(f"{told}; start the same run again to ask them")
+        missing = f"{len(unasked)} of {len(judged)} questions have no answer: {unasked[0].error}"
+        warn(f"{missing}; start the same run again to ask them")
         raise typer.Exit(1)
-
-
-add_removed(app, "eval export-sft", in_laboratory("sft export"))
-add_removed(app, "eval train-lora", in_laboratory("sft lora"))
 
 
 def score(
@@ -162,9 +223,9 @@ def score(
 ) -> None:
     """Judge predictions made elsewhere: execution accuracy, exact set match, share that runs."""
     from ..adjudication.ruling import judge_outcomes, read_rulings, score_outcomes, tell_scores
-    from ..datasets import find_empty, load_dataset
-    from ..metrics import StrictJudge, official_judge, read_predictions
-    from ..metrics import as_json as score_verdicts
+    from ..datasets import find_empty, load_dataset, read_predictions
+    from ..metrics.judging import StrictJudge, official_judge
+    from ..metrics.summary import as_json as score_verdicts
     from ..report.page import run_sections
 
     rulings = read_rulings(verdicts) if verdicts is not None else None
@@ -201,7 +262,7 @@ def report(
 
     Says in a sentence each whether the runs differ from the first.
     """
-    from ..report import write_report
+    from ..report.page import write_report
 
     say("\n".join([str(out), *write_report(folders, out)]))
 
@@ -237,11 +298,6 @@ def models(
     Console().print(table)
 
 
-data_app = typer.Typer(hidden=True)
-add_removed(data_app, "data check", "`tableturn score` names what cannot be judged, and databases without rows")
-add_removed(data_app, "data disputes", in_laboratory("disputes DATASET"))
-
-
 def experiment(
     name: Annotated[str | None, typer.Argument(help="The experiment; without it, all are listed.")] = None,
     model: ModelOption = None,
@@ -271,9 +327,17 @@ def experiment(
 
     Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 0.
     """
-    from ..experiments import NotRun, Setup, experiment_names, measure, read_experiment
-    from ..experiments.measure import compare_figure, remarks, row_name
-    from ..runner import RunSpec
+    from ..experiments.measure import (
+        NotRun,
+        Setup,
+        compare_figure,
+        experiment_names,
+        measure,
+        read_experiment,
+        remarks,
+        row_name,
+    )
+    from ..runner.record import RunSpec
     from ..runner.run import RunProgress
 
     if name is None:
@@ -281,10 +345,8 @@ def experiment(
             say(f"{known:<18} {read_experiment(known).title}")
         return
     chosen = read_experiment(name)
-    options = RunSpec(
-        "", split or "", model, limit=limit, without=tuple(without or ()), examples=examples, base_url=base_url,
-        embedding=embedding, annotator=annotator,
-    )  # fmt: skip
+    about = ("", split or "", model, None, {}, "predicted", limit, tuple(without or ()))
+    options = RunSpec(*about, examples, base_url, None, embedding, annotator)
     setup = Setup(options, data, suites, jobs, repeats, chosen.models(model_for or ()))
     try:
         rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
@@ -292,10 +354,9 @@ def experiment(
         ended = {"name": name, "title": chosen.title, "rows": [], "not_run": str(reason)}
         say(json.dumps(ended) if as_json else f"{chosen.title}\nnot run: {reason}")
         return
-    said = remarks(chosen, setup, rows)
+    notes = remarks(chosen, setup, rows)
     if as_json:
-        told = {"name": name, "title": chosen.title, "rows": [asdict(row) for row in rows], "remarks": said}
-        say(json.dumps(told))
+        say(json.dumps({"name": name, "title": chosen.title, "rows": list(map(asdict, rows)), "remarks": notes}))
         return
     say(f"{chosen.title}\n(paper / here)")
     width = max(10, *map(len, chosen.shown))
@@ -303,14 +364,11 @@ def experiment(
         say(row_name(row))
         for figure in chosen.shown:
             say(f"  {figure:<{width}} {compare_figure(row, figure, 6)}")
-    for line in said:
-        say(line)
+    for note in notes:
+        say(note)
     if suites is None and any(figure.endswith("ts") for figure in chosen.shown):
         warn("TS is not run: it needs --suites DIR, which `python -m tableturn.evals.lab suite build --out DIR` makes")
 
-
-_ROWS = 3
-"""The number of rows of each side that the terminal shows."""
 
 _Removed = Annotated[
     str | None, removed_option("hold the trial or run again with the other model, and give both to `tableturn report`")
@@ -344,7 +402,6 @@ def impact(
     What only a model can settle does not count as staying for --gate.
     """
     from ...tools.database import Database
-    from ...tools.errors import SettingsError
     from ..impact import impact as replayed
     from ..impact import read_examples_of, read_history, read_side
 
@@ -361,7 +418,7 @@ def impact(
     if as_json:
         say(json.dumps({**shown, "gate": None if gate is None else {"least": gate, "met": met}}))
     else:
-        for change in [*found.changed, *(change for change in found.changes if change.kind == "unsettled")]:
+        for change in [*found.changed, *found.of("unsettled")]:
             _print(change)
         counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in shown["counts"].items() if count)
         say(f"{shown['answers']} past answers: {counts}")
@@ -375,12 +432,11 @@ def _print(change: Change) -> None:
     about = ", ".join(part for part in (past.user, past.time, past.source) if part)
     what = "only a model can tell" if change.kind == "unsettled" else change.kind
     say(f"{past.question or past.sql} ({about})\n  {what}: {change.why}")
-    for name, held, other in (("before", change.before, change.after), ("now", change.after, change.before)):
-        if held is None or change.kind == "unsettled":
+    for name, result, other in (("before", change.before, change.after), ("now", change.after, change.before)):
+        if result is None or change.kind == "unsettled":
             continue
-        # The rows that the other side lacks, else the first ones.
-        there = set(other.rows) if other else set[object]()
-        first = [row for row in held.rows if row not in there] or held.rows
-        rows = [", ".join("NULL" if cell is None else str(cell)[:40] for cell in row) for row in first[:_ROWS]]
-        more = f" ({held.row_count} rows)" if held.row_count > _ROWS else ""
-        say(f"  {name + ':':<8}{' | '.join(rows) + more if held.row_count else 'no rows'}")
+        # Three of the rows that the other side lacks, else of the first ones.
+        rows = [row for row in result.rows if other is None or row not in other.rows] or result.rows
+        lines = [", ".join("NULL" if cell is None else str(cell)[:40] for cell in row) for row in rows[:3]]
+        more = f" ({result.row_count} rows)" if result.row_count > 3 else ""
+        say(f"  {name + ':':<8}{' | '.join(lines) + more if result.row_count else 'no rows'}")

@@ -11,7 +11,7 @@ import typer
 from ...agent.options import BaseUrlOption, SettingsOption
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
-from .options import DataOption, JobsOption, ModelOption, VerdictsOption, add_removed, read_fields
+from .evaluate import DataOption, JobsOption, ModelOption, VerdictsOption, read_fields
 
 if TYPE_CHECKING:
     from ...prompts.judge import Opinion, Word
@@ -44,17 +44,14 @@ def run(
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings
     from ..adjudication.judging import FinishedRun, agreement, judge_cases
-    from ..runner.model import CACHE_FILE, ReplyCache, kept_model
+    from ..runner.agents import CACHE_FILE, ReplyCache, kept_model
 
     finished = FinishedRun.read(folder, data, verdicts)
     fields = Settings(**read_fields(settings))
     found = finished.disagreements()
     given: dict[Case, Word] = {case: each.verdict for case, each in found.items() if each.verdict is not None}
     ends: list[JudgingEnd] = []
-    with (
-        closing(ReplyCache(folder / CACHE_FILE)) as cache,
-        Progress(console=Console(stderr=True)) as progress,
-    ):
+    with closing(ReplyCache(folder / CACHE_FILE)) as cache, Progress(console=Console(stderr=True)) as progress:
         chat_model = kept_model(model, base_url, fields, cache)
         if chat_model is None:
             raise ModelError("a judge is a chat model: pass --model")
@@ -91,9 +88,6 @@ def run(
     say(finished.judged_again())
     if failed:
         raise typer.Exit(1)
-
-
-add_removed(app, "judge review", "`tableturn report RUN` writes a page on which the answers to decide are decided")
 
 
 @app.command("accept")

@@ -11,14 +11,14 @@ import typer
 
 from ...agent.options import BaseUrlOption, PresetOption, SettingsOption
 from ...tools.terminal import say, warn
-from .options import (
+from .evaluate import (
     NAMED,
     ExamplesOption,
     JobsOption,
     JsonOption,
     ModelOption,
+    PriceOption,
     RecordOption,
-    add_removed,
     print_sections,
     read_fields,
     removed_option,
@@ -45,9 +45,7 @@ def trial(
     gate: Annotated[
         float | None, typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of questions passes.")
     ] = None,
-    price: Annotated[
-        tuple[float, float] | None, typer.Option(help="Dollars per million prompt and completion tokens.")
-    ] = None,
+    price: PriceOption = None,
     jobs: JobsOption = 4,
     out: Annotated[
         Path, typer.Option(help="Folder of the trial. The same one again continues it, or compares with the last.")
@@ -71,9 +69,8 @@ def trial(
     from ..trial import TrialOptions, read_trial, run_trial
     from ..trial.run import FOUND
 
-    options = TrialOptions(
-        db, questions, model, base_url, preset, read_fields(settings), examples, tries, jobs, price, gate
-    )  # fmt: skip
+    fields = read_fields(settings)
+    options = TrialOptions(db, questions, model, base_url, preset, fields, examples, tries, jobs, price, gate)
     file = record_file(record)
     if file is not None:
         check_record_file(file)
@@ -81,10 +78,10 @@ def trial(
     with stopping(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
         results = run_trial(options, out, progress, asked)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
-        about, cost = results["trial"], results["cost"]
-        name, n, calls = short_name(about["database"]), about["questions"], cost["calls"]
+        about, n, cost = results["trial"], results["trial"]["questions"], results["cost"]
+        took = cost["calls"], cost["prompt_tokens"], about["time"]
         right = n - len(results["failed"])
-        add_record(Record(about["model"], name, n, right, None, calls, cost["prompt_tokens"], about["time"]), file)
+        add_record(Record(about["model"], short_name(about["database"]), n, right, None, *took), file)
     missed = bool(results["gate"] and not results["gate"]["met"])
     if as_json:
         shown = {key: results[key] for key in FOUND} | {"questions": results["trial"]["questions"], "out": str(out)}
@@ -113,8 +110,6 @@ def schema() -> None:
     say(json.dumps(trial_schema(), indent=2))
 
 
-add_removed(app, "trial init", "write `- question: ...` and `sql: ...`, with a query of your own, for each question")
-
 trust_app = typer.Typer(
     help="Mark answers as trusted, with a limit on how many are wrong, from labelled questions of your own."
 )
@@ -126,8 +121,7 @@ TrustOption = Annotated[Path | None, typer.Option(help="The file of bounds. Defa
 def fit(
     db: Annotated[str, typer.Option(help="The database: a path, or a URL.")],
     labels: Annotated[
-        Path | None,
-        typer.Option(help="A trial's question file. Default: the answers that were approved or corrected."),
+        Path | None, typer.Option(help="A trial's question file. Default: the answers that were approved or corrected.")
     ] = None,
     alpha: Annotated[
         float, typer.Option(min=0.001, max=0.5, help="The greatest share of wrong answers among trusted ones.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .load import LAYOUTS, find_empty, load_dataset, read_plain
-from .question import Dataset, Question
+from .load import LAYOUTS, Dataset, Question, find_empty, load_dataset, read_plain, read_predictions
 
-__all__ = ["LAYOUTS", "Dataset", "Question", "find_empty", "load_dataset", "read_plain"]
+__all__ = ["LAYOUTS", "Dataset", "Question", "find_empty", "load_dataset", "read_plain", "read_predictions"]

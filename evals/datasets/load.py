@@ -1,24 +1,164 @@
-"""Datasets by name, from the files as they are published, and one's own questions, all through one interface."""
+"""Datasets by name, from the files as they are published, and one's own questions, all in one form."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from ...tools.database import Database
 from ...tools.database.quoting import quoted
+from ...tools.database.server.address import without_password
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
 from ...tools.record_files import read_json, read_records
-from .question import Dataset, Expects, Outcome, Question, whole_operators
+
+
+def whole_operators(sql: str) -> str:
+    """Return a query with `>=` for the `> =` of CoSQL's gold, which SQLite does not read."""
+    for split, whole in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
+        sql = sql.replace(split, whole)
+    return sql
+
+
+Outcome = Literal["answer", "decline", "ask_back"]  # what is right to do with a question
+
+
+@dataclass(frozen=True)
+class Expects:
+    """What a question expects besides, or instead of, a query."""
+
+    outcome: Outcome = "answer"  # what is right to do
+    # What its asker means, in words: said if the agent asks back, or the choice nearest to it is taken.
+    meant: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question (one turn of an interaction)."""
+
+    id: str  # unique in its dataset: `12` for a single question, `12.3` for the third turn of interaction 12
+    database: str  # the name of its database
+    text: str  # as asked; in an interaction it may need the turns before
+    # Accepted SQL, the published one first; empty only if `expects` says what is right instead.
+    golds: tuple[str, ...]
+    interaction: str  # what it is a turn of; a single question is an interaction of its own
+    turn: int = 1  # from 1
+    evidence: str = ""  # a hint that comes with the question (BIRD); empty without
+    level: str = ""  # the dataset's own difficulty (BIRD); empty if Spider's levels hold
+    disputed: str = ""  # why the published gold is doubtful; empty if it is not
+    # What is right besides a query, if declining or asking back may be; None if only a query is right.
+    expects: Expects | None = None
+    repeat: int | None = None  # which of several tries at the same question this is; None for the only one
+
+    @property
+    def wanted(self) -> Outcome:
+        """What is right to do."""
+        return self.expects.outcome if self.expects else "answer"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Questions of one split, in their published order."""
+
+    name: str  # as on the command line
+    split: str  # likewise
+    questions: tuple[Question, ...]  # turns of one interaction are neighbours
+    databases: tuple[Path, ...]  # folders in which `NAME/NAME.sqlite` is looked for, in this order
+    tables: tuple[Path, ...] = ()  # Spider's tables.json files, from which EM takes foreign keys
+    root: Path | None = None  # the folder that it was loaded from; None for a file of one's own
+
+    def database(self, name: str) -> Path:
+        """Return the file of a database."""
+        if name.startswith("sqlite:///"):
+            return Path(name.removeprefix("sqlite:///").partition("?")[0])
+        here = f"{self.name} {self.split}"
+        if "://" in name:
+            raise DatabaseUnavailable(f"{here}: {without_password(name)} is not an SQLite file")
+        # A name with a suffix is a file of one's own; benchmarks give each database a folder.
+        for path in (root / place for root in self.databases for place in (f"{name}/{name}.sqlite", name)):
+            if path.is_file():
+                return path
+        looked = ", ".join(map(str, self.databases)) or "no folder at all"
+        raise DatabaseUnavailable(f"{here}: no database {without_password(name)!r}; looked in {looked}")
+
+    def place(self, name: str) -> str | Path:
+        """Return where to open a database: its file, or the URL that the questions name it by."""
+        return name if "://" in name else self.database(name)
+
+    @property
+    def conversational(self) -> bool:
+        """Whether declining or asking back may be right for some question."""
+        return any(question.expects is not None for question in self.questions)
+
+    @property
+    def interactions(self) -> Sequence[tuple[Question, ...]]:
+        """Questions, interaction by interaction."""
+        return [tuple(turns) for _, turns in groupby(self.questions, key=lambda question: question.interaction)]
+
+    def first(self, count: int | None) -> Dataset:
+        """Return the first `count` interactions; all of them for None."""
+        if count is None:
+            return self
+        return replace(self, questions=tuple(question for turns in self.interactions[:count] for question in turns))
+
+    def without(self, databases: Collection[str]) -> Dataset:
+        """Return the questions of all but some databases."""
+        known = {question.database for question in self.questions}
+        if unknown := next((name for name in databases if name not in known), None):
+            raise SettingsError(f"{self.name} {self.split} has no questions on {unknown!r}")
+        return replace(self, questions=tuple(q for q in self.questions if q.database not in databases))
+
+    def on(self, databases: Path | None) -> Dataset:
+        """Return a benchmark's questions on other databases of their schemas, such as a test suite's, if given."""
+        if databases is None:
+            return self
+        if self.root is None:
+            raise SettingsError(f"{self.name} names its databases: give a file that names those in {databases} instead")
+        return replace(self, databases=(databases,))
+
+
+class Closing:
+    """A context manager that closes itself."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what is open."""
+        raise NotImplementedError
+
+
+class OneOpen(Closing):
+    """Databases of which one is open at a time: questions come database by database."""
+
+    def __init__(self) -> None:
+        self._open: tuple[str | Path, Database] | None = None
+
+    def at(self, place: str | Path) -> Database:
+        """Return the database of a place."""
+        if self._open is None or self._open[0] != place:
+            self.close()
+            self._open = (place, Database.open(place))
+        return self._open[1]
+
+    def close(self) -> None:
+        """Close the database that is open."""
+        if self._open is not None:
+            self._open[1].close()
+            self._open = None
+
 
 R = TypeVar("R")
 
@@ -27,11 +167,7 @@ _reader = cache(TypeAdapter)
 
 
 def parse_record(kind: type[R], record: object, place: str) -> R:
-    """Return a record as a model or dataclass; of bytes, the JSON in them.
-
-    Raises:
-        SettingsError: It does not fit; one line names the place and the first wrong field.
-    """
+    """Return a record as a model or dataclass; of bytes, the JSON in them."""
     reader = _reader(kind)
     try:
         return reader.validate_json(record) if isinstance(record, bytes) else reader.validate_python(record)
@@ -49,7 +185,7 @@ class Layout:
     """Where a published dataset keeps its files, and what it calls its fields."""
 
     folders: tuple[str, ...]  # names that its folder goes by; the first that exists counts
-    splits: Mapping[str, tuple[str, ...]]  # files by split, relative to the folder; the first that exists counts
+    splits: Mapping[str, str]  # the file of a split, or several with ` or ` between, of which the first counts
     text: str = "question"  # the field of a question's text
     sql: str = "query"  # the field of its gold query
     databases: tuple[str, ...] = ("database", "test_database")  # folders of databases within the folder
@@ -58,7 +194,7 @@ class Layout:
 
     def file(self, split: str, root: Path) -> Path | None:
         """Return the file of a split; None if there is none."""
-        files = (folder / file for folder in self._folders(root) for file in self.splits[split])
+        files = (folder / file for folder in self._folders(root) for file in self.splits[split].split(" or "))
         return next((path for path in files if path.is_file()), None)
 
     def parts(self, kind: str, root: Path) -> tuple[Path, ...]:
@@ -75,11 +211,7 @@ class Layout:
         return [*named, root] if root.name in self.folders else named
 
     def questions(self, path: Path) -> Iterator[Question]:
-        """Yield the questions of a file: single ones, BIRD's with evidence and difficulty, or turns of interactions.
-
-        Raises:
-            SettingsError: The file cannot be read, or is not in its published format.
-        """
+        """Yield the questions of a file: single ones, BIRD's with evidence and difficulty, or turns of interactions."""
         try:
             records: Any = read_json(path.read_text(encoding="utf-8"))
             for number, record in enumerate(records):
@@ -100,34 +232,29 @@ class Layout:
 LAYOUTS: Mapping[str, Layout] = {
     "spider": Layout(
         _SPIDER,
-        {
-            "dev": ("dev.json",),
-            "train": ("train_spider.json",),
-            "train_others": ("train_others.json",),
-            "test": ("test.json",),
-        },
+        {"dev": "dev.json", "train": "train_spider.json", "train_others": "train_others.json", "test": "test.json"},
         tables=("tables.json", "test_tables.json"),
     ),
     "spider-syn": Layout(
         ("spider-syn", "Spider-Syn"),
-        {"dev": ("dev.json", "dev_syn.json"), "train": ("train_spider.json",)},
+        {"dev": "dev.json or dev_syn.json", "train": "train_spider.json"},
         text="SpiderSynQuestion",
     ),
-    "spider-dk": Layout(("spider-dk", "Spider-DK"), {"dev": ("Spider-DK.json",)}),
+    "spider-dk": Layout(("spider-dk", "Spider-DK"), {"dev": "Spider-DK.json"}),
     "spider-realistic": Layout(
-        ("spider-realistic", "Spider-Realistic", "spider_realistic"), {"dev": ("spider-realistic.json",)}
+        ("spider-realistic", "Spider-Realistic", "spider_realistic"), {"dev": "spider-realistic.json"}
     ),
-    "sparc": Layout(("sparc",), {"dev": ("dev.json",), "train": ("train.json",)}),
+    "sparc": Layout(("sparc",), {"dev": "dev.json", "train": "train.json"}),
     "cosql": Layout(
         ("cosql", "cosql_dataset"),
         {
-            "dev": ("dev.json", "sql_state_tracking/cosql_dev.json"),
-            "train": ("train.json", "sql_state_tracking/cosql_train.json"),
+            "dev": "dev.json or sql_state_tracking/cosql_dev.json",
+            "train": "train.json or sql_state_tracking/cosql_train.json",
         },
     ),
     "bird": Layout(
         ("bird", "dev", "mini_dev_data"),
-        {"dev": ("dev.json",), "mini_dev": ("mini_dev_sqlite.json",), "train": ("train.json",)},
+        {"dev": "dev.json", "mini_dev": "mini_dev_sqlite.json", "train": "train.json"},
         sql="SQL",
         databases=("dev_databases", "train_databases", "database"),
         tables=("dev_tables.json", "train_tables.json"),
@@ -135,7 +262,7 @@ LAYOUTS: Mapping[str, Layout] = {
     ),
     "kaggle-dbqa": Layout(
         ("kaggle-dbqa", "KaggleDBQA"),
-        {"test": ("test.json",), "fewshot": ("fewshot.json",)},
+        {"test": "test.json", "fewshot": "fewshot.json"},
         databases=("database", "databases"),
         shared=False,
     ),
@@ -146,9 +273,6 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
     """Load one split of a known dataset (`LAYOUTS`), or a file of one's own questions (`read_plain`), which has none.
 
     The root is the folder that holds the datasets' folders (`TABLETURN_DATA`), or a dataset's folder itself.
-
-    Raises:
-        SettingsError: There is no such dataset, split or file, or it is not in its published format.
     """
     if Path(name).suffix in SUFFIXES:
         if split not in ("dev", "all"):  # commands ask for `dev` if nothing is said
@@ -166,8 +290,8 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
         raise SettingsError(f"dataset {name!r} has no split {split!r}; known: {', '.join(layout.splits)}")
     path = layout.file(split, root)
     if path is None:
-        looked = " or ".join(layout.splits[split])
-        raise SettingsError(f"dataset {name!r}: no {looked} in {' or '.join(layout.folders)} below {root}")
+        folders = " or ".join(layout.folders)
+        raise SettingsError(f"dataset {name!r}: no {layout.splits[split]} in {folders} below {root}")
     # Why a published gold is doubtful, by question id.
     text = (files("tableturn.evals.datasets") / "disputed.json").read_text(encoding="utf-8")
     disputed: dict[str, str] = json.loads(text).get(f"{name}/{split}", {})
@@ -224,11 +348,7 @@ class OwnQuestion(BaseModel):
 
 
 def read_plain(path: Path) -> Dataset:
-    """Read a JSON, JSON-lines, CSV or YAML file of one's own questions.
-
-    Raises:
-        SettingsError: It cannot be read, or a record is wrong; the message names the record.
-    """
+    """Read a JSON, JSON-lines, CSV or YAML file of one's own questions."""
     questions: list[Question] = []
     turns: Counter[str] = Counter()
     for number, record in enumerate(read_records(path), 1):
@@ -246,18 +366,16 @@ def read_plain(path: Path) -> Dataset:
         if turns[interaction] > 1 and questions[-1].interaction != interaction:
             raise SettingsError(f"{place}: turns of interaction {interaction!r} are not together")
         expects = Expects(own.expects or "answer", own.meant) if own.expects or own.meant else None
-        golds, about = tuple(own.sql), (own.evidence, own.level, own.disputed)
-        questions.append(
-            Question(name, own.database, own.question, golds, interaction, turns[interaction], *about, expects)
-        )
-    if not questions:
-        raise SettingsError(f"{path} holds no questions")
+        asked = (name, own.database, own.question, tuple(own.sql), interaction, turns[interaction])
+        questions.append(Question(*asked, own.evidence, own.level, own.disputed, expects))
     check_ids(path, [question.id for question in questions])
     return Dataset(path.stem, "all", tuple(questions), (path.parent,))
 
 
 def check_ids(path: Path, ids: list[str]) -> None:
-    """Raise a SettingsError if an id is used more than once."""
+    """Raise a SettingsError if there are no ids, or one is used more than once."""
+    if not ids:
+        raise SettingsError(f"{path} holds no questions")
     ((name, times),) = Counter(ids).most_common(1)
     if times > 1:
         raise SettingsError(f"{path}: the id {name!r} is used more than once")
@@ -271,17 +389,11 @@ class Prediction(BaseModel):
 
 
 def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) -> dict[str, str]:
-    """Read predictions for a dataset's questions.
+    """Return predictions for a dataset's questions, SQL by question id; questions without one are missing.
 
     Either the official form (one query a line in the dataset's order, anything after a tab passed over, blank lines
     between interactions), or JSON: a list of queries in that order, or `{"id": ..., "sql": ...}` records, as a list or
     one a line. A file without ids may hold the questions alone that are asked, `part`.
-
-    Returns:
-        SQL by question id; questions without one are missing.
-
-    Raises:
-        SettingsError: The file cannot be read, or does not fit the dataset.
     """
     try:
         if path.suffix in (".json", ".jsonl"):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -25,20 +25,16 @@ from ...tools.examples import open_existing
 from ...tools.examples.store import ENOUGH_SHARED
 from ...tools.sandbox import default_limits, sandbox_available
 from ..datasets import Dataset, Question, load_dataset
-from ..metrics import Verdict, official_judge, summarize
-from ..metrics.judging import ClauseJudge
-from ..metrics.redundancy import classified
-from ..official import OfficialDatabases
-from ..runner import Listener, RunSpec, TurnRecord, run_evaluation
-from ..runner.model import REPLAY, is_replay
-from ..runner.results import Answered, run_results, with_schemas, write_results
-from ..runner.run import run_settings
+from ..metrics.judging import ClauseJudge, Verdict, official_judge
+from ..metrics.summary import classified, summarize
+from ..official.exact_match import Clause
+from ..runner.agents import REPLAY, is_replay
+from ..runner.record import RunSpec
+from ..runner.results import Answered, Results, write_results
+from ..runner.run import Listener, run_evaluation, run_settings
 
 Needs = Literal["nothing", "pairs", "rephrased", "simplified"]
 """What an experiment's example store has to hold: pairs of a training set, all of them rephrased, or all simplified."""
-
-How = Literal["mean", "min", "max", "vote"]
-"""How several runs become one row: by their figures, or by the prediction that most of them agree on by EM."""
 
 
 class _Part(BaseModel):
@@ -50,7 +46,8 @@ class Combine(_Part):
 
     of: str  # the row with `seeds`
     first: int = Field(ge=1)  # how many of its runs
-    how: How
+    # By their figures, or by the prediction that most of them agree on by EM.
+    how: Literal["mean", "min", "max", "vote"]
 
 
 class Row(_Part):
@@ -99,11 +96,7 @@ class Experiment(_Part):
         return self.figures or reported or ("ex", "em")
 
     def models(self, given: Sequence[str]) -> dict[str, str]:
-        """Return the models of single rows, by the row's name; each is given as `ROW=MODEL`.
-
-        Raises:
-            SettingsError: One is not of that form, or no row of that name is run.
-        """
+        """Return the models of single rows, by the row's name; each is given as `ROW=MODEL`."""
         names = [row.name for row in self.rows if row.combine is None and not row.not_run]
         found: dict[str, str] = {}
         for text in given:
@@ -124,11 +117,7 @@ def experiment_names() -> list[str]:
 
 
 def read_experiment(name: str) -> Experiment:
-    """Return an experiment.
-
-    Raises:
-        SettingsError: There is none of that name.
-    """
+    """Return an experiment."""
     if name not in experiment_names():
         raise SettingsError(f"no experiment is called {name!r}; known: {', '.join(experiment_names())}")
     return Experiment(**tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8")))
@@ -174,12 +163,7 @@ _MAKES = {
 
 @lru_cache(maxsize=8)  # each row asks
 def lacking(needs: Needs, place: str | None, embedding: str) -> str:
-    """Return what a store lacks for an experiment, and which command makes it; empty if it lacks nothing.
-
-    Raises:
-        ExampleStoreError: The store cannot be opened, or was made with another embedding.
-        SettingsError: There is no such embedding.
-    """
+    """Return what a store lacks for an experiment, and which command makes it; empty if it lacks nothing."""
     if needs == "nothing":
         return ""
     if place is None:
@@ -201,94 +185,79 @@ def lacking(needs: Needs, place: str | None, embedding: str) -> str:
     return f"of the {len(pairs)} pairs of the example store {place} {len(ready)} are {needs}: {_MAKES[needs]} goes on"
 
 
-_COLUMNS = (13, 21, 30, 47, 57, 67, 83)
-"""How many columns the databases of Track-SQL's table 15 have."""
-
-_CLAUSES = ("select", "where", "group", "order", "and/or", "IUEN", "keywords", "from")
+_COLUMNS = (13, 21, 30, 47, 57, 67, 83)  # how many columns the databases of Track-SQL's table 15 have
 
 
-@dataclass(frozen=True)
-class RowRun:
-    """One run of an experiment's row, or the vote of several."""
+def _judge_on(run: Results, dataset: Dataset, queries: Iterable[str]) -> list[Verdict]:
+    with official_judge(dataset) as judge:
+        return list(map(judge.judge, run.asked.questions, queries))
 
-    asked: Dataset  # its questions
-    answered: list[Answered]  # in their order
-    linking: Mapping[str, float]  # the linker's redundancy scores; empty for a vote
 
-    @cached_property
-    def official(self) -> list[Verdict]:
-        """How the benchmark's own evaluator judges the answers."""
-        return self._judge_on(self.asked, [record.sql for record, _ in self.answered])
+def _figures(run: Results, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
+    """Return EX, EM and, with a folder of test suites, TS, and of what takes work of its own what is `shown`."""
+    ours = _by_group(run.official)
+    if suites is not None:
+        judged = _by_group(_judge_on(run, run.asked.on(suites), [record.sql for record, _ in run.answered]))
+        ours |= {f"{name.removesuffix('ex')}ts": ex for name, ex in judged.items() if name.endswith("ex")}
+    if any(name.startswith("attempt") for name in shown):
+        ours |= _by_attempt(run)
+    if "em_ex" in shown:
+        ours |= _clause_errors(run)
+    ours |= {name: 100 * run.linking[name] for name in ("trs", "crs", "crs_all") if name in run.linking}
+    if any(name.endswith("_f1") for name in shown):
+        # Track-SQL, tables 10 and 11.
+        found = classified([(gold, schema, record.linked) for gold, schema, record in run.linked()])
+        ours |= {name: 100 * value for name, value in found.items()}
+    return ours | (_seconds(run) if any(name.endswith("_seconds") for name in shown) else {})
 
-    def _judge_on(self, dataset: Dataset, queries: Sequence[str]) -> list[Verdict]:
-        with official_judge(dataset) as judge:
-            return list(map(judge.judge, self.asked.questions, queries))
 
-    def figures(self, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
-        """Return EX, EM and, with a folder of test suites, TS, and of what takes work of its own what is `shown`."""
-        ours = _by_group(self.official)
-        if suites is not None:
-            judged = _by_group(self._judge_on(self.asked.on(suites), [record.sql for record, _ in self.answered]))
-            ours |= {f"{name.removesuffix('ex')}ts": ex for name, ex in judged.items() if name.endswith("ex")}
-        if any(name.startswith("attempt") for name in shown):
-            ours |= self._by_attempt()
-        if "em_ex" in shown:
-            ours |= self._clause_errors()
-        ours |= {name: 100 * self.linking[name] for name in ("trs", "crs", "crs_all") if name in self.linking}
-        if any(name.endswith("_f1") for name in shown):
-            # Track-SQL, tables 10 and 11.
-            linked = with_schemas(self.asked, self.answered)
-            found = classified(
-                [(verdict.question.golds[0], schema, record.linked) for record, verdict, schema in linked]
-            )
-            ours |= {name: 100 * value for name, value in found.items()}
-        return ours | (self._seconds() if any(name.endswith("_seconds") for name in shown) else {})
+def _parts(run: Results) -> tuple[float, ...]:
+    """Return the official EX of ten equal parts (SQL-CRAFT A.2), in order; nothing for fewer than ten questions."""
+    right = np.array([verdict.ex is True for verdict in run.official])
+    return tuple(100 * float(part.mean()) for part in np.array_split(right, 10)) if len(right) >= 10 else ()
 
-    def parts(self) -> tuple[float, ...]:
-        """Return the official EX of ten equal parts (SQL-CRAFT A.2), in order; nothing for fewer than ten questions."""
-        right = np.array([verdict.ex is True for verdict in self.official])
-        return tuple(100 * float(part.mean()) for part in np.array_split(right, 10)) if len(right) >= 10 else ()
 
-    def _by_attempt(self) -> dict[str, float]:
-        """Return EX had the loop ended after so many attempts, or at its last (revision chain, figure 3)."""
-        tried = [[attempt["sql"] for attempt in record.attempts] or [record.sql] for record, _ in self.answered]
-        found: dict[str, float] = {}
-        for number in range(1, max(map(len, tried), default=0) + 1):
-            scores = _by_group(self._judge_on(self.asked, [queries[:number][-1] for queries in tried]))
-            found |= {f"attempt{number}_ex": scores["ex"]} if "ex" in scores else {}
-        return found
+def _by_attempt(run: Results) -> dict[str, float]:
+    """Return EX had the loop ended after so many attempts, or at its last (revision chain, figure 3)."""
+    tried = [[attempt["sql"] for attempt in record.attempts] or [record.sql] for record, _ in run.answered]
+    found: dict[str, float] = {}
+    for number in range(1, max(map(len, tried), default=0) + 1):
+        scores = _by_group(_judge_on(run, run.asked, [queries[:number][-1] for queries in tried]))
+        found |= {f"attempt{number}_ex": scores["ex"]} if "ex" in scores else {}
+    return found
 
-    def _clause_errors(self) -> dict[str, float]:
-        """Return the shares of EM against EX, and the shares of EM's errors by clause (CREDIT-SQL figure 7)."""
-        known = [(verdict.em, verdict.ex is True) for verdict in self.official if verdict.em is not None]
-        names = {"em_ex": (True, True), "em_only": (True, False), "ex_only": (False, True), "neither": (False, False)}
-        found = {name: 100 * fmean(pair == kind for pair in known) for name, kind in names.items()} if known else {}
-        with OfficialDatabases(self.asked.database) as databases:
-            judge = ClauseJudge(self.asked, databases)
-            wrong = [judge.differing(one.question, one.sql) for one in self.official if one.em is False]
-        for clause in _CLAUSES if wrong else ():
-            found[f"miss_{clause.replace('/', '_').lower()}"] = 100 * fmean(clause in clauses for clauses in wrong)
-        return found
 
-    def _seconds(self) -> dict[str, float]:
-        """Return what linking and generating took per question and altogether; linking also by the database's columns.
+def _clause_errors(run: Results) -> dict[str, float]:
+    """Return the shares of EM against EX, and the shares of EM's errors by clause (CREDIT-SQL figure 7)."""
+    known = [(verdict.em, verdict.ex is True) for verdict in run.official if verdict.em is not None]
+    names = {"em_ex": (True, True), "em_only": (True, False), "ex_only": (False, True), "neither": (False, False)}
+    found = {name: 100 * fmean(pair == kind for pair in known) for name, kind in names.items()} if known else {}
+    with ClauseJudge(run.asked) as judge:
+        wrong = [judge.differing(one.question, one.sql) for one in run.official if one.em is False]
+    for clause in get_args(Clause) if wrong else ():
+        found[f"miss_{clause.replace('/', '_').lower()}"] = 100 * fmean(clause in clauses for clauses in wrong)
+    return found
 
-        A database belongs to the nearest of the numbers of columns that Track-SQL's table 15 has.
-        """
 
-        def seconds(record: TurnRecord, step: str) -> list[float]:
-            usage = (record.usage_by_node or {}).get(step)
-            return [usage["seconds"]] if usage else []
+def _seconds(run: Results) -> dict[str, float]:
+    """Return what linking and generating took per question and altogether; linking also by the database's columns.
 
-        found: dict[str, float] = {}
-        for step in ("link", "generate"):
-            if took := [one for record, _ in self.answered for one in seconds(record, step)]:
-                found |= {f"{step}_seconds": fmean(took), f"{step}_total_seconds": sum(took)}
-        by_columns: dict[int, list[float]] = defaultdict(list)
-        for record, _, schema in with_schemas(self.asked, self.answered):
+    A database belongs to the nearest of the numbers of columns that Track-SQL's table 15 has.
+    """
+    found: dict[str, float] = {}
+    by_step: dict[str, list[float]] = defaultdict(list)
+    for record, _ in run.answered:
+        for step, usage in (record.usage_by_node or {}).items():
+            by_step[step].append(usage["seconds"])
+    for step in ("link", "generate"):
+        if took := by_step[step]:
+            found |= {f"{step}_seconds": fmean(took), f"{step}_total_seconds": sum(took)}
+    by_columns: dict[int, list[float]] = defaultdict(list)
+    for _, schema, record in run.linked():
+        if usage := (record.usage_by_node or {}).get("link"):
             nearest = min(_COLUMNS, key=lambda number: abs(number - schema.total_columns))
-            by_columns[nearest] += seconds(record, "link")
-        return found | {f"link_{number}_columns_seconds": fmean(took) for number, took in by_columns.items() if took}
+            by_columns[nearest].append(usage["seconds"])
+    return found | {f"link_{number}_columns_seconds": fmean(took) for number, took in by_columns.items()}
 
 
 def _by_group(verdicts: Sequence[Verdict]) -> dict[str, float]:
@@ -305,11 +274,10 @@ def _by_group(verdicts: Sequence[Verdict]) -> dict[str, float]:
     return {name: 100 * share for name, share in shares.items() if share is not None}
 
 
-def voted_by_em(runs: Sequence[RowRun]) -> RowRun:
+def voted_by_em(runs: Sequence[Results]) -> Results:
     """Return for each question the prediction that most runs agree on by EM, the first of equals (CREDIT-SQL 5.2)."""
     asked, chosen = runs[0].asked, list[Answered]()
-    with OfficialDatabases(asked.database) as databases:
-        judge = ClauseJudge(asked, databases)
+    with ClauseJudge(asked) as judge:
 
         def agree(first: Answered, other: Answered) -> bool:
             sql = first[0].sql
@@ -326,7 +294,7 @@ def voted_by_em(runs: Sequence[RowRun]) -> RowRun:
             record, verdict = max(groups, key=len)[0]
             # Neither linked items nor times are part of a vote.
             chosen.append((replace(record, linked=(), usage_by_node=None), verdict))
-    return RowRun(asked, chosen, {})
+    return Results(asked, chosen)
 
 
 Listen: TypeAlias = Callable[[str, int], AbstractContextManager[Listener]]
@@ -368,20 +336,15 @@ class Measured:
     runs: int = 0  # how many it is of
     questions: int = 0  # how many were asked
     dataset: str = ""  # dataset and split of the questions
-    parts: tuple[float, ...] = ()  # `RowRun.parts`, where the experiment compares them
+    parts: tuple[float, ...] = ()  # official EX of ten equal parts, where the experiment compares them
     predictions: dict[str, str] = field(default_factory=dict[str, str])  # of the first run, by question id
     replayed: bool = False  # whether recorded predictions stood for the model's replies
     short: int = 0  # how many questions' prompts had no room for all their examples, over all runs
 
 
 def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[Measured]:
-    """Run every row in a folder of its own, so that the whole is resumed like a run, and judge as the papers did.
-
-    Raises:
-        NotRun: What every row is run on is missing.
-        TableturnError: No row can be run.
-    """
-    done: dict[str, list[list[RowRun]]] = {}
+    """Run every row in a folder of its own, so that the whole is resumed like a run, and judge as the papers did."""
+    done: dict[str, list[list[Results]]] = {}
     measured: list[Measured] = []
     errors: list[TableturnError] = []
     for row in experiment.rows:
@@ -403,20 +366,16 @@ def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> 
     return measured
 
 
-def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[list[RowRun]]:
-    """Run each repeat of a row: one run, or one per seed.
-
-    Raises:
-        NotRun: What the row is run on is missing.
-    """
+def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[list[Results]]:
+    """Run each repeat of a row: one run, or one per seed."""
     name, options, model = row.dataset or experiment.dataset, setup.options, setup.model_of(row)
     try:
         dataset = load_dataset(name, options.split or "dev", setup.data)
         left = dataset.without(options.without)
         asked = left.first(options.limit)
         if experiment.levels:
-            with OfficialDatabases(left.database) as databases:
-                asked = drawn_by_level(left, ClauseJudge(left, databases).hardness, experiment.levels, options.limit)
+            with ClauseJudge(left) as judge:
+                asked = drawn_by_level(left, judge.hardness, experiment.levels, options.limit)
         for database in {question.database for question in asked.questions}:
             dataset.place(database)
     except (SettingsError, DatabaseUnavailable) as error:
@@ -442,7 +401,7 @@ def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: 
         if reason:
             raise NotRun(reason)
     folder = out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
-    repeats: list[list[RowRun]] = []
+    repeats: list[list[Results]] = []
     for first in range(0, setup.repeats * _SEEDS_APART, _SEEDS_APART):
         repeats.append([])
         for seed in range(first, first + row.seeds):
@@ -455,25 +414,23 @@ def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: 
             if unasked := [record for record, _ in answered if not record.asked]:
                 told = f"{len(unasked)} of {len(answered)} questions could not be asked ({unasked[0].text})"
                 raise ModelError(told)
-            results = run_results(seeded, asked, answered, 0.0)
-            write_results(results, place)
-            repeats[-1].append(RowRun(asked, answered, results["linking"]))
+            repeats[-1].append(results := Results(asked, answered))
+            write_results(results.as_json(seeded), place)
     return repeats
 
 
 _NO_ROOM = re.compile(r"The prompt has no room for .*\bexample")
 
 
-def _measure_row(row: Row, done: Mapping[str, list[list[RowRun]]], experiment: Experiment, setup: Setup) -> Measured:
+def _measure_row(row: Row, done: Mapping[str, list[list[Results]]], experiment: Experiment, setup: Setup) -> Measured:
     """Return a row's figures over its own runs, or over those of the row that it combines."""
-    combine, take, vote = row.combine, fmean, False
+    combine, how = row.combine, row.combine.how if row.combine else "mean"
     repeats = [runs[: combine.first] for runs in done[combine.of]] if combine else done[row.name]
-    if combine:
-        take, vote = {"min": min, "max": max}.get(combine.how, fmean), combine.how == "vote"
+    take = {"min": min, "max": max}.get(how, fmean)
     found: list[dict[str, float]] = []
     for runs in repeats:
-        counted = [voted_by_em(runs)] if vote else runs
-        found.append(_over([run.figures(setup.suites, experiment.shown) for run in counted], take))
+        counted = [voted_by_em(runs)] if how == "vote" else runs
+        found.append(_over([_figures(run, setup.suites, experiment.shown) for run in counted], take))
     first = repeats[0][0]
     notes = [record.notes for runs in repeats for run in runs for record, _ in run.answered]
     return Measured(
@@ -484,7 +441,7 @@ def _measure_row(row: Row, done: Mapping[str, list[list[RowRun]]], experiment: E
         runs=len(found) * len(repeats[0]),
         questions=len(first.asked.questions),
         dataset=f"{first.asked.name} {first.asked.split}",
-        parts=first.parts() if experiment.parts else (),
+        parts=_parts(first) if experiment.parts else (),
         predictions={} if combine else {record.id: record.sql for record, _ in first.answered},
         replayed=is_replay(setup.model_of(row)),
         short=sum(any(map(_NO_ROOM.match, said)) for said in notes),
@@ -518,11 +475,10 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
     repeats = setup.repeats if setup.repeats > 1 else None
     given = {"limit": options.limit, "without": ", ".join(options.without), "repeats": repeats}
     told += [f"With --{name} {value}." for name, value in given.items() if value]
-    told += [
-        f"{row.name}: {row.short} of {row.runs * row.questions} questions had no room for all their examples."
-        for row in ran
-        if row.short
-    ]
+    for row in ran:
+        if row.short:
+            asked = row.runs * row.questions
+            told.append(f"{row.name}: {row.short} of {asked} questions had no room for all their examples.")
     if replayed:
         told.append("Replayed: recorded predictions stand for the model's replies.")
         said = [(row.dataset, sorted(row.predictions.items())) for row in ran if row.predictions]

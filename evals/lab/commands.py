@@ -16,7 +16,7 @@ from ...agent.cli.root import Root
 from ...agent.options import AnnotatorOption, BaseUrlOption
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
-from ..commands.options import DataOption, DatasetOption, JsonOption, LimitOption, SplitOption, WithoutOption
+from ..commands.evaluate import DataOption, DatasetOption, JsonOption, LimitOption, SplitOption, WithoutOption
 
 
 class _Laboratory(Root):

@@ -20,8 +20,8 @@ from ...tools.errors import QueryError, SettingsError, SQLParseError
 from ...tools.sql import regularize
 from ...tools.sql.parse import parse
 from ..adjudication.ruling import Adjudicator, Ruling
-from ..datasets import Dataset, Question
-from ..metrics import StrictJudge, read_predictions
+from ..datasets import Dataset, Question, read_predictions
+from ..metrics.judging import StrictJudge
 from .bench.gold import Databases, Rows
 
 DisputeKind = Literal["fails", "value", "text", "join", "twin", "systems", "verdict"]

@@ -1,19 +1,142 @@
-"""Judging one prediction: strictly, which is our own default, or as the published evaluators do."""
+"""What accepted queries give, and judging by it: strictly, our default, or as the published evaluators do."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from ...tools.database.table import Table
-from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected
-from ..datasets.question import Closing, Dataset, OneOpen, Question
+from sqlglot import exp
+
+from ...tools.database.database import Database
+from ...tools.database.table import Cell, Limits, Table
+from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SQLParseError
+from ...tools.results import same_result
+from ...tools.sql.parse import parse as parse_sql
+from ..datasets.load import Closing, Dataset, OneOpen, Question
 from ..official.exact_match import Query, Unparsed, differing_clauses, hardness, parse, read_foreign_key_maps
 from ..official.execution import OfficialDatabases, execute_both, suite_files
-from .expected import GOLD_LIMITS, OTHER_RESULT, Expected, Unfit, expected
+
+CANDIDATES = 1_000
+"""Rows past the gold's that are looked at; of a tie with more of them, the others do not count as right."""
+
+GOLD_LIMITS = Limits(seconds=30.0, rows=200_000, result_bytes=200_000_000)
+
+OTHER_RESULT = "it gives another result each time it runs"
+_BY_CHANCE = re.compile(r"\brandom(blob)?\s*\(", re.IGNORECASE)
+_TRIALS = 8  # how often a query that calls RANDOM is run again, to see whether its result is another
+
+_Row = tuple[Cell, ...]
+
+
+class Unfit(QueryError):
+    """A query that runs, but cannot be judged by.
+
+    What to do: use a gold query with fewer rows, or one whose result is always the same.
+    """
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """How a gold query orders."""
+
+    ordered: bool  # whether its outermost level has an ORDER BY; one in a subquery or a window says nothing
+    with_keys: str = ""  # the query with its sort keys as further output columns; empty if they cannot be added
+    keys: int = 0  # how many were added
+    unlimited: str = ""  # `with_keys` without the limit; empty if there is none, or rows are skipped before it
+
+
+def ordering(gold: str, dialect: str = "sqlite") -> Ordering:
+    """Return how a gold query orders; one that sqlglot cannot read counts as unordered."""
+    try:
+        tree = parse_sql(gold, dialect).tree
+    except SQLParseError:
+        return Ordering(False)
+    order = tree.args.get("order")
+    # An order that chance decides is none.
+    if not isinstance(order, exp.Order) or order.expressions[0].find(exp.Rand):
+        return Ordering(False)
+    # DISTINCT and compounds would have the keys take part in what they compare.
+    if not isinstance(tree, exp.Select) or tree.args.get("distinct"):
+        return Ordering(True)
+    columns = tree.expressions
+    named = {column.alias.lower(): column.this for column in reversed(columns) if isinstance(column, exp.Alias)}
+    keyed = tree.copy()
+    for item in order.expressions:
+        key = item.this if isinstance(item, exp.Ordered) else item
+        if isinstance(key, exp.Literal) and key.is_int:
+            place = int(key.name)
+            if not 1 <= place <= len(columns) or any(column.is_star for column in columns):
+                return Ordering(True)
+            key = columns[place - 1].unalias()
+        elif isinstance(key, exp.Column) and not key.table:
+            key = named.get(key.name.lower(), key)
+        keyed.append("expressions", key.copy())
+    unlimited = keyed.copy()
+    unlimited.set("limit", None)
+    cut = bool(tree.args.get("limit")) and not tree.args.get("offset")
+    return Ordering(True, keyed.sql(dialect), len(order.expressions), unlimited.sql(dialect) if cut else "")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """An accepted query's result."""
+
+    table: Table  # its rows
+    order: Ordering  # whether and by what they are ordered
+    ties: Sequence[_Row] | None = None  # a label for each row, its sort keys; None if they are unknown
+    # All rows of the tie that its LIMIT cuts through, among them those that it gave; empty if there is none.
+    cut: Sequence[_Row] = ()
+
+    def allows(self, table: Table) -> bool:
+        """Whether a result gives the same answer, perhaps with other rows of the tie that is cut."""
+        if same_result(self.table, table, self.order.ordered, self.ties):
+            return True
+        if not self.ties or not self.cut:
+            return False
+        before = [row for row, label in zip(self.table.rows, self.ties, strict=True) if label != self.ties[-1]]
+        wanted = len(self.ties) - len(before)
+        there = Counter(self.cut) & Counter(table.rows)
+        # A single row may be any of the tie; of several, those count that the result does contain.
+        chosen = [[row] for row in self.cut] if wanted == 1 else [list(there.elements())[:wanted]]
+        return any(
+            same_result([*before, *rows], table, ordered=True, ties=self.ties) for rows in chosen if len(rows) == wanted
+        )
+
+
+def expected(database: Database, sql: str, limits: Limits = GOLD_LIMITS) -> Expected:
+    """Run an accepted query.
+
+    Raises:
+        Unfit: Its result is too large, or another each time.
+        QueryError: It does not run.
+    """
+    table = database.execute(sql, limits)
+    if table.truncated:
+        raise Unfit(f"a result of more than {limits.rows:,} rows is too large", "too_large")
+    order = ordering(sql, database.dialect)
+    found = Expected(table, order)
+    try:
+        keyed = database.execute(order.with_keys, limits).rows if order.with_keys and table.rows else ()
+        if keyed and [row[: -order.keys] for row in keyed] == list(table.rows):
+            ties = [row[-order.keys :] for row in keyed]
+            cut: list[_Row] = []
+            if order.unlimited:
+                past = database.execute(order.unlimited, replace(limits, rows=len(ties) + CANDIDATES)).rows
+                cut = [row[: -order.keys] for row in past if row[-order.keys :] == ties[-1]]
+            # The limit cuts through no tie if the gold has all of its rows.
+            found = Expected(table, order, ties, cut if len(cut) > ties.count(ties[-1]) else ())
+    except QueryError:
+        pass  # then ties are unknown
+    for _ in range(_TRIALS if _BY_CHANCE.search(sql) else 0):
+        if not found.allows(database.execute(sql, limits)):
+            raise Unfit(OTHER_RESULT)
+    return found
 
 
 @dataclass(frozen=True)
@@ -41,8 +164,8 @@ class ClauseJudge(Closing):
     Foreign keys are those of the dataset's tables.json files, else those that the database declares.
     """
 
-    def __init__(self, dataset: Dataset, databases: OfficialDatabases | None = None) -> None:
-        self.databases = databases or OfficialDatabases(dataset.database)
+    def __init__(self, dataset: Dataset) -> None:
+        self.databases = OfficialDatabases(dataset.database)
         self.close = self.databases.close
         self._foreign_keys: dict[str, dict[str, str] | None] = {}
         for path in reversed(dataset.tables):
@@ -50,30 +173,25 @@ class ClauseJudge(Closing):
 
     def hardness(self, question: Question) -> str:
         """Return the dataset's own level, else Spider's; empty if the gold cannot be read."""
-        gold = None if question.level else self._read(question, question.golds[0])
+        gold = None if question.level else self.read(question, question.golds[0])
         return question.level or (hardness(gold) if gold else "")
 
     def exact_match(self, question: Question, sql: str, *, any_gold: bool = False) -> bool | None:
         """Return EM against the first gold, or against any that is accepted; None if that cannot be judged by."""
         foreign_keys = self._keys(question.database)
         texts = question.golds if any_gold else question.golds[:1]
-        golds = [gold for text in texts if (gold := self._read(question, text)) is not None]
+        golds = [gold for text in texts if (gold := self.read(question, text)) is not None]
         if foreign_keys is None or not golds:
             return None
         # The official tool replaces the word wherever it stands, in names as well.
-        query = self._read(question, sql.replace("value", "1"))
+        query = self.read(question, sql.replace("value", "1"))
         return any(not differing_clauses(query, gold, foreign_keys) for gold in golds)
 
     def differing(self, question: Question, sql: str) -> tuple[str, ...]:
         """Return the clauses in which a prediction differs from the first gold; none if that cannot be judged."""
-        gold = self._read(question, question.golds[0])
+        gold = self.read(question, question.golds[0])
         keys = self._keys(question.database) or {}
-        return () if gold is None else differing_clauses(self._read(question, sql), gold, keys)
-
-    def outputs(self, question: Question, sql: str) -> int | None:
-        """Return how many columns a query gives, as the official tool reads it; None if it cannot."""
-        query = self._read(question, sql)
-        return None if query is None else len(query.outputs)
+        return () if gold is None else differing_clauses(self.read(question, sql), gold, keys)
 
     def _keys(self, database: str) -> dict[str, str] | None:
         if database not in self._foreign_keys:
@@ -83,7 +201,8 @@ class ClauseJudge(Closing):
                 self._foreign_keys[database] = None
         return self._foreign_keys[database]
 
-    def _read(self, question: Question, sql: str) -> Query | None:
+    def read(self, question: Question, sql: str) -> Query | None:
+        """Return a query as the official tool reads it; None if it cannot."""
         try:
             return parse(sql, self.databases.names(question.database))
         except (Unparsed, DatabaseUnavailable):
@@ -175,7 +294,7 @@ class BirdJudge(Closing):
         """Judge one prediction."""
         try:
             file = self._databases.locate(question.database)
-            expected = self._databases.gold_rows(file, question.golds[0])
+            gold = self._databases.gold_rows(file, question.golds[0])
         except (QueryFailed, DatabaseUnavailable) as error:
             return Verdict(question, sql, hardness=question.level, error=str(error))
         try:
@@ -183,7 +302,7 @@ class BirdJudge(Closing):
             error = "" if got is not None else "no prediction"
         except (sqlite3.Error, ValueError, OverflowError) as failure:
             got, error = None, str(failure)
-        right = got is not None and set(got) == set(expected)
+        right = got is not None and set(got) == set(gold)
         return Verdict(question, sql, right, None, got is not None, question.level, error)
 
 
@@ -230,8 +349,8 @@ def error_class(verdict: Verdict, clauses: ClauseJudge) -> ErrorClass | None:
         return "does not run"
     if verdict.em:
         return "DB value"
-    predicted, wanted = clauses.outputs(question, sql), clauses.outputs(question, question.golds[0])
-    if predicted is None or wanted is None or predicted <= wanted:
+    query, gold = clauses.read(question, sql), clauses.read(question, question.golds[0])
+    if query is None or gold is None or len(query.outputs) <= len(gold.outputs):
         return "logic"
     others = set(clauses.differing(question, sql)) - {"select", "keywords"}
     return "logic" if others else "imprecise"

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import count
 from math import sqrt
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,8 +22,7 @@ except ImportError as error:
 
 T = TypeVar("T")
 
-SIGNIFICANT = 0.05
-"""The usual bound on how often chance alone may look like a difference."""
+SIGNIFICANT = 0.05  # the usual bound on how often chance alone may look like a difference
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,7 @@ class Judged:
     unit: str = ""
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """A 95% confidence interval of a share, or of a difference of shares."""
 
     low: float
@@ -78,11 +76,6 @@ class Comparison:
         )
 
 
-def interval(outcomes: Sequence[Judged]) -> Interval | None:
-    """Return the bootstrap interval of the share of right answers, whole clusters resampled; None for one cluster."""
-    return _bootstrap([(outcome.cluster, outcome.right) for outcome in outcomes])
-
-
 def compare(first: Mapping[T, Judged], second: Mapping[T, Judged]) -> Comparison:
     """Compare two runs by the questions that both judged."""
     pairs = [(outcome, second[name]) for name, outcome in first.items() if name in second]
@@ -101,7 +94,7 @@ def compare(first: Mapping[T, Judged], second: Mapping[T, Judged]) -> Comparison
         changes.count(-1),
         changes.count(1),
         fmean(changes) if changes else 0.0,
-        _bootstrap([(a.cluster, change) for (a, _), change in zip(pairs, changes, strict=True)]),
+        interval([(a.cluster, change) for (a, _), change in zip(pairs, changes, strict=True)]),
         float(np.clip(1.0 - inside, 0.0, 1.0)),
         len(pairs),
         detectable(len(pairs), fmean(map(abs, changes))) if enough else None,
@@ -132,8 +125,8 @@ def detectable(n: int, discordant: float) -> float | None:
     return float(optimize.root_scalar(lacking, bracket=(1e-9, 1.0), xtol=1e-6).root)
 
 
-def _bootstrap(outcomes: Sequence[tuple[str, int]]) -> Interval | None:
-    """Return the interval of the mean outcome, whole clusters resampled; None with fewer than two clusters."""
+def interval(outcomes: Sequence[tuple[str, int]]) -> Interval | None:
+    """Return the bootstrap interval of the mean outcome, each in its cluster; None with fewer than two clusters."""
     sums, sizes = _sums(outcomes)
     if len(sums) < 2:
         return None

@@ -1,59 +1,45 @@
-"""Scores over many verdicts, and over a model's records."""
+"""Scores over many verdicts, over a model's records, and of how a linker's choice fits the gold queries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
-from typing import Any
+from statistics import fmean
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ...agent.model.record import Record
+from ...tools.database.schema import Schema
+from ...tools.linking import STAR
+from ...tools.linking.linked import past_use
 from .judging import Verdict
 from .statistics import wilson
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Shares from 0 to 1; None if no question could be judged.
+    """Shares from 0 to 1; None if no question could be judged."""
 
-    Attributes:
-        n: The number of all questions or interactions.
-        ex: Execution accuracy over the `judged` ones.
-        em: Exact set match over those that it can judge.
-        valid: Share of the `judged` ones whose prediction runs.
-        judged: The number with a verdict on EX. An interaction has one if all of its turns have one.
-    """
-
-    n: int
-    ex: float | None
-    em: float | None
-    valid: float | None
-    judged: int
+    n: int  # the number of all questions or interactions
+    ex: float | None  # execution accuracy over the `judged` ones
+    em: float | None  # exact set match over those that it can judge
+    valid: float | None  # share of the `judged` ones whose prediction runs
+    judged: int  # the number with a verdict on EX. An interaction has one if all of its turns have one.
 
 
 @dataclass(frozen=True)
 class Summary:
-    """All scores of a run.
+    """All scores of a run."""
 
-    Attributes:
-        all: Over questions (question match).
-        interactions: Scores over interactions; all turns of one must be right (interaction match).
-        by_hardness: Scores by difficulty, easiest first.
-        by_turn: Scores by place in the interaction; `>4` from the fifth turn on, as in the official tool.
-        by_database: Scores by database.
-        unjudged: Ids of questions without a verdict on EX because their gold fails.
-        not_asked: Ids of questions without a verdict because the model could not be asked.
-        disputed: Why a gold query is doubtful, by question id. The question still counts.
-    """
-
-    all: Scores
-    interactions: Scores
-    by_hardness: dict[str, Scores]
+    all: Scores  # over questions (question match)
+    interactions: Scores  # scores over interactions; all turns of one must be right (interaction match)
+    by_hardness: dict[str, Scores]  # scores by difficulty, easiest first
+    # Scores by place in the interaction; `>4` from the fifth turn on, as in the official tool.
     by_turn: dict[str, Scores]
-    by_database: dict[str, Scores]
-    unjudged: list[str]
-    not_asked: list[str]
-    disputed: dict[str, str]
+    by_database: dict[str, Scores]  # scores by database
+    unjudged: list[str]  # ids of questions without a verdict on EX because their gold fails
+    not_asked: list[str]  # ids of questions without a verdict because the model could not be asked
+    disputed: dict[str, str]  # why a gold query is doubtful, by question id. The question still counts.
 
 
 _LEVELS = ("easy", "simple", "medium", "moderate", "hard", "challenging", "extra")
@@ -146,3 +132,88 @@ def show_share(share: Mapping[str, int] | None) -> str:
     found = wilson(share["right"], share["judged"])
     between = f" ({100 * found.low:.0f} to {100 * found.high:.0f})" if found else ""
     return f"{100 * share['right'] / max(1, share['judged']):.1f}{between}"
+
+
+COUNTED = 0.5  # the threshold s of TRS@0.5 and CRS@0.5
+
+Linked: TypeAlias = Sequence[tuple[str, str | None, float]]
+"""Tables (column None), columns, and `*` for all of a table's, with their probabilities."""
+
+Turn: TypeAlias = tuple[str, Schema, Linked]  # a gold query, its schema, and what was linked
+
+T = TypeVar("T")
+
+
+class _Items(NamedTuple):
+    """Tables and columns in small letters, without `*`."""
+
+    tables: frozenset[str]
+    columns: frozenset[tuple[str, str]]
+
+
+def mean_redundancy(turns: Iterable[Turn]) -> dict[str, float]:
+    """Return `trs`, `crs` and `crs_all` from 0 to 1 (lower is better) over `turns` many; nothing over none.
+
+    CRS is read over the gold query's tables, `*` left out, which is the reading that fits the paper's figures, and over
+    all tables of the database, which is what equation 13 says. Turns whose gold cannot be read do not count.
+    """
+    trs: list[float] = []
+    crs: list[float] = []
+    everywhere: list[float] = []
+    for schema, used, found in _read_items(turns):
+        trs.append(redundancy(used.tables, found.tables))
+        for name in sorted({table.name.lower() for table in schema.tables} | used.tables):
+            wanted, extracted = ({pair for pair in items.columns if pair[0] == name} for items in (used, found))
+            everywhere.append(redundancy(wanted, extracted))
+            if name in used.tables:
+                crs.append(everywhere[-1])
+    if not trs:
+        return {}
+    return {"trs": fmean(trs), "crs": fmean(crs), "crs_all": fmean(everywhere), "turns": len(trs)}
+
+
+def classified(turns: Iterable[Turn]) -> dict[str, float]:
+    """Return precision, recall and F1 of tables and columns as a classification of all of them, from 0 to 1 (A.2).
+
+    Used and not used are the two classes: `weighted` means them by how many there are of each, `macro` as equals. Keys
+    are `table_weighted_p`, `_r` and `_f1`, `table_macro_...`, `column_weighted_...`, `column_macro_...`.
+    """
+    from sklearn.metrics import precision_recall_fscore_support
+
+    pairs: dict[str, list[tuple[bool, bool]]] = {"table": [], "column": []}
+    for schema, used, found in _read_items(turns):
+        for table in schema.tables:
+            name = table.name.lower()
+            pairs["table"].append((name in used.tables, name in found.tables))
+            columns = [(name, column.name.lower()) for column in table.columns]
+            pairs["column"] += [(pair in used.columns, pair in found.columns) for pair in columns]
+    scores: dict[str, float] = {}
+    for kind, known in pairs.items():
+        for how in ("weighted", "macro") if known else ():
+            truth, said = zip(*known, strict=True)
+            three = precision_recall_fscore_support(truth, said, average=how, zero_division=0)[:3]  # pyright: ignore[reportArgumentType]
+            names = (f"{kind}_{how}_{name}" for name in ("p", "r", "f1"))
+            scores |= {name: float(value) for name, value in zip(names, three, strict=True)}
+    return scores
+
+
+def _read_items(turns: Iterable[Turn]) -> Iterator[tuple[Schema, _Items, _Items]]:
+    """Yield schema, what the gold query uses, and what was linked, of turns whose gold can be read."""
+    for gold, schema, linked in turns:
+        use = past_use(gold, schema)
+        if not use.tables:
+            continue
+        columns = ((table.lower(), name.lower()) for table, name in use.columns if name != STAR)
+        used = _Items(frozenset(name.lower() for name in use.tables), frozenset(columns))
+        counted = [(table.lower(), column) for table, column, p in linked if p >= COUNTED]
+        columns = ((table, column.lower()) for table, column in counted if column is not None and column != STAR)
+        yield schema, used, _Items(frozenset(table for table, column in counted if column is None), frozenset(columns))
+
+
+def redundancy(gold: Collection[T], extracted: Collection[T]) -> float:
+    """Return equation 11: 0 for the same set, 1 if something is missing, else the share of what is too much."""
+    if set(gold) == set(extracted):
+        return 0.0
+    if set(gold) - set(extracted):
+        return 1.0
+    return len(set(extracted) - set(gold)) / len(extracted)

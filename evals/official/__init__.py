@@ -4,9 +4,3 @@ The tool that defines it is the test-suite evaluator (Zhong et al., 2020), which
 difficulty from Spider's first evaluator (Yu et al., 2018). Where it errs, this package errs in the same way, and the
 docstring there says so.
 """
-
-from __future__ import annotations
-
-from .execution import OfficialDatabases
-
-__all__ = ["OfficialDatabases"]

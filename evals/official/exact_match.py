@@ -43,11 +43,7 @@ class Names:
 
 
 def read_foreign_key_maps(path: Path) -> dict[str, dict[str, str]]:
-    """Return the column that each foreign-key column stands for, by database, from a tables.json.
-
-    Raises:
-        SettingsError: The file is missing or is no tables.json.
-    """
+    """Return the column that each foreign-key column stands for, by database, from a tables.json."""
     maps: dict[str, dict[str, str]] = {}
     try:
         for entry in json.loads(path.read_text(encoding="utf-8")):
@@ -68,8 +64,7 @@ def group_keys(ids: Sequence[str], pairs: Iterable[Sequence[int]]) -> dict[str, 
     for pair in pairs:
         home = next((group for group in groups if not group.isdisjoint(pair)), None)
         if home is None:
-            home = set[int]()
-            groups.append(home)
+            groups.append(home := set[int]())
         home.update(pair)
     return {ids[column]: ids[min(group)] for group in groups for column in group}
 
@@ -168,11 +163,7 @@ _AGGREGATES = frozenset({"none", "max", "min", "count", "sum", "avg"})
 
 
 def tokenize(sql: str) -> list[str]:
-    """Return tokens in lower case; strings whole, in double quotes, in their own case.
-
-    Raises:
-        Unparsed: A quote has no partner. An apostrophe counts as a quote.
-    """
+    """Return tokens in lower case; strings whole, in double quotes (an apostrophe counts as one), as they are."""
     text = sql.replace("'", '"')
     if text.count('"') % 2:
         raise Unparsed(f"unpaired quote: {sql}")
@@ -189,11 +180,7 @@ def tokenize(sql: str) -> list[str]:
 
 
 def parse(sql: str, names: Names) -> Query:
-    """Read a query.
-
-    Raises:
-        Unparsed: Wherever the official tool fails, be it valid SQL or not.
-    """
+    """Read a query; Unparsed wherever the official tool fails, be it valid SQL or not."""
     tokens = tokenize(sql)
     try:
         # What every alias stands for: the token before its AS, wherever that is.
@@ -206,10 +193,7 @@ def parse(sql: str, names: Names) -> Query:
 
 
 class _Reader:
-    """Reads a query from a place in the tokens.
-
-    A place past the end is an IndexError, an unknown table a KeyError, a word that is not there a ValueError.
-    """
+    """Reads a query; a place past its end is an IndexError, an unknown table a KeyError, no FROM a ValueError."""
 
     def __init__(self, tokens: Sequence[str], names: Names, tables: Mapping[str, str]) -> None:
         self._tokens = tokens

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ...tools.results import Work, columns_match
-from ..datasets.question import Closing, whole_operators
+from ..datasets.load import Closing, whole_operators
 from .exact_match import Names, group_keys
 
 Rows: TypeAlias = "list[tuple[int | float | str | bytes | None, ...]]"
@@ -35,9 +35,7 @@ _DECLARED_KEYS = """
     FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq
 """
 
-_KEPT_GOLDS = 64
 _MOST_OPEN = 32
-_STEPS_BETWEEN_CHECKS = 20_000
 
 
 def without_distinct(sql: str) -> str:
@@ -54,12 +52,7 @@ class Execution(NamedTuple):
 
 
 def execute_both(predicted: str, gold: str, database: str, databases: OfficialDatabases) -> Execution:
-    """Run two queries on every database of a schema and compare their results.
-
-    Raises:
-        QueryFailed: The gold does not run.
-        DatabaseUnavailable: There is no such database.
-    """
+    """Run two queries on every database of a schema and compare their results."""
     prediction, reference = (without_distinct(whole_operators(sql)) for sql in (predicted.replace("value", "1"), gold))
     found = Execution(True) if predicted.strip() else Execution(False, "no prediction")
     for file in suite_files(databases.locate(database), database):
@@ -133,7 +126,7 @@ class OfficialDatabases(Closing):
         self._seconds = seconds
         self._deadline = float("inf")
         self._open: dict[Path, sqlite3.Connection] = {}
-        self._kept_rows = lru_cache(_KEPT_GOLDS)(self.rows)
+        self._kept_rows = lru_cache(64)(self.rows)
         self.names = cache(self._read_names)
 
     def _read_names(self, database: str) -> Names:
@@ -144,11 +137,10 @@ class OfficialDatabases(Closing):
             tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         except sqlite3.Error as error:
             raise DatabaseUnavailable(f"{self.locate(database)} cannot be used: {error}") from error
-        columns = "SELECT name FROM pragma_table_info(?)"
-        found = {
-            name.lower(): tuple(str(row[0]).lower() for row in connection.execute(columns, (name,)))
-            for (name,) in tables
-        }
+        found: dict[str, tuple[str, ...]] = {}
+        for (name,) in tables:
+            columns = connection.execute("SELECT name FROM pragma_table_info(?)", (name,))
+            found[name.lower()] = tuple(str(column).lower() for (column,) in columns)
         connection.text_factory = str
         return Names(found)
 
@@ -166,22 +158,14 @@ class OfficialDatabases(Closing):
         return group_keys(ids, [(own, other) for own, other in pairs if own is not None and other is not None])
 
     def gold_rows(self, file: Path, sql: str) -> Rows:
-        """Return all rows of a gold query; the last few golds' rows are kept.
-
-        Raises:
-            QueryFailed: It does not run.
-        """
+        """Return all rows of a gold query; the last few golds' rows are kept."""
         try:
             return self._kept_rows(file, sql)
         except (sqlite3.Error, ValueError, OverflowError) as error:
             raise QueryFailed(f"the gold query does not run on {file.name}: {error}: {sql}") from error
 
     def rows(self, file: Path, sql: str, at_most: int | None = None) -> Rows:
-        """Return rows of one statement, `at_most` that many; none for a statement that would write.
-
-        Raises:
-            sqlite3.Error: It does not run, or not in time.
-        """
+        """Return rows of one statement, `at_most` that many; none for a statement that would write."""
         connection = self._connection(file)
         self._deadline = time.monotonic() + self._seconds
         try:
@@ -208,7 +192,7 @@ class OfficialDatabases(Closing):
                 self.close()
             connection = open_read_only(file)
             connection.set_authorizer(_deny_other_files)
-            connection.set_progress_handler(lambda: time.monotonic() > self._deadline, _STEPS_BETWEEN_CHECKS)
+            connection.set_progress_handler(lambda: time.monotonic() > self._deadline, 20_000)
             self._open[file] = connection
         return self._open[file]
 

@@ -24,8 +24,7 @@ from ..metrics.statistics import Judged, compare, interval
 from ..metrics.summary import percent
 from ..runner.results import hide_passwords, read_results
 
-Results: TypeAlias = Mapping[str, Any]
-"""A run's results.json."""
+Results: TypeAlias = Mapping[str, Any]  # a run's results.json
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     counts = [(one["n"], one["judged"]) for one in scores]
     questions = [run.get("questions", ()) for run in found]
     strict = _shares("EX, strict", found, "strict", "ex")
-    intervals = [interval(list(_judged(of_run).values())) for of_run in questions]
+    intervals = [interval([(one.cluster, one.right) for one in _judged(of_run).values()]) for of_run in questions]
     between = [f" ({100 * one.low:.1f} to {100 * one.high:.1f})" if one else "" for one in intervals]
     verdicts = [given if given.get("ruled") else {} for given in (run.get("by_verdict") or {} for run in found)]
     unclear = [f"{given['unclear']}, {given['unjudged']}" if given else "-" for given in verdicts]
@@ -190,10 +189,8 @@ def _percent(share: float | None) -> str:
 
 
 def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], Judged]:
-    """Return outcomes by question; they depend on their interaction, or on their database if none has two turns.
-
-    Questions of two runs are the same only if words, database and gold are, too, not ids alone.
-    """
+    """Return outcomes by question; they depend on their interaction, or on their database if none has two turns."""
+    # Questions of two runs are the same only if words, database and gold are, too, not ids alone.
     key = "interaction" if any(question["turn"] > 1 for question in questions) else "database"
     return {
         (q["id"], q["question"], q["database"], *q["golds"]): Judged(q[key], q["ex"], q["interaction"])
@@ -206,9 +203,6 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
     """Write one page about finished runs and trials; return how each further one compares with the first.
 
     It asks for nothing from anywhere: style, script and data are in it, and it forbids the rest.
-
-    Raises:
-        SettingsError: A folder holds no finished run, or the page cannot be written.
     """
     names = [folder.resolve().name for folder in folders]
     if len(set(names)) < len(names):

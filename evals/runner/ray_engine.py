@@ -16,7 +16,7 @@ from langchain_core.caches import RETURN_VAL_TYPE, BaseCache, InMemoryCache
 
 from ...tools.errors import SettingsError
 from ..datasets import Dataset, Question
-from .model import CACHE_FILE, ReplyCache
+from .agents import CACHE_FILE, ReplyCache
 from .record import Answering, RunSpec, TurnRecord
 from .run import make_answering
 

@@ -15,45 +15,32 @@ from ..datasets import Dataset, Question
 
 SPEC_FILE = "run.json"
 
-_DIGEST = "questions"
-"""The key of the questions' hash, beside the keys of `RunSpec`."""
+_DIGEST = "questions"  # the key of the questions' hash, beside the keys of `RunSpec`
 
 History = Literal["gold", "predicted"]
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """Everything that a run's answers depend on.
+    """Everything that a run's answers depend on."""
 
-    Attributes:
-        dataset: A benchmark's name, or a file of your own questions.
-        split: The part of the dataset, such as `dev`.
-        model: The model, as for `tableturn ask --model`. `replay:FILE,FILE` names files of predictions: drafts side by
-            side (with `candidates`), or a draft and its revisions. None if the environment chooses.
-        preset: The agent's preset; None for its default.
-        settings: Fields that differ from the preset.
-        history: The SQL of earlier turns that a turn sees: `gold`, or the agent's own (`predicted`).
-        limit: The number of interactions, taken from the start; None for all.
-        without: Databases left out.
-        examples: An example store; None for the built-in examples.
-        base_url: The address of an OpenAI-compatible server.
-        embedding: The embedding of the example store.
-        baseline: The name of the baseline that answers instead of the agent, such as `zero-shot`; None for the agent.
-        annotator: The model that describes schemas, where the settings have them described; None for `model`.
-    """
-
-    dataset: str
-    split: str = "dev"
+    dataset: str  # a benchmark's name, or a file of your own questions
+    split: str = "dev"  # the part of the dataset, such as `dev`
+    # The model, as for `tableturn ask --model`. `replay:FILE,FILE` names files of predictions: drafts side by side
+    # (with `candidates`), or a draft and its revisions. None if the environment chooses.
     model: str | None = None
-    preset: str | None = None
-    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    preset: str | None = None  # the agent's preset; None for its default
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])  # fields that differ from the preset
+    # The SQL of earlier turns that a turn sees: `gold`, or the agent's own (`predicted`).
     history: History = "predicted"
-    limit: int | None = None
-    without: tuple[str, ...] = ()
-    examples: str | None = None
-    base_url: str | None = None
+    limit: int | None = None  # the number of interactions, taken from the start; None for all
+    without: tuple[str, ...] = ()  # databases left out
+    examples: str | None = None  # an example store; None for the built-in examples
+    base_url: str | None = None  # the address of an OpenAI-compatible server
+    # The name of the baseline that answers instead of the agent, such as `zero-shot`; None for the agent.
     baseline: str | None = None
-    embedding: str = "hashed"
+    embedding: str = "hashed"  # the embedding of the example store
+    # The model that describes schemas, where the settings have them described; None for `model`.
     annotator: str | None = None
 
 
@@ -64,11 +51,7 @@ def write_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
 
 
 def check_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
-    """Make a run's folder, or find it empty or with the same run.
-
-    Raises:
-        SettingsError: The folder holds another run, or one over other questions, or cannot be made.
-    """
+    """Make a run's folder, or find it empty or with the same run."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not (out / SPEC_FILE).exists():
@@ -98,8 +81,7 @@ def _digest(asked: Dataset) -> str:
     return hashlib.sha256(json.dumps(questions).encode()).hexdigest()
 
 
-SHOWN_ROWS = 10
-"""The most rows of a result that a record keeps, for people to look at."""
+SHOWN_ROWS = 10  # the most rows of a result that a record keeps, for people to look at
 
 NOT_ASKED = "not_asked"
 """The status of a question that the model could not be asked: no answer, and asked again when the run is resumed."""
@@ -107,45 +89,28 @@ NOT_ASKED = "not_asked"
 
 @dataclass(frozen=True)
 class TurnRecord:
-    """An answer as a run keeps it.
+    """An answer as a run keeps it."""
 
-    Attributes:
-        id: The question's id.
-        sql: The answer's query; empty if there is none.
-        status: The answer's status; `failed` if an error ended the turn, `not_asked` if the model could not be asked.
-        rephrased: The question made self-contained.
-        text: The answer in words, or why there is none.
-        confidence: How sure the answer is, from 0 to 1.
-        columns: The result's column names.
-        rows: The result's first ten rows.
-        row_count: The number of rows in the result.
-        attempts: Every query that the turn ran, with `sql`, `error`, `row_count`, `feedback`.
-        usage: `llm_calls`, `prompt_tokens`, `completion_tokens`, `seconds`.
-        usage_by_node: The same for each node.
-        notes: What was left out, repaired or switched off.
-        seconds: Wall time of the turn.
-        asked_back: What the agent asked back before it answered; empty if it did not.
-        evidence: What the confidence is computed from, by name; None in records of earlier versions.
-        linked: Schema items that the question is about with a probability of at least 0.1, by the linker: table, column
-            or None, probability.
-    """
-
-    id: str
-    sql: str
-    status: str
-    rephrased: str = ""
-    text: str = ""
-    confidence: float = 0.0
-    columns: tuple[str, ...] = ()
-    rows: tuple[tuple[Any, ...], ...] = ()
-    row_count: int = 0
+    id: str  # the question's id
+    sql: str  # the answer's query; empty if there is none
+    status: str  # the answer's status; `failed` if an error ended the turn, `not_asked` if the model could not be asked
+    rephrased: str = ""  # the question made self-contained
+    text: str = ""  # the answer in words, or why there is none
+    confidence: float = 0.0  # how sure the answer is, from 0 to 1
+    columns: tuple[str, ...] = ()  # the result's column names
+    rows: tuple[tuple[Any, ...], ...] = ()  # the result's first ten rows
+    row_count: int = 0  # the number of rows in the result
+    # Every query that the turn ran, with `sql`, `error`, `row_count`, `feedback`.
     attempts: tuple[dict[str, Any], ...] = ()
-    usage: Mapping[str, int | float] | None = None
-    usage_by_node: Mapping[str, Mapping[str, int | float]] | None = None
-    notes: tuple[str, ...] = ()
-    seconds: float = 0.0
+    usage: Mapping[str, int | float] | None = None  # `llm_calls`, `prompt_tokens`, `completion_tokens`, `seconds`
+    usage_by_node: Mapping[str, Mapping[str, int | float]] | None = None  # the same for each node
+    notes: tuple[str, ...] = ()  # what was left out, repaired or switched off
+    seconds: float = 0.0  # wall time of the turn
+    # Schema items that the question is about with a probability of at least 0.1, by the linker: table, column or None,
+    # probability.
     linked: tuple[tuple[str, str | None, float], ...] = ()
-    asked_back: str = ""
+    asked_back: str = ""  # what the agent asked back before it answered; empty if it did not
+    # What the confidence is computed from, by name; None in records of earlier versions.
     evidence: Mapping[str, float] | None = None
 
     @property

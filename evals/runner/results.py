@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -20,30 +21,19 @@ from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import Ruling, now, with_verdicts
-from ..datasets.question import Dataset, OneOpen
-from ..metrics import StrictJudge, as_json, official_judge
-from ..metrics.judging import Verdict, error_class
-from ..metrics.redundancy import mean_redundancy
-from ..metrics.summary import share
-from .model import is_replay
+from ..datasets.load import Dataset, OneOpen
+from ..metrics.judging import StrictJudge, Verdict, error_class, official_judge
+from ..metrics.summary import as_json, mean_redundancy, share
+from .agents import is_replay
 from .record import SHOWN_ROWS, RunSpec, TurnRecord
 
 RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
 
-Answered = tuple[TurnRecord, Verdict]
-"""An answer, and how it was judged."""
+Answered = tuple[TurnRecord, Verdict]  # an answer, and how it was judged
 
-OutcomeKind = Literal[
-    "answered_rightly",
-    "answered_wrongly",
-    "declined_rightly",
-    "declined_wrongly",
-    "asked_usefully",
-    "asked_in_vain",
-    "asked_needlessly",
-    "guessed_rightly",
-    "not_judged",
-]
+_Certain = Literal["answered_rightly", "answered_wrongly", "declined_rightly", "declined_wrongly"]
+_Asking = Literal["asked_usefully", "asked_in_vain", "asked_needlessly", "guessed_rightly", "not_judged"]
+OutcomeKind = Literal[_Certain, _Asking]
 """What became of a question.
 
 `answered_wrongly` also if it should have been declined and was not, even if no query came at all; `asked_usefully` if
@@ -83,14 +73,15 @@ def outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
     return {
         "n": len(answered),
         "counts": {kind: kinds.count(kind) for kind in get_args(OutcomeKind)},
-        "declined": _recall_and_precision(declined),
-        "asked": _recall_and_precision(asked),
+        **{
+            name: {
+                "recall": share(did for should, did in two if should),
+                "precision": share(s for s, did in two if did),
+            }
+            for name, two in (("declined", declined), ("asked", asked))
+        },
         "useful": share(kind == "asked_usefully" for kind in kinds if kind in ("asked_usefully", "asked_in_vain")),
     }
-
-
-def _recall_and_precision(pairs: Sequence[tuple[bool, bool]]) -> dict[str, float | None]:
-    return {"recall": share(did for should, did in pairs if should), "precision": share(s for s, did in pairs if did)}
 
 
 def used_model(model: str | None, base_url: str | None) -> str:
@@ -99,21 +90,20 @@ def used_model(model: str | None, base_url: str | None) -> str:
     return "offline" if found is None else model_label(found)
 
 
-def add_records(spec: RunSpec, answered: Sequence[Answered], results: Mapping[str, Any], path: Path) -> None:
+def add_records(spec: RunSpec, results: Mapping[str, Any], path: Path) -> None:
     """Add a line per database to the record of models: what was judged, and what it took."""
-    ruled = results["by_verdict"]["ruled"]
-    by_verdict = {one["id"]: one["ruling"]["verdict"] for one in results["questions"] if ruled and one["ruling"]}
     model = str(spec.model) if is_replay(spec.model) else used_model(spec.model, spec.base_url)
-    by_database: dict[str, list[Answered]] = {}
-    for record, verdict in answered:
-        if verdict.ex is not None:
-            by_database.setdefault(short_name(verdict.question.database), []).append((record, verdict))
-    for database, pairs in sorted(by_database.items()):
-        right = sum(verdict.ex is True for _, verdict in pairs)
-        words = [by_verdict.get(verdict.question.id) for _, verdict in pairs]
-        right_verdict = None if None in words else words.count("right")
-        calls, tokens = sum(record.calls for record, _ in pairs), sum(record.tokens[0] for record, _ in pairs)
-        add_record(Record(model, database, len(pairs), right, right_verdict, calls, tokens, now()), path)
+    by_database: dict[str, list[Mapping[str, Any]]] = {}
+    for one in results["questions"]:
+        if one["ex"] is not None:
+            by_database.setdefault(short_name(one["database"]), []).append(one)
+    for database, judged in sorted(by_database.items()):
+        words = [one["ruling"] and one["ruling"]["verdict"] for one in judged]
+        by_verdict = words.count("right") if results["by_verdict"]["ruled"] and None not in words else None
+        used = [one["usage"] or {} for one in judged]
+        calls, tokens = (sum(usage.get(key, 0) for usage in used) for key in ("llm_calls", "prompt_tokens"))
+        right = sum(one["ex"] for one in judged)
+        add_record(Record(model, database, len(judged), right, by_verdict, calls, tokens, now()), path)
 
 
 def short_name(database: str) -> str:
@@ -125,70 +115,95 @@ def short_name(database: str) -> str:
     return Path(urlsplit(database).path if "://" in database else database).stem
 
 
-def run_results(
-    spec: RunSpec, dataset: Dataset, answered: Sequence[Answered], seconds: float, rulings: Sequence[Ruling] = ()
-) -> dict[str, Any]:
-    """Return what `results.json` has: scores in both modes, cost, every question with its answer and gold.
+@dataclass(frozen=True)
+class Results:
+    """What came of a run, or of a vote among several."""
 
-    `answered` is in the dataset's order, with strict verdicts, or a trial's; `seconds` is the wall time of this start.
-    """
-    official: list[Verdict] = []
-    questions: list[dict[str, Any]] = []
-    with official_judge(dataset) as published, StrictJudge(dataset) as judge:
-        for record, verdict in answered:
-            question = verdict.question
-            judged: dict[str, Any] = {
-                "question": question.text,
-                **{name: getattr(question, name) for name in ("database", "interaction", "turn", "golds", "disputed")},
-                **{name: getattr(verdict, name) for name in ("hardness", "ex", "em", "valid", "error")},
-                "official_ex": verdict.ex,
-                "expects": question.expects.outcome if question.expects else None,
-                **asdict(record),
-                "error_class": None,
-                "clauses": (),
-                "attempts_right": [None] * len(record.attempts),
-                "gold_columns": (),
-                "gold_rows": (),
-                "gold_row_count": None,
-                "outcome": outcome(record, verdict) if dataset.conversational else None,
-            }
-            # A question that is to be declined is right or wrong by its outcome alone.
-            if question.golds:
-                theirs = published.judge(question, record.sql)
-                official.append(theirs if verdict.asked else theirs.unasked(record.text))
-                judged["official_ex"] = official[-1].ex
-                judged["error_class"] = error_class(verdict, judge.clauses)
-                judged["clauses"] = judge.clauses.differing(question, verdict.sql) if judged["error_class"] else ()
-                # Revision chain, figure 3.
-                judged["attempts_right"] = [judge.judge(question, attempt["sql"]).ex for attempt in record.attempts]
-                if gold := judge.gold_table(question):
-                    judged["gold_columns"], judged["gold_row_count"] = gold.columns, len(gold.rows)
-                    judged["gold_rows"] = [[plain_cell(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]]
-            questions.append(judged)
-    with_gold = [(record, verdict) for record, verdict in answered if verdict.question.golds]
-    linked = with_schemas(dataset, with_gold)
-    tokens = [record.tokens for record, _ in answered]
-    found = {
-        "version": __version__,
-        "run": asdict(spec),
-        "strict": as_json([verdict for _, verdict in answered if verdict.question.golds or verdict.ex is not None]),
-        "official": as_json(official),
-        "linking": mean_redundancy(
-            (verdict.question.golds[0], schema, record.linked) for record, verdict, schema in linked
-        ),
-        "outcomes": outcome_scores(answered),
-        "cost": {
-            "llm_calls": sum(record.calls for record, _ in answered),
-            "prompt_tokens": sum(prompt for prompt, _ in tokens),
-            "completion_tokens": sum(completion for _, completion in tokens),
-            "turn_seconds": round(sum(record.seconds for record, _ in answered), 3),
-            "wall_seconds": round(seconds, 3),
-        },
-        "questions": questions,
+    asked: Dataset  # its questions
+    answered: Sequence[Answered]  # in their order, with strict verdicts, or a trial's
+
+    @cached_property
+    def official(self) -> list[Verdict]:
+        """How the benchmark's own evaluator judges the answers to questions that have a gold query."""
+        with official_judge(self.asked) as judge:
+            judged = [(judge.judge(own.question, record.sql), record) for record, own in self.with_gold]
+        return [verdict if record.asked else verdict.unasked(record.text) for verdict, record in judged]
+
+    @property
+    def with_gold(self) -> list[Answered]:
+        """The answers to questions that have a gold query."""
+        return [(record, verdict) for record, verdict in self.answered if verdict.question.golds]
+
+    def linked(self) -> Iterator[tuple[str, Schema, TurnRecord]]:
+        """Yield the turns in which schema items were linked: gold query, the database's schema, record."""
+        with OneOpen() as databases:
+            for record, verdict in self.with_gold:
+                if record.linked:
+                    place = self.asked.place(verdict.question.database)
+                    yield verdict.question.golds[0], databases.at(place).schema(), record
+
+    @cached_property
+    def linking(self) -> dict[str, float]:
+        """The linker's redundancy scores."""
+        return mean_redundancy((gold, schema, record.linked) for gold, schema, record in self.linked())
+
+    def as_json(self, spec: RunSpec, seconds: float = 0.0, rulings: Sequence[Ruling] = ()) -> dict[str, Any]:
+        """Return what `results.json` has: scores in both modes, cost, every question with its answer and gold.
+
+        `seconds` is the wall time of this start.
+        """
+        official = {verdict.question.id: verdict for verdict in self.official}
+        records = [record for record, _ in self.answered]
+        tokens = [record.tokens for record in records]
+        scored = [verdict for _, verdict in self.answered if verdict.question.golds or verdict.ex is not None]
+        with StrictJudge(self.asked) as judge:
+            questions = [
+                _judged(record, verdict, official.get(record.id), judge, self.asked.conversational)
+                for record, verdict in self.answered
+            ]
+        found = {
+            "version": __version__,
+            "run": asdict(spec),
+            "strict": as_json(scored),
+            "official": as_json(self.official),
+            "linking": self.linking,
+            "outcomes": outcome_scores(self.answered),
+            "cost": {
+                "llm_calls": sum(record.calls for record in records),
+                "prompt_tokens": sum(prompt for prompt, _ in tokens),
+                "completion_tokens": sum(completion for _, completion in tokens),
+                "turn_seconds": round(sum(record.seconds for record in records), 3),
+                "wall_seconds": round(seconds, 3),
+            },
+            "questions": questions,
+        }
+        with_verdicts(found, self.asked, [verdict for _, verdict in self.with_gold], rulings)
+        hide_passwords(found)
+        return found
+
+
+def _judged(
+    record: TurnRecord, verdict: Verdict, official: Verdict | None, judge: StrictJudge, conversational: bool
+) -> dict[str, Any]:
+    """Return a question with its answer, and how it was judged; one to be declined, by its outcome alone."""
+    question, kind = verdict.question, error_class(verdict, judge.clauses) if official else None
+    gold = judge.gold_table(question) if official else None
+    return {
+        "question": question.text,
+        **{name: getattr(question, name) for name in ("database", "interaction", "turn", "golds", "disputed")},
+        **{name: getattr(verdict, name) for name in ("hardness", "ex", "em", "valid", "error")},
+        "official_ex": official.ex if official else verdict.ex,
+        "expects": question.expects.outcome if question.expects else None,
+        **asdict(record),
+        "error_class": kind,
+        "clauses": judge.clauses.differing(question, verdict.sql) if kind else (),
+        # Revision chain, figure 3.
+        "attempts_right": [judge.judge(question, one["sql"]).ex if official else None for one in record.attempts],
+        "gold_columns": gold.columns if gold else (),
+        "gold_rows": [[plain_cell(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]] if gold else (),
+        "gold_row_count": len(gold.rows) if gold else None,
+        "outcome": outcome(record, verdict) if conversational else None,
     }
-    with_verdicts(found, dataset, [verdict for _, verdict in with_gold], rulings)
-    hide_passwords(found)
-    return found
 
 
 def hide_passwords(results: dict[str, Any]) -> None:
@@ -199,25 +214,13 @@ def hide_passwords(results: dict[str, Any]) -> None:
         question["database"] = without_password(question["database"])
 
 
-def with_schemas(dataset: Dataset, answered: Iterable[Answered]) -> Iterator[tuple[TurnRecord, Verdict, Schema]]:
-    """Yield the turns in which schema items were linked, each with its database's schema."""
-    with OneOpen() as databases:
-        for record, verdict in answered:
-            if record.linked:
-                yield record, verdict, databases.at(dataset.place(verdict.question.database)).schema()
-
-
 def write_results(results: dict[str, Any], out: Path) -> None:
     """Write the file into the run's folder, whole."""
     write_whole(out / RESULTS_FILE, json.dumps(results))
 
 
 def read_results(out: Path) -> dict[str, Any]:
-    """Return the results of a finished run.
-
-    Raises:
-        SettingsError: The folder holds none.
-    """
+    """Return the results of a finished run."""
     path = out / RESULTS_FILE
     try:
         found = read_json(path.read_text(encoding="utf-8"))

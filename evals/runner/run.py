@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from langchain_core.caches import BaseCache
 from rich.console import Console
@@ -21,11 +21,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ...agent import Settings, make_settings
 from ...tools.errors import ModelError, SettingsError, TableturnError
-from ..datasets.load import parse_record
-from ..datasets.question import Closing, Dataset, Question
-from ..metrics import StrictJudge, Verdict
-from .agents import AgentAnswering
-from .model import CACHE_FILE, REPLAY_SETTINGS, ReplyCache, is_replay, kept_model, replay_model
+from ..datasets.load import Closing, Dataset, Question, parse_record
+from ..metrics.judging import StrictJudge, Verdict
+from ..metrics.summary import percent
+from .agents import CACHE_FILE, REPLAY_SETTINGS, AgentAnswering, ReplyCache, is_replay, kept_model, replay_model
 from .record import Answering, RunSpec, TurnRecord, check_folder, not_asked, write_spec
 from .results import RESULTS_FILE, Answered, read_results
 
@@ -33,14 +32,12 @@ T = TypeVar("T")
 
 JOURNAL_FILE = "journal.jsonl"
 
-Engine = Literal["local", "ray"]
-"""Where questions are answered: in this process, or on a Ray cluster."""
+Engine = Literal["local", "ray"]  # where questions are answered: in this process, or on a Ray cluster
 
 Listener = Callable[[TurnRecord, Verdict], None]
 """A function that is told about each question as it is answered and judged."""
 
-GIVE_UP_AFTER = 8
-"""Questions in a row that cannot be asked before a run stops: the server is down, or the key is wrong."""
+GIVE_UP_AFTER = 8  # questions in a row that cannot be asked before a run stops: the server is down, or the key is wrong
 
 
 class RunStopped(TableturnError):
@@ -118,8 +115,9 @@ BASELINES: Mapping[str, Mapping[str, Any]] = {
 }
 """The agent's settings that make each baseline; the run's own settings override them.
 
-Of one without any, a module of `baselines` answers instead, by its `make(dataset, model, settings, history)`.
+Of one without any, a class of `baselines` answers instead.
 """
+_ANSWERING = {"random-dialogues": "RandomDialogues", "langchain": "LangChainAgent"}
 
 
 def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
@@ -150,14 +148,14 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotation
         model = replay_model(spec, dataset)
     else:
         model = kept_model(spec.model, spec.base_url, settings, cache)
-    if spec.baseline:
-        own = not BASELINES[spec.baseline]
-        module = import_module(f"..baselines.{spec.baseline.replace('-', '_')}", __package__) if own else None
-        if model is None:
-            # The built-in translator reads neither prompts nor examples: baselines would differ in name only.
-            raise ModelError(f"the baseline {spec.baseline} asks a chat model: pass --model")
-        if module is not None:
-            return module.make(dataset, model, settings, spec.history)
+    baseline: Callable[..., Answering] | None = None
+    if name := _ANSWERING.get(spec.baseline or ""):
+        baseline = getattr(import_module(f"..baselines.{spec.baseline}".replace("-", "_"), __package__), name)
+    if spec.baseline and model is None:
+        # The built-in translator reads neither prompts nor examples: baselines would differ in name only.
+        raise ModelError(f"the baseline {spec.baseline} asks a chat model: pass --model")
+    if baseline is not None:
+        return baseline(dataset, model, settings, spec.history)
     annotator = kept_model(spec.annotator, None, settings, cache) or "offline" if spec.annotator else None
     return AgentAnswering(
         dataset, model or "offline", settings, spec.history, spec.examples, spec.embedding, annotator, annotations
@@ -173,15 +171,7 @@ def _local_engine(spec: RunSpec, dataset: Dataset, out: Path, _: int, annotation
         yield answering
 
 
-Judge = Callable[[Question, TurnRecord], Verdict]
-
-
-class Judging(Protocol):
-    """Judges records, one at a time and in one thread."""
-
-    def judge(self, question: Question, record: TurnRecord) -> Verdict: ...
-
-    def close(self) -> None: ...
+Judge = Callable[[Question, TurnRecord], Verdict]  # a function that judges a record, one at a time and in one thread
 
 
 def run_evaluation(
@@ -193,48 +183,35 @@ def run_evaluation(
     listener: Listener,
     engine: Engine = "local",
     asked: Dataset | None = None,
-    judging: Judging | None = None,
+    judge: Judge | None = None,
     annotations: Path | None = None,
 ) -> list[Answered]:
-    """Answer every question of a dataset, or those that are still to do.
+    """Answer every question of a dataset, or those that are still to do; return them judged, in its order.
 
-    Args:
-        spec: The run; the folder must hold the same one, or none.
-        dataset: Its split, whole; `spec` says what part is asked.
-        out: The run's folder: specification, journal, cached replies.
-        jobs: Interactions at once.
-        listener: Told about each question, also those answered before the run was interrupted.
-        engine: Where they are answered; no answer depends on it.
-        asked: The part that is asked, if `spec` alone does not say.
-        judging: Who judges what could be asked, closed at the end; None for strict judging.
-        annotations: The cache folder of descriptions of schemas; None for the user's own.
-
-    Returns:
-        Records with verdicts, in the dataset's order; those that could not be asked are asked at the next start.
+    The folder must hold the same run, or none. What the model could not be asked is asked at the next start. `asked` is
+    the part that is asked, if `spec` alone does not say; without a judge, judging is strict.
 
     Raises:
         RunStopped: The model could not be asked `GIVE_UP_AFTER` questions in a row.
         SettingsError: The folder holds another run or a trial, settings are wrong, or the engine is not installed.
-        ModelError: The model cannot be set up.
     """
     run_settings(spec, dataset)
     asked = asked or dataset.without(spec.without).first(spec.limit)
     check_folder(spec, asked, out)
-    if judging is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
+    if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
         raise SettingsError(f"{out} holds a trial: name another folder with --out")
     answer_with = _local_engine
     if engine == "ray":
         from .ray_engine import ray_engine as answer_with
-    strict = StrictJudge(dataset)
     with (
-        closing(judging or strict),
+        StrictJudge(dataset) as strict,
         Journal(out / JOURNAL_FILE) as journal,
         answer_with(spec, dataset, out, jobs, annotations) as answering,
     ):
         # Only what can be run at all takes the folder.
         write_spec(spec, asked, out)
-        judge: Judge = judging.judge if judging else lambda question, record: strict.judge(question, record.sql)
-        done = completed(_Run(asked, answering, journal, judge, listener).answer_all(jobs))
+        judged = judge or (lambda question, record: strict.judge(question, record.sql))
+        done = completed(_Run(asked, answering, journal, judged, listener).answer_all(jobs))
         return [done[question.id] for question in asked.questions]
 
 
@@ -313,9 +290,7 @@ class RunProgress(Progress):
     def __init__(self, total: int | None, price: tuple[float, float] | None = None, score: str = "EX") -> None:
         text = TextColumn("{task.description}")
         super().__init__(MofNCompleteColumn(), BarColumn(), text, TimeRemainingColumn(), console=Console(stderr=True))
-        self._price = price
-        self._score = score
-        self._counts: Counter[str] = Counter()
+        self._price, self._score, self._counts = price, score, Counter[str]()
         self.add_task("", total=total)
 
     def __exit__(
@@ -330,7 +305,7 @@ class RunProgress(Progress):
         (prompt, completion), counts = record.tokens, self._counts
         counts.update(calls=record.calls, prompt=prompt, completion=completion, not_asked=not record.asked)
         counts.update(judged=verdict.ex is not None, right=verdict.ex is True)
-        share = f"{100 * counts['right'] / counts['judged']:.1f}" if counts["judged"] else "-"
+        share = percent(counts["right"] / counts["judged"] if counts["judged"] else None)
         text = f"{self._score} {share}  {counts['calls']} calls  {counts['prompt'] + counts['completion']} tokens"
         text += f"  {counts['not_asked']} not asked" if counts["not_asked"] else ""
         if self._price is not None:

@@ -34,9 +34,6 @@ def read_value(value: float | str) -> tuple[float, float] | str:
 
     >>> read_value("about 12,400")
     (11780.0, 13020.0)
-
-    Raises:
-        ValueError: It is empty, infinite, or within less than nothing.
     """
     if value == "" or (not isinstance(value, str) and not math.isfinite(value)):
         raise ValueError(f"a value is a finite number or a text, not {value!r}")
@@ -64,11 +61,7 @@ def _read_number(text: str) -> float:
 
 
 def read_count(rows: int | str) -> tuple[float, float]:
-    """Return the least and the greatest number of rows that `rows` accepts.
-
-    Raises:
-        ValueError: It says nothing of the kind.
-    """
+    """Return the least and the greatest number of rows that `rows` accepts."""
     found = _COUNT.fullmatch(str(rows).strip())
     if found is None or (found["bound"] and found["high"]):
         raise ValueError(f'rows is a number, "at least 3", "at most 10" or "3 to 10", not {rows!r}')
@@ -164,18 +157,9 @@ class TrialQuestion(BaseModel):
     turns: list[TrialTurn] = Field(min_length=1)
     note: str = Field("", description="For people: where it comes from, what is still to be checked.")
 
-    @property
-    def title(self) -> str:
-        """The words that stand for the question in lists."""
-        return " / ".join(turn.question for turn in self.turns)
-
 
 def read_trial(path: Path) -> list[TrialQuestion]:
-    """Read a question file: YAML, JSON or JSON lines, a list of records as described above.
-
-    Raises:
-        SettingsError: It cannot be read, or a record is not as described; the message names the record.
-    """
+    """Read a question file: YAML, JSON or JSON lines, a list of records as described above."""
     questions: list[TrialQuestion] = []
     for number, record in enumerate(read_records(path), 1):
         place = f"{path}, record {number}"
@@ -191,8 +175,6 @@ def read_trial(path: Path) -> list[TrialQuestion]:
         elif isinstance(turns, list):
             turns = [parse_record(TrialTurn, turn, f"{place}, turn {n}") for n, turn in enumerate(turns, 1)]
         questions.append(parse_record(TrialQuestion, about | {"turns": turns}, place))
-    if not questions:
-        raise SettingsError(f"{path} holds no questions")
     check_ids(path, [question.id for question in questions])
     return questions
 
@@ -202,7 +184,7 @@ def trial_schema() -> dict[str, Any]:
     several = TrialQuestion.model_json_schema()
     definitions: dict[str, Any] = several.pop("$defs")
     turn = definitions["TrialTurn"]
-    about = {name: field for name, field in several["properties"].items() if name != "turns"}
+    about = {name: several["properties"][name] for name in ("id", "note")}
     single = {**turn, "title": "A question", "properties": {**about, **turn["properties"]}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

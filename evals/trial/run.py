@@ -25,16 +25,14 @@ from ...tools.json_lines import append_lines
 from ...tools.whole_files import write_whole
 from ...tools.words import words
 from ..adjudication.ruling import now, rulings_beside
-from ..datasets.question import Dataset, Expects, OneOpen, Question
-from ..metrics import Verdict
-from ..metrics.expected import GOLD_LIMITS, Expected, expected
+from ..datasets.load import Dataset, Expects, Question
+from ..metrics.judging import GOLD_LIMITS, Expected, Verdict, expected
 from ..metrics.statistics import bounded, wilson
-from ..report import write_report
-from ..runner import Listener, run_evaluation
-from ..runner.model import CACHE_FILE, ReplyCache
+from ..report.page import write_report
+from ..runner.agents import CACHE_FILE, ReplyCache
 from ..runner.record import SPEC_FILE, RunSpec, TurnRecord, check_folder
-from ..runner.results import HISTORY_FILE, RESULTS_FILE, read_results, run_results, used_model, write_results
-from ..runner.run import JOURNAL_FILE, run_settings
+from ..runner.results import HISTORY_FILE, RESULTS_FILE, Results, read_results, used_model, write_results
+from ..runner.run import JOURNAL_FILE, Listener, run_evaluation, run_settings
 from .question import TrialQuestion, TrialTurn, count_rows, read_trial
 
 PAGE_FILE, PREVIOUS_FILE = "report.html", "previous.json"
@@ -45,8 +43,7 @@ FOUND = (
 )
 """What the results of a trial have besides those of a run; `cost` has more in it."""
 
-_DATASET = "trial "
-"""What a trial's specification calls its dataset; the database follows."""
+_DATASET = "trial "  # what a trial's specification calls its dataset; the database follows
 
 _DID = {"needs_clarification": "it asked back", "unanswerable": "it declined", "failed": "it failed"}
 
@@ -76,36 +73,30 @@ def run_trial(
     A trial that was interrupted goes on where it was when it is started again with the same folder; one that is done is
     held again, and compared with the last. The folder has `results.json`, which is returned, `previous.json`,
     `history.jsonl`, `report.html`, and every reply of the model. `questions` need not be in a file.
-
-    Raises:
-        SettingsError: The question file or a setting is wrong, or the folder holds something else.
-        DatabaseUnavailable: The database cannot be used.
-        ModelError: The model cannot be set up.
-        RunStopped: The model could not be asked several questions in a row.
     """
     asked = read_trial(options.questions) if questions is None else questions
     with Database.open(options.database) as database:
-        location = database.location
-    dataset, turns = trial_dataset(asked, options.database, options.tries)
-    about = {name: getattr(options, name) for name in ("model", "preset", "settings", "examples", "base_url")}
-    spec = RunSpec(_DATASET + location, "all", **about)
-    run_settings(spec, dataset)
-    try:
-        check_folder(spec, dataset, out)
-    except SettingsError:
-        # An interrupted trial of another kind is forgotten; a run of another command is not.
-        kept = out / SPEC_FILE
-        if not kept.is_file() or f'"dataset": "{_DATASET}' not in kept.read_text(encoding="utf-8", errors="replace"):
-            raise
-        _forget(out)
-    before = read_results(out) if (out / RESULTS_FILE).exists() else None
-    if before is not None and "trial" not in before:
-        raise SettingsError(f"{out / RESULTS_FILE} is not what `tableturn trial` writes")
-    start, replies = time.perf_counter(), _kept_replies(out)
-    judge = TrialJudge(dataset.place(dataset.questions[0].database), turns)
-    judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judging=judge)
-    results = run_results(spec, dataset, judged, time.perf_counter() - start, rulings_beside(out, None))
-    results = _trial_results(results, judged, asked, turns, options, location)
+        dataset, turns = trial_dataset(asked, options.database, options.tries)
+        about = {name: getattr(options, name) for name in ("model", "preset", "settings", "examples", "base_url")}
+        spec = RunSpec(_DATASET + database.location, "all", **about)
+        run_settings(spec, dataset)
+        try:
+            check_folder(spec, dataset, out)
+        except SettingsError:
+            # An interrupted trial of another kind is forgotten; a run of another command is not.
+            kept = out / SPEC_FILE
+            text = kept.read_text(encoding="utf-8", errors="replace") if kept.is_file() else ""
+            if f'"dataset": "{_DATASET}' not in text:
+                raise
+            _forget(out)
+        before = read_results(out) if (out / RESULTS_FILE).exists() else None
+        if before is not None and "trial" not in before:
+            raise SettingsError(f"{out / RESULTS_FILE} is not what `tableturn trial` writes")
+        start, replies = time.perf_counter(), _kept_replies(out)
+        judge = TrialJudge(database, turns).judge
+        judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judge=judge)
+    results = Results(dataset, judged).as_json(spec, time.perf_counter() - start, rulings_beside(out, None))
+    results = _trial_results(results, judged, asked, turns, options, database.location)
     results["cost"]["new_replies"] = _kept_replies(out) - replies  # those that the model gave in this start
     if results["not_asked"]:
         return results
@@ -145,10 +136,9 @@ def trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tup
 class TrialJudge:
     """Judges by what each question accepts (by its id in the run); queries run on the database as it is now."""
 
-    def __init__(self, place: str | Path, turns: Mapping[str, TrialTurn]) -> None:
-        self._place, self._turns, self._databases = place, turns, OneOpen()
+    def __init__(self, database: Database, turns: Mapping[str, TrialTurn]) -> None:
+        self._database, self._turns = database, turns
         self._expected = lru_cache(64)(self._run_accepted)
-        self.close = self._databases.close
 
     def judge(self, question: Question, record: TurnRecord) -> Verdict:
         """Judge an answer: `error` says why it is not accepted."""
@@ -169,7 +159,7 @@ class TrialJudge:
 
     def _judge_query(self, turn: TrialTurn, verdict: Verdict) -> Verdict:
         try:
-            table = self._databases.at(self._place).execute(verdict.sql, GOLD_LIMITS)
+            table = self._database.execute(verdict.sql, GOLD_LIMITS)
         except QueryError as error:
             return replace(verdict, error=f"its query does not run: {error}")
         outcomes = [self._expected(sql) for sql in turn.sql]
@@ -190,7 +180,7 @@ class TrialJudge:
 
     def _run_accepted(self, sql: str) -> Expected | QueryError:
         try:
-            return expected(self._databases.at(self._place), sql)
+            return expected(self._database, sql)
         except QueryError as error:
             return error
 
@@ -250,10 +240,7 @@ def _question_id(record: Mapping[str, Any]) -> str:
 
 
 def _outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return each question with the share of its tries that pass, and why the first that fails does.
-
-    All turns of a try must pass; the share is None if some could not be asked.
-    """
+    """Return each question with the share of its tries that pass, None if not all could be asked, and why one fails."""
     found: list[dict[str, Any]] = []
     for name, records in groupby(results["questions"], _question_id):
         tries = [list(turns) for _, turns in groupby(records, itemgetter("interaction"))]
@@ -322,34 +309,19 @@ def _by_words(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any
 
 
 def fit_bound(
-    options: TrialOptions,
-    labels: Path | None,
-    alpha: float,
-    certainty: float,
-    out: Path,
-    path: Path,
-    listener: Listener,
+    trial: TrialOptions, labels: Path | None, alpha: float, certainty: float, out: Path, file: Path, listener: Listener
 ) -> Bound:
-    """Ask the labelled questions, set the bound, and keep it in the file of bounds `path`.
+    """Ask the questions of a trial's file, set the bound by them, and keep it in the file of bounds.
 
-    Args:
-        options: Of whom; its questions are those of the labels.
-        labels: A trial's question file; None for the answers that were approved or corrected.
-        alpha: The share of wrong ones among trusted answers, at most.
-        certainty: How sure that is to be.
-        out: The folder that keeps the model's replies: what it said once is not asked again.
-        path: The file of bounds.
-        listener: Told about each answer.
-
-    Raises:
-        SettingsError: There are no labels, or some could not be asked.
+    Without `labels`, they are the answers that were approved or corrected. At most a share `alpha` of the trusted
+    answers is wrong, with that certainty.
     """
     with SQLAgent(
-        options.database,
-        model=options.model,
-        settings=make_settings(options.settings, preset=options.preset),
-        examples=options.examples,
-        base_url=options.base_url,
+        trial.database,
+        model=trial.model,
+        settings=make_settings(trial.settings, preset=trial.preset),
+        examples=trial.examples,
+        base_url=trial.base_url,
     ) as agent:
         resources, settings = agent.resources, agent.settings
         identity, model = database_identity(resources.database), resources.translator(settings).model
@@ -358,13 +330,13 @@ def fit_bound(
         # Evaluations change these, and a bound must be set with them as people will ask.
         as_asked = {name: getattr(settings, name) for name in ("conventions", "today")}
     # An approved answer would give away what is right for its own question.
-    fields = {**as_asked, **options.settings, "verified": False, "own_examples": 0, "record": "off", "trust": "off"}
-    results = run_trial(replace(options, settings=fields), out, listener, questions)
+    fields = {**as_asked, **trial.settings, "verified": False, "own_examples": 0, "record": "off", "trust": "off"}
+    results = run_trial(replace(trial, settings=fields), out, listener, questions)
     if results["not_asked"]:
         raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: start the same command again")
     found = bounded(judged_answers(results), alpha, certainty)
     bound = Bound(identity, model, alpha, certainty, **asdict(found), fingerprints=prints, time=now())
-    keep_bound(bound, path)
+    keep_bound(bound, file)
     return bound
 
 

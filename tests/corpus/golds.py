@@ -9,11 +9,11 @@ from functools import cache
 from itertools import chain, islice
 from typing import TypedDict, cast
 
-from tableturn.evals.datasets import load_dataset
+from tableturn.evals.datasets import load_dataset, read_predictions
 from tableturn.evals.lab.bench.gold import ALL_SPLITS, Databases, golds
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures, divide
 from tableturn.evals.lab.bench.replays import read_multiturn, read_published, read_strong
-from tableturn.evals.metrics import OfficialJudge, Verdict, read_predictions
+from tableturn.evals.metrics.judging import OfficialJudge, Verdict
 from tableturn.tools.database import Database
 from tableturn.tools.errors import QueryError, SQLParseError
 from tableturn.tools.sql import check, regularize

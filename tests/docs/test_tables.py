@@ -11,7 +11,7 @@ from pathlib import Path
 from tableturn.agent.model.resolve import PROVIDERS
 from tableturn.agent.settings import Settings
 from tableturn.evals.metrics.summary import Scores, Summary
-from tableturn.evals.runner import TurnRecord
+from tableturn.evals.runner.record import TurnRecord
 
 from tests.tools.database.servers import MARIADB, POSTGRES
 

@@ -18,8 +18,7 @@ from unittest.mock import patch
 
 from tableturn.agent import SQLAgent
 from tableturn.evals.datasets import Dataset
-from tableturn.evals.experiments import read_experiment
-from tableturn.evals.experiments.measure import Experiment, Row
+from tableturn.evals.experiments.measure import Experiment, Row, read_experiment
 from tableturn.evals.runner.record import RunSpec
 from tableturn.evals.runner.run import run_settings
 from tableturn.tools.folders import CACHE_VARIABLE

@@ -19,7 +19,7 @@ from tableturn.evals.adjudication.ruling import (
     tell_scores,
 )
 from tableturn.evals.datasets import Dataset
-from tableturn.evals.metrics import StrictJudge
+from tableturn.evals.metrics.judging import StrictJudge
 from tableturn.prompts.judge import Word
 from tableturn.tools.errors import SettingsError
 from typer.testing import CliRunner

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from tableturn.agent.cli.app import app
 from tableturn.evals.datasets import Dataset, load_dataset, read_plain
-from tableturn.evals.runner import RunSpec, run_evaluation
-from tableturn.evals.runner.run import BASELINES
+from tableturn.evals.runner.record import RunSpec
+from tableturn.evals.runner.run import BASELINES, run_evaluation
 from tableturn.tools.errors import ModelError, SettingsError
 from typer.testing import CliRunner
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.datasets import Dataset, load_dataset
-from tableturn.evals.metrics import BirdJudge, official_judge
+from tableturn.evals.metrics.judging import BirdJudge, official_judge
 
 from .conftest import make_database
 

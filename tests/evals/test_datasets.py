@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.datasets import Dataset, find_empty, load_dataset, read_plain
-from tableturn.evals.metrics import StrictJudge
+from tableturn.evals.metrics.judging import StrictJudge
 from tableturn.tools.errors import DatabaseUnavailable, SettingsError
 
 from .conftest import make_database

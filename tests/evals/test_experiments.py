@@ -13,15 +13,27 @@ import pytest
 from sklearn.metrics import precision_recall_fscore_support
 from tableturn.agent import make_settings
 from tableturn.agent.cli.app import app
-from tableturn.evals.datasets import LAYOUTS, Dataset
-from tableturn.evals.datasets.question import Question
-from tableturn.evals.experiments import NotRun, Setup, experiment_names, measure, read_experiment
-from tableturn.evals.experiments.measure import Combine, Experiment, Row, drawn_by_level, remarks, reported, row_name
+from tableturn.evals.datasets.load import LAYOUTS, Dataset, Question
+from tableturn.evals.experiments.measure import (
+    Combine,
+    Experiment,
+    NotRun,
+    Row,
+    Setup,
+    drawn_by_level,
+    experiment_names,
+    measure,
+    read_experiment,
+    remarks,
+    reported,
+    row_name,
+)
 from tableturn.evals.lab.bench.stand_in import reply_to
 from tableturn.evals.lab.suite import build_suite
-from tableturn.evals.metrics import Verdict
-from tableturn.evals.metrics.redundancy import classified
-from tableturn.evals.runner import Listener, RunSpec, TurnRecord
+from tableturn.evals.metrics.judging import Verdict
+from tableturn.evals.metrics.summary import classified
+from tableturn.evals.runner.record import RunSpec, TurnRecord
+from tableturn.evals.runner.run import Listener
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.errors import SettingsError
 from tableturn.tools.examples import Example, ExampleStore

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 from tableturn.agent.model.record import Record, add_record, read_records
-from tableturn.evals.datasets import read_plain
-from tableturn.evals.datasets.question import Expects, Question
+from tableturn.evals.datasets.load import Expects, Question, read_plain
 from tableturn.evals.metrics.judging import Verdict
-from tableturn.evals.runner.agents import told
+from tableturn.evals.runner.agents import reply_to
 from tableturn.evals.runner.record import TurnRecord
 from tableturn.evals.runner.results import outcome, outcome_scores
 from tableturn.tools.database import Database
@@ -213,7 +212,7 @@ def test_the_record_outlives_a_torn_line_but_not_a_wrong_one(tmp_path: Path) -> 
 def test_a_person_without_words_of_their_own_says_what_the_gold_asks_for(tmp_path: Path) -> None:
     question = Question("1", "league", "Who is best?", (FEE,), "1", expects=Expects("ask_back"))
     with Database.open(make_database(tmp_path / "league.sqlite")) as database:
-        reply = told(question, _asking_back(), database.schema())
+        reply = reply_to(question, _asking_back(), database.schema())
     assert "fee" in reply
     assert "SELECT" not in reply
 

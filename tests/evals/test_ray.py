@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 from tableturn.evals.datasets import Dataset, read_plain
-from tableturn.evals.runner import RunSpec, run_evaluation
+from tableturn.evals.runner.record import RunSpec
+from tableturn.evals.runner.run import run_evaluation
 from tableturn.tools.errors import ModelError
 
 from tests.support.openai_server import OpenAIServer

@@ -9,11 +9,11 @@ import pytest
 from tableturn.evals.adjudication.judging import FinishedRun
 from tableturn.evals.adjudication.ruling import Ruling, append_rulings
 from tableturn.evals.datasets import Dataset
-from tableturn.evals.metrics import StrictJudge, Verdict
-from tableturn.evals.metrics.judging import error_class
-from tableturn.evals.report import write_report
-from tableturn.evals.runner import RunSpec, TurnRecord, run_evaluation
-from tableturn.evals.runner.results import read_results, run_results, write_results
+from tableturn.evals.metrics.judging import StrictJudge, Verdict, error_class
+from tableturn.evals.report.page import write_report
+from tableturn.evals.runner.record import RunSpec, TurnRecord
+from tableturn.evals.runner.results import Results, read_results, write_results
+from tableturn.evals.runner.run import run_evaluation
 from tableturn.tools.errors import SettingsError
 
 HOSTILE = "</script><script>alert(1)</script>\u2028<img src=x onerror=alert(2)>"
@@ -24,7 +24,7 @@ def finished_run(league: Dataset, out: Path, drafts: list[str]) -> Path:
     predictions.write_text(json.dumps(drafts))
     spec = RunSpec("spider", model=f"replay:{predictions}")
     answered = run_evaluation(spec, league, out, jobs=1, listener=lambda record, verdict: None)
-    write_results(run_results(spec, league, answered, 1.0), out)
+    write_results(Results(league, answered).as_json(spec, 1.0), out)
     return out
 
 
@@ -129,7 +129,7 @@ def test_attempts_are_judged_one_by_one(league: Dataset) -> None:
     with StrictJudge(league) as judge:
         verdict = judge.judge(question, question.golds[0])
     record = TurnRecord(question.id, question.golds[0], "converged", attempts=attempts)
-    results = run_results(RunSpec("spider"), league, [(record, verdict)], 0.0)
+    results = Results(league, [(record, verdict)]).as_json(RunSpec("spider"))
     assert results["questions"][0]["attempts_right"] == [False, True]
 
 

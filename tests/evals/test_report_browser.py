@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tableturn.evals.datasets import Dataset
-from tableturn.evals.report import write_report
+from tableturn.evals.report.page import write_report
 
 from tests.support.browser import started_browser
 

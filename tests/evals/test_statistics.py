@@ -6,8 +6,8 @@ from scipy import stats
 from tableturn.evals.metrics.statistics import Comparison, Interval, Judged, compare, detectable, interval
 
 
-def outcomes(right: list[bool], clusters: int) -> list[Judged]:
-    return [Judged(str(place * clusters // len(right)), outcome) for place, outcome in enumerate(right)]
+def outcomes(right: list[bool], clusters: int) -> list[tuple[str, int]]:
+    return [(str(place * clusters // len(right)), outcome) for place, outcome in enumerate(right)]
 
 
 def test_an_interval_holds_its_share_and_clusters_widen_it() -> None:

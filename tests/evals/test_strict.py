@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.datasets import Dataset, load_dataset
-from tableturn.evals.metrics import StrictJudge, Verdict, official_judge, summarize
+from tableturn.evals.metrics.judging import StrictJudge, Verdict, official_judge
+from tableturn.evals.metrics.summary import summarize
 
 
 def judged(league: Dataset, predicted: str, *golds: str) -> Verdict:

@@ -15,7 +15,7 @@ from ....agent.records import Attempt, plain_result
 from ....tools.errors import QueryError, SQLParseError
 from ....tools.sql import parse_select
 from ...datasets import Dataset, Question, load_dataset
-from ...runner import TurnRecord
+from ...runner.record import TurnRecord
 from .gold import Databases
 from .registry import BenchOptions, Figures, divide, share
 from .replays import (

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ....tools.errors import SettingsError
 from ....tools.sample import build_sample
-from ...datasets import Dataset, load_dataset
-from ...metrics import OfficialJudge, Verdict, read_predictions
+from ...datasets import Dataset, load_dataset, read_predictions
+from ...metrics.judging import OfficialJudge, Verdict
 from ...trial import TrialOptions, run_trial
 from ..suite import build_random_suite, build_suite
 from .registry import BenchOptions, Figures

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from ....tools.database import Cell, Database, Limits, Schema
 from ....tools.errors import DatabaseUnavailable, QueryError
-from ...datasets.load import load_dataset
-from ...datasets.question import Closing, Dataset, Question
+from ...datasets.load import Closing, Dataset, Question, load_dataset
 
 ALL_SPLITS = (
     ("spider", "train"),

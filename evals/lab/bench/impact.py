@@ -256,7 +256,7 @@ def run(options: BenchOptions) -> Figures:
                             added = name.startswith("add_sought") and "footprint" in turn.question
                             why = f"{name}; {settled.kind}, {settled.why}: {turn.sql or turn.question}"
                             truth = was != now if turn.sql else added
-                            found.append((truth, settled.changes, settled.kind != "unsettled", why))
+                            found.append((truth, settled.kind in ("error", "rows"), settled.kind != "unsettled", why))
     changed = sum(truth for truth, *_ in found)
     right = sum(truth and listed for truth, listed, *_ in found)
     return {

@@ -21,7 +21,8 @@ from ....tools.database import Database
 from ....tools.errors import NotUnderstood, QueryError
 from ....tools.linking import PastTurn
 from ...datasets import Question, load_dataset
-from ...metrics import OfficialJudge, Verdict, summarize
+from ...metrics.judging import OfficialJudge, Verdict
+from ...metrics.summary import summarize
 from ...official.execution import same_rows
 from .engines import Expected, find_determined
 from .gold import LIMITS, PARTIAL, Databases

@@ -14,9 +14,10 @@ from ....agent.model.chat import PromptedTranslator
 from ....agent.model.resolve import resolve_model
 from ....tools.errors import TableturnError
 from ....tools.examples import DatabaseFolder, ExampleStore, read_examples
-from ...experiments import NotRun, Setup, experiment_names, measure, read_experiment
-from ...metrics import Verdict
-from ...runner import Listener, RunSpec, TurnRecord
+from ...experiments.measure import NotRun, Setup, experiment_names, measure, read_experiment
+from ...metrics.judging import Verdict
+from ...runner.record import RunSpec, TurnRecord
+from ...runner.run import Listener
 from .registry import BenchOptions
 from .stand_in import slow_server
 

@@ -10,9 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ....tools.record_files import read_lines
-from ...datasets import Dataset, Question, load_dataset
-from ...metrics import OfficialJudge, Verdict, read_predictions
-from ...runner import RunSpec, TurnRecord, run_evaluation
+from ...datasets import Dataset, Question, load_dataset, read_predictions
+from ...metrics.judging import OfficialJudge, Verdict
+from ...runner.record import RunSpec, TurnRecord
+from ...runner.run import run_evaluation
 from ..disputes import read_dialogues
 from .gold import PARTIAL
 

@@ -38,8 +38,7 @@ from ....tools.sample import build_sample
 from ....tools.sql import sql_skeleton
 from ....tools.sql.query import Query
 from ....tools.values import IndexBounds, ValueIndex, likely
-from ...datasets import Dataset, Question, load_dataset
-from ...metrics import read_predictions
+from ...datasets import Dataset, Question, load_dataset, read_predictions
 from .gold import Databases
 from .registry import BenchOptions, Figures, divide, share
 

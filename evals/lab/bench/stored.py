@@ -39,12 +39,10 @@ from ....tools.examples import ExampleStore, example_of, open_with_seeds
 from ....tools.record_files import read_lines
 from ...adjudication.judging import Case, agreement, judge_cases
 from ...adjudication.ruling import Adjudicator, concerns, read_rulings
-from ...datasets.load import LAYOUTS, load_dataset
-from ...datasets.question import Dataset, Expects, Outcome, Question, whole_operators
-from ...metrics import StrictJudge
+from ...datasets.load import LAYOUTS, Dataset, Expects, Outcome, Question, load_dataset, whole_operators
+from ...metrics.judging import StrictJudge
 from ...metrics.statistics import Judged, compare
-from ...runner.agents import AgentAnswering
-from ...runner.model import kept_model
+from ...runner.agents import AgentAnswering, kept_model
 from ...runner.record import RunSpec, TurnRecord
 from ...runner.run import run_settings
 from ..disputes import Golds, find_disputes, published_predictions

@@ -31,7 +31,7 @@ from ....tools.database.table import Cell, Limits
 from ....tools.errors import DatabaseUnavailable, ResultTooLarge, SettingsError, SQLParseError
 from ....tools.results import same_result
 from ....tools.sql.parse import parse
-from ...metrics.expected import ordering
+from ...metrics.judging import ordering
 from ...official.execution import lenient_text, open_read_only
 from ..bench.gold import Rows
 from .mutants import mutants

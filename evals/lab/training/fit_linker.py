@@ -31,7 +31,7 @@ from ....tools.linking.vocabulary import Associations, Shares
 from ....tools.whole_files import write_whole, written_whole
 from ....tools.words import name_words, stem, words
 from ...datasets import load_dataset
-from ...metrics.redundancy import COUNTED
+from ...metrics.summary import COUNTED
 from .fit_linker_net import Example, odds, raise_odds, torch_library
 from .fit_linker_net import train as train_net
 from .fit_linker_turns import (

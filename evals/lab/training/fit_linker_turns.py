@@ -23,7 +23,7 @@ from ....tools.linking.evidence import Evidence, Names, gather
 from ....tools.linking.vocabulary import Associations, Shares
 from ....tools.values import ValueIndex, ValueMatch
 from ...datasets import Dataset
-from ...metrics.redundancy import COUNTED, redundancy
+from ...metrics.summary import COUNTED, redundancy
 
 WINDOW = 5
 FOLDS = 3

@@ -39,7 +39,7 @@ from ....tools.database import Schema
 from ....tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
 from ....tools.linking import PastTurn
 from ....tools.sql import regularize
-from ...datasets.question import Dataset, Question
+from ...datasets.load import Dataset, Question
 
 PARTS: Mapping[str, Mapping[str, bool]] = {
     "sese": {"link_schema": False},

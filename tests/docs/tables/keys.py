@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from importlib import import_module
 from typing import Any
@@ -36,12 +37,26 @@ def keys(module: str, name: str, without: tuple[str, ...] = ()) -> str:
 
 
 def _told(kind: type[Any]) -> dict[str, str]:
-    """What the docstrings of a class, and of its properties, say of each attribute."""
+    """What the docstrings of a class and of its properties, or comments by its fields, say of each attribute."""
     told = {name: value.__doc__ or "" for name, value in vars(kind).items() if not name.startswith("_")}
+    told |= _comments(kind)
     told |= {param.arg_name: param.description or "" for param in parse(kind.__doc__ or "").params}
     return {
         name: re.sub(r"\b(None|True|False)\b", lambda found: _IN_JSON[found[0]], text) for name, text in told.items()
     }
+
+
+def _comments(kind: type[Any]) -> dict[str, str]:
+    """What the comment above or beside each field of a class says, as sentences."""
+    found: dict[str, str] = {}
+    above: list[str] = []
+    for line in inspect.getsource(kind).splitlines():
+        code, _, comment = line.strip().partition("# ")
+        field = re.match(r"(\w+): ", code)
+        if field and (text := " ".join(filter(None, (*above, comment)))):
+            found[field[1]] = f"{text[0].upper()}{text[1:].removesuffix('.')}."
+        above = [] if code else [*above, comment]
+    return found
 
 
 def _types(kind: type[Any]) -> dict[str, str]:

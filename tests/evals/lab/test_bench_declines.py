@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tableturn.evals.datasets.question import Expects
+from tableturn.evals.datasets.load import Expects
 from tableturn.evals.lab.bench import stored
 from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
 from tableturn.tools.errors import ModelError

@@ -24,7 +24,7 @@ from tableturn.evals.lab.training.fit_linker_turns import (
     read_dialogues,
     score_turns,
 )
-from tableturn.evals.metrics.redundancy import redundancy
+from tableturn.evals.metrics.summary import redundancy
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 from tableturn.tools.linking.scoring import Model, shipped_model
 from tableturn.tools.linking.vocabulary import Associations, shipped

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tableturn.evals.datasets import load_dataset
-from tableturn.evals.metrics import OfficialJudge, read_predictions
+from tableturn.evals.datasets import load_dataset, read_predictions
+from tableturn.evals.metrics.judging import OfficialJudge
 from tableturn.evals.official.exact_match import Unparsed, differing_clauses, hardness, parse, read_foreign_key_maps
 from tableturn.evals.official.execution import OfficialDatabases, execute_both
 

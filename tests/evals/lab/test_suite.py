@@ -10,7 +10,7 @@ from tableturn.evals.datasets import Dataset
 from tableturn.evals.lab.suite import build_suite
 from tableturn.evals.lab.suite.build import column_constants, generate, random_shape
 from tableturn.evals.lab.suite.mutants import mutants
-from tableturn.evals.metrics import OfficialJudge, StrictJudge
+from tableturn.evals.metrics.judging import OfficialJudge, StrictJudge
 from tableturn.tools.database import Database
 from tableturn.tools.database.schema import Schema
 from tableturn.tools.errors import SettingsError
