@@ -15,7 +15,7 @@ from ...tools.errors import ExampleStoreError
 from ...tools.examples import Verified, answered_by, database_identity, foremost
 from ...tools.examples.verified import Spelt
 from ...tools.knowledge.entry import Selection
-from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs, tell_values
+from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, still_runs, tell_values
 from ...tools.values import ValueIndex, ValueMatch, likely
 from ..advice import advise, advisory
 from ..context.inputs import MOST_COLUMNS, leaned_on, window
@@ -130,8 +130,8 @@ def _base(question: str, linked: LinkedSchema, history: tuple[PastTurn, ...], ru
             return True  # nothing may depend on what it reads
         return still_runs(run.resources.database, sql, seconds_left(LOOK))
 
-    choose = latest_base if run.settings.base_choice == "latest" else base_turn
-    return choose(question, linked.items, history, runs=runs, dialect=run.resources.database.dialect)
+    dialect, latest = run.resources.database.dialect, run.settings.base_choice == "latest"
+    return base_turn(question, linked.items, history, latest=latest, runs=runs, dialect=dialect)
 
 
 def _notes(known: Selection, turn: Turn, run: Run) -> list[str]:

@@ -1,6 +1,6 @@
 """Schema linking: which tables and columns matter for a turn, what joins them, and which past query it builds on."""
 
-from .context import LOOK, base_turn, latest_base, still_runs
+from .context import LOOK, base_turn, still_runs
 from .copies import copies, families, set_aside
 from .join_path import join_path
 from .keep import requested, widen
@@ -20,7 +20,6 @@ __all__ = [
     "drop_samples",
     "families",
     "join_path",
-    "latest_base",
     "lighten",
     "requested",
     "set_aside",

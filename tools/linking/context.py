@@ -23,40 +23,14 @@ LOOK = 0.1
 """Seconds that looking whether a query runs may take: SQLite refuses unknown names at once."""
 
 
-def base_turn(
-    question: str,
-    items: Sequence[SchemaItem],
-    history: Sequence[PastTurn],
-    *,
-    runs: Callable[[str], bool] | None = None,
-    dialect: str = "sqlite",
-) -> PastTurn | None:
-    """The past turn whose SQL has the highest relevance R (equation 8); of equals, the latest.
-
-    Args:
-        question: This turn's question.
-        items: This turn's scored schema items, most probable first.
-        history: The turns of the window, oldest first.
-        runs: Whether a past query runs; those that don't are skipped, as are those that cannot be parsed.
-        dialect: Of past queries, by sqlglot's name.
-
-    Returns:
-        None on the first turn, and where no past query qualifies.
-    """
-    latest_first = _relevant(question, items, history, dialect)[::-1]
-    ranked = sorted(latest_first, key=_relevance, reverse=True)
-    return next((turn for _, turn in ranked if runs is None or runs(turn.sql)), None)
-
-
 NEARER = 0.35
 """How much more relevant an earlier turn has to be than the last one to be the base in its place."""
 
 AFRESH = 0.8
-"""Relevance of every turn below which a question that points at nothing before it starts afresh.
+"""Relevance of every turn below which a question that points at nothing before it starts afresh: in CoSQL, 8 %."""
 
-Of 200 such questions in CoSQL's training dialogues 16 fall below; the latest query shares a sixth of its schema items
-with theirs on average.
-"""
+_ELLIPSIS = 4
+"""Words of a question that is too short to stand alone."""
 
 _POINTING = ("those", "their", "this", "also", "instead")
 
@@ -72,22 +46,30 @@ _EARLIER_ONE = re.compile(r"\b(?:first|second|third|former|original)\s+ones?\b|\
 """May say so, or mean a row of the last result."""
 
 
-def latest_base(
+def base_turn(
     question: str,
     items: Sequence[SchemaItem],
     history: Sequence[PastTurn],
     *,
+    latest: bool = False,
     runs: Callable[[str], bool] | None = None,
     dialect: str = "sqlite",
 ) -> PastTurn | None:
-    """The last turn with SQL that runs, unless another is clearly nearer; None where the question starts afresh.
+    """Return the past turn whose SQL has the highest relevance R (equation 8); of equals, the latest; or None.
 
-    A pronoun points at the last turn, however near another one is; only words that name an earlier one go further back.
-    See `base_turn` for the arguments.
+    Args:
+        question: This turn's question.
+        items: This turn's scored schema items, most probable first.
+        history: The turns of the window, oldest first.
+        latest: Whether the last turn with SQL that runs is taken unless another is clearly nearer, and none if the
+            question starts afresh. A pronoun then points at the last turn, however near another one is; only words
+            that name an earlier one go further back.
+        runs: Whether a past query runs; those that don't are skipped, as are those that cannot be parsed.
+        dialect: Of past queries, by sqlglot's name.
     """
     relevant = _relevant(question, items, history, dialect)
     while relevant:
-        chosen = _meant(question, relevant)
+        chosen = _meant(question, relevant) if latest else max(reversed(relevant), key=_relevance)[1]
         # Looking takes a query: only what is chosen is looked at.
         if chosen is None or runs is None or runs(chosen.sql):
             return chosen
@@ -98,7 +80,7 @@ def latest_base(
 def _relevant(
     question: str, items: Sequence[SchemaItem], history: Sequence[PastTurn], dialect: str
 ) -> list[tuple[float, PastTurn]]:
-    """The past turns whose SQL can be parsed, each with its relevance."""
+    """Return the past turns whose SQL can be parsed, each with its relevance."""
     now = [((item.table, item.column), item.p) for item in items]
     # Of a past turn the most probable items alone may have been kept: as many of this one's are compared with them.
     return [
@@ -112,7 +94,7 @@ _parsed = analysis_or(None)(Query.of)
 
 
 def _meant(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTurn | None:
-    """The turn to start from; `relevant` holds at least one, oldest first."""
+    """Return the turn to start from; `relevant` holds at least one, oldest first."""
     *earlier, last = relevant
     if earlier and _GOES_BACK.search(question):
         return max(earlier, key=_relevance)[1]
@@ -120,14 +102,10 @@ def _meant(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTur
     clearly = nearest[0] > last[0] + NEARER
     said = cues(question)
     if any(said[cue] for cue in _POINTING) or len(question.split()) <= _ELLIPSIS:
-        return nearest[1] if clearly and _EARLIER_ONE.search(question) else last[1]
-    if nearest[0] < AFRESH:
+        clearly = clearly and _EARLIER_ONE.search(question) is not None
+    elif nearest[0] < AFRESH:
         return None
     return nearest[1] if clearly else last[1]
-
-
-_ELLIPSIS = 4
-"""Words of a question that is too short to stand alone."""
 
 
 def still_runs(database: Database, sql: str, seconds: float = LOOK) -> bool:
@@ -140,21 +118,17 @@ def still_runs(database: Database, sql: str, seconds: float = LOOK) -> bool:
 
 
 def relevance(question: str, now: Probabilities, turn: PastTurn) -> float:
-    """R of equation 8, from 0 to 2: the questions' similarity (equation 5), plus how alike their schema items are."""
+    """Return R of equation 8, 0 to 2: the questions' similarity (equation 5), plus how alike their schema items are."""
     before = {(table, column): p for table, column, p in turn.items}
     one, other = embed([question, turn.question])
     return max(0.0, float(one @ other)) + 1 - divergence(now, before)
 
 
 def divergence(one: Probabilities, other: Probabilities) -> float:
-    """The normalised Jensen-Shannon divergence of equations 6 and 7: 0 for the same distribution, 1 for disjoint ones.
+    """Return the normalised Jensen-Shannon divergence of equations 6 and 7: from 0, the same, to 1, disjoint.
 
-    Equation 7 has its arguments exchanged against the usual definition of D_KL; the usual one is meant, as only
-    that gives equation 6 its stated range.
-
-    Args:
-        one: Probabilities by item; they are normalised to sum to 1 here. Items left out have probability 0.
-        other: Likewise.
+    Both are made to sum to 1; items left out have probability 0. Equation 7 has its arguments exchanged against the
+    usual definition of D_KL; the usual one is meant, as only that gives equation 6 its stated range.
     """
     p, q = _normalised(one), _normalised(other)
     if not p or not q:

@@ -46,9 +46,9 @@ def set_aside(table: TableSchema, others: Schema) -> bool:
 
 @derived
 def copies(schema: Schema) -> frozenset[str]:
-    """The tables that by name, columns or comment are staging tables, backups, stale copies or deprecated.
+    """Return tables that by name, columns or comment are staging tables, backups, stale copies or deprecated.
 
-    What a name only hints at is so where the table without it is there.
+    What a name only hints at is so if the table without it is there.
     """
     numbered = families(schema)
     originals = [
@@ -76,8 +76,12 @@ def _is_named_aside(table: TableSchema, schema: Schema) -> bool:
 
 def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
     """Whether a table has the columns of another one, and what tells it from that is a word, a number, or no key."""
-    kin = families(schema).get(table.name, ())
-    if not _has_columns_of(table, other) or other.name in kin or _are_parts(kin, other, schema):
+    kin, own, theirs = families(schema).get(table.name, ()), _column_names(table), _column_names(other)
+    if table is other or other.name in kin or len(theirs) < 2 or len(own & theirs) < _SAME * len(own | theirs):
+        return False
+    # Tables that hold together about as many rows as the other one are its partitions.
+    rows = sum(each.row_count or 0 for each in map(schema.table, kin) if each)
+    if rows and abs(rows - (other.row_count or 0)) <= _COUNTED_SO * rows:
         return False
     words, theirs = set(_own_words(table)), set(_own_words(other))
     if words & _COPIES or (theirs < words and all(map(str.isdecimal, words - theirs))):
@@ -86,21 +90,15 @@ def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
     return unkeyed and (table.row_count or 0) <= (other.row_count or 0)
 
 
-def _are_parts(names: Sequence[str], other: TableSchema, schema: Schema) -> bool:
-    """Whether tables hold together about as many rows as another one, so that they are its partitions."""
-    rows = sum(table.row_count or 0 for table in map(schema.table, names) if table)
-    return rows > 0 and abs(rows - (other.row_count or 0)) <= _COUNTED_SO * rows
-
-
 def copy_words(table: TableSchema) -> frozenset[str]:
-    """The words of a table's name that tell a copy, numbers where there are no others."""
+    """Return words of a table's name that tell a copy, numbers if there are no others."""
     words = _own_words(table)
     return frozenset(words) & _COPIES or frozenset(filter(str.isdecimal, words))
 
 
 @derived
 def families(schema: Schema) -> Mapping[str, Sequence[str]]:
-    """Tables of the same columns whose names differ in numbers alone that go on or are dates, by each one's name."""
+    """Return by name tables of the same columns whose names differ in numbers alone that go on or are dates."""
     members: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for table in schema.tables:
         if _NUMBERS.search(table.name):
@@ -119,12 +117,6 @@ def _go_on(names: Sequence[str]) -> bool:
 
 def _own_words(table: TableSchema) -> tuple[str, ...]:
     return name_words(table.name.rpartition(".")[2])
-
-
-def _has_columns_of(table: TableSchema, other: TableSchema) -> bool:
-    """Whether a table has the columns of another one."""
-    own, theirs = _column_names(table), _column_names(other)
-    return table is not other and len(theirs) > 1 and len(own & theirs) >= _SAME * len(own | theirs)
 
 
 @derived

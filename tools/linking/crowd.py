@@ -17,7 +17,7 @@ from ..database import ForeignKey, Schema, TableSchema
 from ..database.rendering.compact import table_line
 from ..database.rendering.text import Names
 from ..values import ValueMatch, likely
-from ..values.question import Question, read
+from ..values.match import Question
 from ..words import MONTHS, name_stems, stem, stems
 from .copies import copies, copy_words, families
 from .join_path import join_path
@@ -135,7 +135,7 @@ class Crowd:
             items: What the linker found, most probable first.
             values: Values that the question may mention.
         """
-        question = read(text)
+        question = Question.of(text)
         score = self._spread(self._score(question, items, values))
         used = {item.table for item in items if item.used_before}
         ranked = self._ranked(score, question, used)

@@ -151,7 +151,7 @@ _PATTERNS = {cue: re.compile(rf"\b{pattern}\b", re.IGNORECASE) for cue, pattern 
 
 
 def cues(question: str) -> dict[str, float]:
-    """1 for each cue that a question holds, else 0."""
+    """Return 1 for each cue that a question holds, else 0."""
     return {cue: float(pattern.search(question) is not None) for cue, pattern in _PATTERNS.items()}
 
 
@@ -180,14 +180,12 @@ def _before(
 
 
 def _likely(history: Sequence[PastTurn], names: Names) -> tuple[Shares, Shares]:
-    """How probable the linker found tables and columns: in the latest turn, and, decayed, in those before.
-
-    Of a turn whose probabilities were not kept, what its SQL used counts as found.
-    """
+    """Return how probable the linker found tables and columns: in the latest turn, and, decayed, in those before."""
     tables, columns = np.zeros((2, len(names.table_number))), np.zeros((2, len(names.columns)))
     for ago, turn in enumerate(reversed(history)):
         row, decay = min(ago, 1), _DECAY ** max(0, ago - 1)
         use = names.past_use(turn.sql)
+        # Of a turn whose probabilities were not kept, what its SQL used counts as found.
         for table, column, p in turn.items or [(t, None, 1.0) for t in use.tables] + [(*c, 1.0) for c in use.columns]:
             of = tables if column is None else columns
             number = names.table_number.get(table) if column is None else names.column_number.get((table, column))

@@ -17,7 +17,10 @@ _Way = tuple[tuple[ForeignKey, str], ...]
 
 
 def join_path(schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()) -> tuple[ForeignKey, ...]:
-    """The foreign keys of a cheapest tree that connects tables, tables in between included.
+    """Return the foreign keys of a cheapest tree that connects tables, tables in between included.
+
+    They come in the order in which a FROM clause can join them, starting at the first table. Tables that no keys
+    connect with the first are left out, as unknown ones are.
 
     A Steiner tree is approximated by joining, one after another, the table that is nearest to the tree so far: at
     most twice the best cost, and exact for two tables. Ties go to the key whose columns the question mentions most,
@@ -25,23 +28,19 @@ def join_path(schema: Schema, tables: Iterable[str], mentioned: Collection[str] 
 
     Args:
         schema: Whose keys, declared or inferred, may be used.
-        tables: Names in any case; unknown ones are passed over.
+        tables: Names in any case.
         mentioned: Stems of the question's words: `reported by` distinguishes two keys to one table.
-
-    Returns:
-        The keys in the order in which a FROM clause can join them, starting at the first table. Tables that no keys
-        connect with the first are left out.
     """
     return next(_trees(schema, tables, mentioned), ())
 
 
 def join_paths(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
-    """As `join_path`, of every group of tables that keys connect: none is left out for what the first table is."""
+    """Return, as `join_path` does, the keys of every group of tables that keys connect."""
     return tuple(chain.from_iterable(_trees(schema, tables)))
 
 
 def _trees(schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()) -> Iterator[tuple[ForeignKey, ...]]:
-    """Yields the keys of the first table's tree, and then of those of what it leaves out."""
+    """Yield the keys of the first table's tree, and then of those of what it leaves out."""
     wanted = list(dict.fromkeys(table.name for name in tables if (table := schema.table(name))))
     links = _links(schema, frozenset(mentioned))
     while wanted:
@@ -66,10 +65,8 @@ def _links(schema: Schema, mentioned: frozenset[str]) -> _Links:
 
 
 def _grow(links: _Links, goals: Sequence[str], tree: dict[str, None]) -> Iterator[ForeignKey]:
-    """Grows a tree from the first goal to the others, the nearest first, as far as keys lead.
-
-    Each way to the next is found by Dijkstra's algorithm, from all tables of the tree at once.
-    """
+    """Grow a tree from the first goal to the others, the nearest first, as far as keys lead."""
+    # Each way to the next is found by Dijkstra's algorithm, from all tables of the tree at once.
     tree[goals[0]] = None
     while any(goal not in tree for goal in goals):
         order = count()

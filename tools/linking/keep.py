@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
 from sqlglot.errors import SqlglotError
 
 from ..database.dialects import grammar_of
-from ..database.schema import ForeignKey, Schema, TableSchema
-from ..sql import Query
+from ..database.schema import ForeignKey, Schema
 from ..words import nearest_names
 from .join_path import join_paths
 from .linked import STAR, SchemaItem, read_past
@@ -24,12 +23,10 @@ _LIKELY = 0.1
 
 
 def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_columns: int | None) -> Schema:
-    """The tables and columns over the threshold, most probable first, with what joins them.
+    """Return the tables and columns over the threshold, most probable first, with what joins them.
 
     Keys stay whatever their probability: the primary key of each table shown and both ends of each join between
     them; tables in between are added, so that what is shown can be joined wherever keys lead from one to the other.
-    Where there is no room for all over the threshold, likely tables alone bring others in between: those that merely
-    fill the room would bring as many again.
 
     Args:
         schema: The whole schema.
@@ -40,44 +37,36 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
     """
     over = [item for item in items if item.p >= threshold] or list(items[:1])
     shown = _first(schema, over, max_columns)
-    cut = len(shown) < len(over)
     # The order of this dictionary is the order in which the tables are shown.
     columns: dict[str, list[str]] = {item.table: [] for item in shown or over[:1]}
     for item in shown:
         if _is_column(schema, item):
             columns[item.table].append(str(item.column))
-    if cut or threshold > 0:
-        for key in _joins(schema, shown, list(columns), cut):
-            for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
-                _add(columns, schema, table, ends)
+    keys: Iterable[ForeignKey] = ()
+    if len(shown) < len(over):
+        # Without room for all, likely tables alone bring others in between: those that merely fill the room would
+        # bring as many again.
+        likely = {item.table for item in shown if item.p >= _LIKELY}
+        whole = [(table.name, [each.name for each in table.columns]) for table in map(schema.table, columns) if table]
+        keys = [*join_paths(schema, [name for name in columns if name in likely])]
+        keys += join_paths(schema.part(whole), columns)
+    elif threshold > 0:
+        keys = join_paths(schema, columns)
+    for key in list(keys):
+        for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
+            _add(columns, schema, table, ends)
     for name in columns:
         table = schema.table(name)
         if table is not None:
-            _add(columns, schema, name, table.key or [c.name for c in table.columns[:1]])
+            _add(columns, schema, name, table.key or [column.name for column in table.columns[:1]])
     return schema.part(list(columns.items()))
 
 
-def _joins(schema: Schema, shown: Sequence[SchemaItem], tables: Sequence[str], cut: bool) -> list[ForeignKey]:
-    """The keys that join the tables shown, over tables in between where there is room for them."""
-    if not cut:
-        return list(join_paths(schema, tables))
-    likely = {item.table for item in shown if item.p >= _LIKELY}
-    held = [table for name in tables if (table := schema.table(name))]
-    alone = schema.part([(table.name, [column.name for column in table.columns]) for table in held])
-    return [*join_paths(schema, [name for name in tables if name in likely]), *join_paths(alone, tables)]
-
-
 def widen(schema: Schema, part: Schema, sql: str) -> Schema:
-    """A part of a schema with the tables and columns that a query reaches for beyond it.
+    """Return a part of a schema with the tables and columns that a query, runnable or not, reaches for beyond it.
 
-    A table that the part lacks comes whole and first: whoever wrote the query knew only its name. Where the schema has
-    no table of a name, those come whose names are most like it; where the tables have no column of a name, they come
-    whole.
-
-    Args:
-        schema: The whole schema.
-        part: What was shown.
-        sql: A query, runnable or not; one that cannot be parsed reaches for the tables that it names.
+    A table that the part lacks comes whole and first: whoever wrote the query knew only its name. If the schema has no
+    table of a name, those come whose names are most like it; if the tables have no column of a name, they come whole.
     """
     named = requested(schema, sql)
     missing = [table for table in schema.tables if table.name in named and part.table(table.name) is None]
@@ -85,13 +74,16 @@ def widen(schema: Schema, part: Schema, sql: str) -> Schema:
     if query := read_past(sql, schema):
         for table, column in sorted(query.used.columns):
             _add(columns, schema, table, [column])
-        for table in _lacking(query):
-            _add(columns, schema, table.name, [column.name for column in table.columns])
+        for reference in query.resolution.references:
+            if reference.kind == "unknown" and reference.scope:
+                for source in reference.scope.sources:
+                    if source.table and reference.node.table.lower() in ("", source.name):
+                        _add(columns, schema, source.table.name, [column.name for column in source.table.columns])
     return schema.part(list(columns.items()))
 
 
 def requested(schema: Schema, sql: str) -> frozenset[str]:
-    """The tables that a query names, parsed or not, and for names of no table those most like them."""
+    """Return the tables that a query names, parsed or not, and for names of no table those most like them."""
     names = [table.name for table in schema.tables]
     if (query := read_past(sql, schema)) is None:
         words = _words(sql, schema.dialect)
@@ -106,22 +98,11 @@ def requested(schema: Schema, sql: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def _words(sql: str, dialect: str) -> Sequence[str]:
-    """The words of a query, names without their quotes, in lower case; of one that cannot be parsed, too."""
+    """Return the words of a query, parsed or not: names without their quotes, in lower case."""
     try:
         return [token.text.lower() for token in grammar_of(dialect).tokenize(sql)]
     except SqlglotError:  # a quote that is never closed
         return re.findall(r"\w+", sql.lower())
-
-
-def _lacking(query: Query) -> list[TableSchema]:
-    """The tables in which a query looks for a column that is not there."""
-    return [
-        source.table
-        for reference in query.resolution.references
-        if reference.kind == "unknown" and reference.scope
-        for source in reference.scope.sources
-        if source.table and reference.node.table.lower() in ("", source.name)
-    ]
 
 
 def _is_column(schema: Schema, item: SchemaItem) -> bool:
@@ -130,11 +111,9 @@ def _is_column(schema: Schema, item: SchemaItem) -> bool:
 
 
 def _first(schema: Schema, items: Sequence[SchemaItem], max_columns: int | None) -> Sequence[SchemaItem]:
-    """The most probable tables that there is room for, and their most probable columns.
-
-    Tables and columns are counted apart: in a crowd of tables those outrank columns that were not scored one by one,
-    and a table without the columns asked for is of no use.
-    """
+    """Return the most probable tables that there is room for, and their most probable columns."""
+    # They are counted apart: in a crowd of tables those outrank columns that were not scored one by one, and a table
+    # without the columns asked for is of no use.
     if max_columns is None:
         return items
     room = max_columns
@@ -153,7 +132,7 @@ def _first(schema: Schema, items: Sequence[SchemaItem], max_columns: int | None)
 
 
 def _add(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str]) -> None:
-    """Adds columns of a table, in the schema's spelling, after those that are there."""
+    """Add columns of a table, in the schema's spelling, after those that are there."""
     found = schema.table(table)
     if found is None:
         return

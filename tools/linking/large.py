@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..database import Schema, TableSchema
+from ..database import ColumnSchema, Schema, TableSchema
 from ..database.schema import Codes
 from ..derived import derived
 from ..values import ValueMatch, certain, likely
@@ -42,7 +42,7 @@ class Light:
         return self._whole > 0 and table.name not in self._lists and not self._like(table)
 
     def of(self, table: TableSchema) -> TableSchema:
-        """The next table."""
+        """Return the next table as it is shown."""
         if codes := self._lists.get(table.name):
             own = replace(codes, table="")
             columns = (replace(each, codes=own if each.name == codes.key else None) for each in table.columns)
@@ -52,7 +52,8 @@ class Light:
         self._columns[table.name] = [column.name for column in table.columns]
         if table.name in self._family:
             self._first[self._family[table.name][0]] = table.name
-        if table.name in registers(self._schema) or _is_opaque(table):
+        # Where the columns' names say nothing (`f1`, `k`), values have to.
+        if table.name in registers(self._schema) or not any(map(_TELLING.search, self._columns[table.name])):
             return table
         if not self.whole(table):
             return replace(_bare(table), brief=True)
@@ -60,7 +61,7 @@ class Light:
         return table
 
     def _like(self, table: TableSchema) -> str:
-        """A table that came before with the same columns: of its family, or read by the view that it is."""
+        """Return a table that came before with the same columns: of its family, or read by the view that it is."""
         columns = [column.name for column in table.columns]
         for name in views(self._schema).get(table.name, ()):
             if self._columns.get(name) == columns:
@@ -69,25 +70,24 @@ class Light:
 
 
 def lighten(part: Schema, schema: Schema) -> Schema:
-    """A part of a large schema as it is shown: its first tables whole, of the others names, keys and what codes mean.
-
-    Args:
-        part: The tables to show.
-        schema: All.
-    """
+    """Return a part of a large schema as it is shown: the first tables whole, of others names, keys and codes."""
     light = Light(schema)
     tables = [light.of(table) for table in part.tables]
     listed = {table.name for table in tables} & {*lists(schema)}
-    return replace(part, tables=tuple(_without_told(table, listed) for table in tables))
+
+    # Meanings stand beside the codes themselves if these are shown.
+    def without_told(column: ColumnSchema) -> ColumnSchema:
+        return replace(column, codes=None) if column.codes and column.codes.table in listed else column
+
+    return replace(
+        part, tables=tuple(replace(table, columns=tuple(map(without_told, table.columns))) for table in tables)
+    )
 
 
 def tell_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
-    """The values to tell with a part of a large schema: for the same words those of its first tables and their codes.
+    """Return the values to tell with a part of a large schema, its likeliest tables first.
 
-    Args:
-        text: The question.
-        found: What it may mention, best first.
-        part: The tables shown, the likeliest first.
+    For the same words those of its first tables and their codes are told.
     """
     place = {table.name: number for number, table in enumerate(part.tables)}
     for key in part.foreign_keys:
@@ -102,7 +102,7 @@ def tell_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[V
 
 
 def drop_samples(part: Schema) -> Schema:
-    """A part of a large schema with sample values and views' queries of its first tables alone."""
+    """Return a part of a large schema with sample values and views' queries of its first tables alone."""
     return replace(part, tables=(*part.tables[:_SAMPLED], *map(_bare, part.tables[_SAMPLED:])))
 
 
@@ -111,26 +111,15 @@ def _bare(table: TableSchema) -> TableSchema:
     return replace(table, columns=columns, definition="")
 
 
-def _without_told(table: TableSchema, listed: Collection[str]) -> TableSchema:
-    """The table without meanings that stand beside the codes themselves."""
-    if not any(column.codes and column.codes.table in listed for column in table.columns):
-        return table
-    columns = (
-        replace(column, codes=None) if column.codes and column.codes.table in listed else column
-        for column in table.columns
-    )
-    return replace(table, columns=tuple(columns))
-
-
 @derived
 def lists(schema: Schema) -> Mapping[str, Codes]:
-    """The tables of codes, by name, with what they say."""
+    """Return the tables of codes, by name, with what they say."""
     return {column.codes.table: column.codes for table in schema.tables for column in table.columns if column.codes}
 
 
 @derived
 def views(schema: Schema) -> Mapping[str, Sequence[str]]:
-    """The tables that each view's query names."""
+    """Return the tables that each view's query names."""
     return {
         view.name: [
             table.name
@@ -144,7 +133,7 @@ def views(schema: Schema) -> Mapping[str, Sequence[str]]:
 
 @derived
 def united_views(schema: Schema) -> Mapping[str, Sequence[str]]:
-    """The views that read tables of one family together and have their columns, each with the family."""
+    """Return the views that read tables of one family together and have their columns, each with the family."""
     united: dict[str, Sequence[str]] = {}
     for name, tables in views(schema).items():
         members = max((families(schema).get(table, ()) for table in tables), key=len, default=())
@@ -155,7 +144,7 @@ def united_views(schema: Schema) -> Mapping[str, Sequence[str]]:
 
 @derived
 def registers(schema: Schema) -> Sequence[str]:
-    """Tables that hold the codes of many lists, each by the name of its list and the code: no key leads to them."""
+    """Return tables that hold the codes of many lists, each by its list's name and the code: no key leads to them."""
     joined = {name for key in schema.foreign_keys for name in (key.table, key.ref_table)}
     apart = [table for table in schema.tables if table.name not in joined | copies(schema)]
     return [table.name for table in apart if _is_register(table)][:_REGISTERS]
@@ -174,9 +163,3 @@ def _is_register(table: TableSchema) -> bool:
         and 1 < (of.distinct or 0) <= table.row_count / 2
         and all(len(str(sample)) <= _LONGEST_CODE for sample in code.samples)
     )
-
-
-@derived
-def _is_opaque(table: TableSchema) -> bool:
-    """Whether the columns' names say nothing, so that values have to: `f1`, `k`."""
-    return not any(_TELLING.search(column.name) for column in table.columns)

@@ -58,7 +58,7 @@ class _Index:
         self._spellings = {word: stem(word) for text in texts for word in text if len(word) > 3}
 
     def mentions(self, words: Sequence[Word]) -> Iterator[Mention]:
-        """The words of a text that items hold; one that none holds counts for the one that it nearly spells."""
+        """Yield the words of a text that items hold; one that none holds counts for the one that it nearly spells."""
         shares: dict[str, tuple[float, float]] = {}
         for number, word in enumerate(words):
             position = number / len(words)
@@ -69,7 +69,7 @@ class _Index:
             yield Mention(part, share, self.holders[part], position)
 
     def coverage(self, mentions: Sequence[Mention]) -> Shares:
-        """How much of each text is mentioned, from 0 (left out) to 1, rare words counting more."""
+        """Return how much of each text is mentioned, from 0 (left out) to 1, rare words counting more."""
         sums = np.zeros(len(self._size))
         for mention in mentions:
             if mention.stem in self.holders:
@@ -77,7 +77,7 @@ class _Index:
         return sums / self._size
 
     def heads(self, mentions: Sequence[Mention]) -> Shares:
-        """How well the last word of each text is mentioned."""
+        """Return how well the last word of each text is mentioned."""
         heads = np.zeros(len(self._size))
         for mention in mentions:
             if mention.stem in self._headed:
@@ -85,7 +85,7 @@ class _Index:
         return heads
 
     def _found(self, word: Word) -> list[tuple[str, float]]:
-        """The stems that a word stands for, with how alike the spellings are."""
+        """Return the stems that a word stands for, with how alike the spellings are."""
         if word.stem in self.holders:
             return [(word.stem, 1.0)]
         # A name that is written as one word: `orderItems`, `co2`, `unitprice`.
@@ -121,7 +121,7 @@ class Vocabulary:
             self._holders[part] = np.union1d(self._holders[part], numbers)
 
     def mentions(self, words: Sequence[Word]) -> Sequence[Mention]:
-        """The words of a text that names or descriptions hold."""
+        """Return the words of a text that names or descriptions hold."""
         found: dict[str, Mention] = {}
         for text in self._texts:
             for mention in text.mentions(words):
@@ -132,11 +132,11 @@ class Vocabulary:
         return list(found.values())
 
     def coverage(self, mentions: Sequence[Mention]) -> Shares:
-        """How much of each name, or of its description, is mentioned."""
+        """Return how much of each name, or of its description, is mentioned."""
         return np.maximum.reduce([text.coverage(mentions) for text in self._texts])
 
     def mentioned(self, words: Sequence[Word], associations: Associations) -> Mentioned:
-        """How a text mentions the items."""
+        """Return how a text mentions the items."""
         mentions = self.mentions(words)
         position, best, total = np.ones(self._count), np.zeros(self._count), np.zeros(self._count)
         for mention in mentions:
@@ -171,6 +171,6 @@ class Associations:
 
 @cache
 def shipped() -> Associations:
-    """The associations that come with the package."""
+    """Return the associations that come with the package."""
     stored = json.loads((files(__package__ or "") / "data" / "associations.json").read_text("utf-8"))
     return Associations(stored["pairs"], stored["usual"])

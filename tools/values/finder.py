@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cache
 from heapq import nlargest
+from importlib.resources import files
+
+from rapidfuzz import fuzz, process, utils
+from rapidfuzz.distance import OSA
 
 from ..database import Schema
-from ..words import fold, name_stems, stem
-from .aliases import aliases
-from .match import ValueMatch
-from .nearest import nearest_words
-from .question import Question, Span, read, spans
+from ..database.column_kinds import STAND_INS
+from ..derived import derived
+from ..words import fold, key, name_stems, spelt_alike, stem, stems, wrong_letters
+from .match import Question, Span, ValueMatch
 from .store import Store, Stored, StoredColumn
 
 YES = frozenset(("1", "t", "true", "y", "yes"))
@@ -35,16 +41,23 @@ _LONGEST_INITIALS = 6
 _LEAST_SHARE = 0.35
 """How much of a value, in letters, must be said: less is chance more often than not."""
 
+_CODE = 3
+"""Other names of at most so many letters are codes: they are compared as written, as "US" is not "us"."""
+
+Candidate = tuple[Stored, Span, float, str]
+"""A value that a span may mention, and score and `how` as in a match."""
+
+
+@derived
+def stems_of_names(schema: Schema) -> frozenset[str]:
+    """Return the stems of all words in the names of tables and columns."""
+    items = [item for table in schema.tables for item in (table, *table.columns)]
+    return frozenset(part for item in items for part in name_stems(item.name))
+
 
 @dataclass(frozen=True)
 class IndexedColumns:
-    """Indexed columns, flags among them, and the words of names.
-
-    Attributes:
-        columns: The indexed columns by number.
-        names: The stems of all words in the names of tables and columns.
-        flags: The values of each column that holds nothing but a yes and a no.
-    """
+    """Indexed columns by number, the stems of the schema's names, and the values of each column of yes and no."""
 
     columns: Mapping[int, StoredColumn] = field(default_factory=dict[int, StoredColumn])
     names: frozenset[str] = frozenset()
@@ -52,63 +65,32 @@ class IndexedColumns:
 
     @classmethod
     def of(cls, store: Store, schema: Schema) -> IndexedColumns:
-        """The columns of a store, as far as it is filled."""
-        items = [item for table in schema.tables for item in (table, *table.columns)]
-        names = frozenset(part for item in items for part in name_stems(item.name))
+        """Return the columns of a store, as far as it is filled."""
         few = store.few_valued()
         said = {column: {value.text.casefold() for value in values} for column, values in few}
         flags = {n: values for n, values in few if said[n] <= YES | NO and said[n] & YES and said[n] & NO}
-        return cls({column.id: column for column in store.columns()}, names, flags)
-
-
-def flagged(question: Question, indexed: IndexedColumns) -> Iterator[tuple[Stored, int, float]]:
-    """Values of flag columns that the question names by half or more, with the number of the naming word and a score.
-
-    Both values are given: which one is meant is for the reader to say; the likelier one scores higher.
-    """
-    numbers = {word.stem: number for number, word in reversed(tuple(enumerate(question.words)))}
-    negated = any(word.folded in NOT for word in question.words)
-    for number, values in indexed.flags.items():
-        column = indexed.columns[number]
-        name = set(name_stems(column.name)) - _ASIDE - set(name_stems(column.table))
-        if stem(fold(column.name)) in numbers:  # a name such as WiFi is written as one word
-            name = {stem(fold(column.name))}
-        named = [numbers[part] for part in name if part in numbers]
-        if named and len(named) >= len(name) / 2:
-            for value in values:
-                likely = (value.text.casefold() in NO) == negated
-                yield value, min(named), 0.5 + 0.1 * len(named) / len(name) + 0.1 * likely
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A value that a span may mention; `score` and `how` as in a match."""
-
-    value: Stored
-    span: Span
-    score: float
-    how: str
+        return cls({column.id: column for column in store.columns()}, stems_of_names(schema), flags)
 
 
 def find(text: str, store: Store, indexed: IndexedColumns) -> list[ValueMatch]:
-    """The values that a question mentions, best first, each once.
-
-    Args:
-        text: The question.
-        store: Where values are looked up.
-        indexed: The columns that it holds, and the schema's names.
-    """
-    question = read(text)
-    found = list(candidates(question, store, indexed))
+    """Return the values that a question mentions, best first, each once."""
+    question = Question.of(text)
+    found = list(_candidates(question, store, indexed))
     ranking = _Ranking(question, indexed.names, found)
     best: dict[int, tuple[float, Candidate]] = {}
     for candidate in found:
-        rank = ranking.of(candidate, indexed.columns[candidate.value.column])
-        before = best.get(candidate.value.id)
-        if before is None or rank > before[0]:
-            best[candidate.value.id] = (rank, candidate)
-    ranked = sorted(best.values(), key=lambda pair: (-pair[0], pair[1].span.start, pair[1].value.id))
-    return [_match(candidate, indexed.columns[candidate.value.column]) for _, candidate in ranked]
+        value = candidate[0]
+        rank = ranking.of(candidate, indexed.columns[value.column])
+        if value.id not in best or rank > best[value.id][0]:
+            best[value.id] = (rank, candidate)
+    matches: list[ValueMatch] = []
+    for _, (value, span, score, how) in sorted(
+        best.values(), key=lambda pair: (-pair[0], pair[1][1].start, pair[1][0].id)
+    ):
+        column = indexed.columns[value.column]
+        place = (column.table, column.name, value.text)
+        matches.append(ValueMatch(*place, span.text, span.start, span.end, round(score, 3), how))
+    return matches
 
 
 class _Ranking:
@@ -123,54 +105,47 @@ class _Ranking:
         self._question = question
         self._names = names
         self._stems = {word.stem for word in question.words}
-        self._taken = {(c.span.first, c.span.last) for c in found if c.score >= _GOOD}
+        self._taken = {(span.first, span.last) for _, span, score, _ in found if score >= _GOOD}
 
     def of(self, candidate: Candidate, column: StoredColumn) -> float:
-        span, question = candidate.span, self._question
+        _, span, rank, how = candidate
+        question = self._question
         words = question.words[span.first : span.last]
-        rank = candidate.score + 0.05 * min(len(words), 4)
+        rank += 0.05 * min(len(words), 4)
         if question.fills_quotes(span.start, span.end):
             rank += 0.4
         elif question.in_quotes(span.start, span.end):
             rank += 0.1
         rank += 0.2 * sum(not word.text[0].islower() and not question.begins(word.start) for word in words) / len(words)
         own = set(name_stems(column.name))
-        if self._inside(span.first, span.last, own):
+        if self._is_inside(span.first, span.last, own):
             rank -= 0.5
-        if candidate.how != "flag" and all(word.stem in self._names for word in words):
+        if how != "flag" and all(word.stem in self._names for word in words):
             rank -= 0.35
         return rank + 0.15 * self._named(own) + 0.1 * self._named(set(name_stems(column.table)))
 
-    def _inside(self, first: int, last: int, own: Set[str]) -> bool:
+    def _is_inside(self, first: int, last: int, own: Set[str]) -> bool:
         """Whether a longer mention holds these words and others that are not the column's own name."""
-        for start, end in self._taken:
-            if start <= first and last <= end:
-                others = self._question.words[start:first] + self._question.words[last:end]
-                if not {word.stem for word in others} <= own:
-                    return True
-        return False
+        words = self._question.words
+        return any(
+            start <= first and last <= end and not {word.stem for word in words[start:first] + words[last:end]} <= own
+            for start, end in self._taken
+        )
 
     def _named(self, parts: Set[str]) -> float:
         return sum(part in self._stems for part in parts) / len(parts) if parts else 0.0
 
 
-def _match(candidate: Candidate, column: StoredColumn) -> ValueMatch:
-    span = candidate.span
-    place = (column.table, column.name, candidate.value.text)
-    return ValueMatch(*place, span.text, span.start, span.end, round(candidate.score, 3), candidate.how)
-
-
-def candidates(question: Question, store: Store, indexed: IndexedColumns) -> Iterator[Candidate]:
-    """All candidates, the same value perhaps more than once."""
+def _candidates(question: Question, store: Store, indexed: IndexedColumns) -> Iterator[Candidate]:
+    """Yield all candidates, the same value perhaps more than once."""
     respelt = _respelt(question, indexed.names, store)
-    by_key = spans(question, respelt)
+    by_key = question.spans(respelt)
     for value in store.by_key(list(by_key)):
         for span in by_key[value.key]:
-            yield Candidate(value, span, *_fit(span, value.text))
+            yield value, span, *_fit(span, value.text)
     yield from _by_alias(question, by_key, store, indexed.columns)
     yield from _by_part(question, respelt, store)
-    for value, number, score in flagged(question, indexed):
-        yield Candidate(value, question.span(number, number + 1, []), score, "flag")
+    yield from _flags(question, indexed)
 
 
 def _fit(span: Span, text: str) -> tuple[float, str]:
@@ -183,60 +158,67 @@ def _fit(span: Span, text: str) -> tuple[float, str]:
     return 0.9, "inflection"
 
 
+def _flags(question: Question, indexed: IndexedColumns) -> Iterator[Candidate]:
+    """Yield values of columns of yes and no that the question names by half or more.
+
+    Both values are given: which one is meant is for the reader to say; the likelier one scores higher.
+    """
+    numbers = {word.stem: number for number, word in reversed(tuple(enumerate(question.words)))}
+    negated = any(word.folded in NOT for word in question.words)
+    for column_number, values in indexed.flags.items():
+        column = indexed.columns[column_number]
+        name = set(name_stems(column.name)) - _ASIDE - set(name_stems(column.table))
+        if stem(fold(column.name)) in numbers:  # a name such as WiFi is written as one word
+            name = {stem(fold(column.name))}
+        named = [numbers[part] for part in name if part in numbers]
+        if named and len(named) >= len(name) / 2:
+            span = question.span(min(named), min(named) + 1, [])
+            for value in values:
+                likely = (value.text.casefold() in NO) == negated
+                yield value, span, 0.5 + 0.1 * len(named) / len(name) + 0.1 * likely, "flag"
+
+
 def _by_alias(
     question: Question, by_key: Mapping[str, Sequence[Span]], store: Store, columns: Mapping[int, StoredColumn]
 ) -> Iterator[Candidate]:
-    """Values by another name: from the list of such names, and by initials, in both directions."""
-    wanted = {
-        alias: span
-        for group in by_key.values()
-        for span in group
-        if span.similarity == 1
-        for alias in aliases(span.text, span.key)
-    }
+    """Yield values by another name: from the list of such names, and by initials, in both directions."""
+    spans = [span for group in by_key.values() for span in group]
+    wanted = {alias: span for span in spans if span.similarity == 1 for alias in aliases(span.text, span.key)}
     found = store.by_key(list({alias.key for alias in wanted}))
     for alias, span in wanted.items():
         for value in found:
-            if value.key != alias.key or (alias.code and value.text.strip() != alias.text):
+            if value.key != alias.key or (alias.is_code and value.text.strip() != alias.text):
                 continue
             column = columns[value.column]
             if not alias.columns or alias.columns & {*name_stems(column.name), *name_stems(column.table)}:
-                yield Candidate(value, span, 0.75 if alias.code else 0.85, "abbreviation")
-    upper = {span.text.lower(): span for group in by_key.values() for span in group if _is_initials(span.text)}
+                yield value, span, 0.75 if alias.is_code else 0.85, "abbreviation"
+    upper = {span.text.lower(): span for span in spans if _is_initials(span.text)}
     for value, initials in store.by_initials(list(upper)):
-        yield Candidate(value, upper[initials], 0.8, "abbreviation")
-    said = _said_initials(question, by_key)
-    for value in store.by_key(list(said)):
-        if _is_initials(value.text.strip()):
-            yield Candidate(value, said[value.key], 0.8, "abbreviation")
-
-
-def _said_initials(question: Question, by_key: Mapping[str, Sequence[Span]]) -> dict[str, Span]:
-    """The first letters of three to six words that say something, each with its words: what a code may stand for."""
-    return {
+        yield value, upper[initials], 0.8, "abbreviation"
+    # The first letters of three to six words that say something: what a code may stand for.
+    said = {
         letters: span
-        for group in by_key.values()
-        for span in group
+        for span in spans
         if 3 <= span.last - span.first <= _LONGEST_INITIALS
         and not any(question.says_nothing(number) for number in range(span.first, span.last))
         and (letters := "".join(word.folded[0] for word in question.words[span.first : span.last])).isalpha()
     }
+    for value in store.by_key(list(said)):
+        if _is_initials(value.text.strip()):
+            yield value, said[value.key], 0.8, "abbreviation"
 
 
 def _is_initials(text: str) -> bool:
     return 3 <= len(text) <= _LONGEST_INITIALS and text.isalpha() and text.isupper()
 
 
-def _respelt(question: Question, names: Container[str], store: Store) -> dict[int, list[tuple[str, float]]]:
-    """For each word that no value holds, the nearest words that values hold."""
+def _respelt(question: Question, names: Set[str], store: Store) -> dict[int, list[tuple[str, float]]]:
+    """Return for each word that no value holds the nearest words that values hold."""
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
         if len(word.stem) < 4 or word.stem.isdigit() or word.stem in names or question.says_nothing(number):
             continue
-        if store.knows(word.stem):
-            continue
-        near = nearest_words(word.stem, store)
-        if near:
+        if not store.knows(word.stem) and (near := _nearest_words(word.stem, store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
     return respelt
 
@@ -244,7 +226,7 @@ def _respelt(question: Question, names: Container[str], store: Store) -> dict[in
 def _by_part(
     question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]], store: Store
 ) -> Iterator[Candidate]:
-    """Values of which the question says some words only, one of them at least spelt right."""
+    """Yield values of which the question says some words only, one of them at least spelt right."""
     words = {
         number: (respelt[number][0] if number in respelt else (word.stem, 1.0))
         for number, word in enumerate(question.words)
@@ -254,10 +236,10 @@ def _by_part(
     for number, (stemmed, _) in words.items():
         for value_id in store.with_word(stemmed, _COMMON):
             numbers[value_id].append(number)
-    for number, following in zip(words, list(words)[1:], strict=False):
-        if following == number + 1:
-            for value_id in store.with_words(words[number][0], words[following][0], _COMMON):
-                numbers[value_id] = sorted({*numbers[value_id], number, following})
+    for number in words:
+        if number + 1 in words:
+            for value_id in store.with_words((words[number][0], words[number + 1][0]), _COMMON):
+                numbers[value_id] = sorted({*numbers[value_id], number, number + 1})
     found: list[tuple[float, Stored, list[int]]] = []
     for value in store.by_id(list(numbers)):
         run = _longest_run(numbers[value.id])
@@ -267,15 +249,125 @@ def _by_part(
     for share, value, run in nlargest(_PARTS, found, key=lambda part: part[0]):
         similarity = min(words[number][1] for number in run)
         span = question.span(run[0], run[-1] + 1, [], similarity)
-        yield Candidate(value, span, (0.4 + 0.4 * share) * similarity, "part")
+        yield value, span, (0.4 + 0.4 * share) * similarity, "part"
 
 
 def _longest_run(numbers: Sequence[int]) -> list[int]:
-    """The longest run of words that follow each other, one word between them allowed."""
+    """Return the longest run of words that follow each other, one word between them allowed."""
     best: list[int] = []
     run: list[int] = []
     for number in numbers:
         run = [*run, number] if run and number - run[-1] <= 2 else [number]
-        if len(run) > len(best):
-            best = run
+        best = max(best, run, key=len)
     return best
+
+
+# Other names of the same thing: countries and their people, states and their codes, months, sexes. The list holds what
+# no index can work out from a database. A name is only ever a way to look a value up: that the value is in the
+# database, spelt so, remains the condition.
+
+
+@dataclass(frozen=True)
+class Alias:
+    """Another name."""
+
+    text: str  # as written
+    key: str  # as the index looks it up
+    columns: frozenset[str]  # stems of which a column's or table's name must hold one; none if any column will do
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it stands only for exactly this text."""
+        return len(self.text) <= _CODE
+
+
+def aliases(mention: str, mention_key: str) -> tuple[Alias, ...]:
+    """Return the other names of what a mention, as written in the question, names."""
+    found = (
+        others for name, others in _aliases_by_key().get(mention_key, ()) if not name.is_code or name.text == mention
+    )
+    return tuple(dict.fromkeys(other for others in found for other in others))
+
+
+@cache
+def _aliases_by_key() -> Mapping[str, list[tuple[Alias, tuple[Alias, ...]]]]:
+    groups: list[dict[str, list[str]]] = json.loads(
+        (files(__package__ or "") / "data" / "aliases.json").read_text("utf-8")
+    )
+    by_key: dict[str, list[tuple[Alias, tuple[Alias, ...]]]] = defaultdict(list)
+    for group in groups:
+        columns = frozenset(stem for name in group.get("columns", []) for stem in stems(name))
+        names = [Alias(name, key(stems(name)), columns) for name in group["names"]]
+        for name in names:
+            by_key[name.key].append((name, tuple(other for other in names if other.text != name.text)))
+    return by_key
+
+
+# The values of one column that a text may have meant.
+
+_FEW = 5_000
+"""Values that are all compared; of a column that holds more, those that share a word with the text, or nearly."""
+
+_WORD_HOLDERS = 500
+"""Values taken for one word."""
+
+_LEAST, _LOOKED_AT = 60.0, 30
+"""Least similarity, from 0 to 100, of what is looked at closely, and how many values are at most."""
+
+_WORD = re.compile(r"[^\W_]+")
+_TYPO, _TWO_TYPOS = 6, 12
+"""Letters and digits from which one may be wrong, or two."""
+
+_PART = 4
+"""Letters and digits from which a text may be a part of what was meant."""
+
+
+def nearest(store: Store, column: StoredColumn, text: str, limit: int) -> tuple[str, ...]:
+    """Return the values that a text may stand for: spelt alike, else its other names, and what is near it."""
+    stemmed = stems(text)
+    others = aliases(text.strip(), key(stemmed))
+    named = [
+        value.text
+        for value in store.by_key([other.key for other in others])
+        if value.column == column.id and (len(value.text) > 1 or any(value.text == other.text for other in others))
+    ]
+    choices = store.in_column(column.id, _FEW) if column.held <= _FEW else _related(store, column, stemmed)
+    found = process.extract(
+        text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=_LOOKED_AT, score_cutoff=_LEAST
+    )
+    alike = [choice for choice, _, _ in found]
+    same = [choice for choice in alike if _letters(choice) == _letters(text)]
+    same = same or [choice for choice in alike if stemmed and key(stems(choice)) == key(stemmed)]
+    near = same or [*named, *(choice for choice in alike if _is_near(text, choice))]
+    return tuple(dict.fromkeys(near))[:limit]
+
+
+def _is_near(text: str, value: str) -> bool:
+    """Whether a text is a value misspelt, or whole words of it; what differs in digits is something else."""
+    if text.strip().casefold() in STAND_INS:
+        return False  # it asks for rows without a value: none is meant by it
+    meant, held = "".join(_letters(text)), "".join(_letters(value))
+    if len(meant) >= _PART and f" {' '.join(_letters(text))} " in f" {' '.join(_letters(value))} ":
+        return True
+    length = min(len(meant), len(held))
+    if length < _TYPO or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
+        return False
+    return OSA.distance(meant, held) <= (2 if length >= _TWO_TYPOS else 1)
+
+
+def _letters(text: str) -> list[str]:
+    return [fold(word) for word in _WORD.findall(text)]
+
+
+def _related(store: Store, column: StoredColumn, stemmed: list[str]) -> list[str]:
+    alike = (other for word in stemmed for other in (word, *(near for _, near in _nearest_words(word, store))))
+    ids = {number for word in dict.fromkeys(alike) for number in store.with_words((word,), _WORD_HOLDERS)}
+    return [value.text for value in store.by_id(list(ids)) if value.column == column.id]
+
+
+def _nearest_words(word: str, store: Store) -> list[tuple[int, str]]:
+    """Return the index's words nearest to a stem, at most three, with the letters in which they differ.
+
+    Only words that begin or end like it are considered: of a word with one wrong letter, one half is right.
+    """
+    return spelt_alike(word, store.alike(word, wrong_letters(word)))[:3]

@@ -5,22 +5,21 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
 from sqlglot import exp
 
-from ..database import Database, Limits
+from ..database import ColumnSchema, Database, Limits, TableSchema
 from ..errors import QueryError
 from ..folders import cache_folder
 from ..words import fold, key, stem
-from .build import DEFAULT_BOUNDS, IndexBounds, columns_to_index, fill
-from .finder import IndexedColumns, find
+from .finder import IndexedColumns, find, nearest
 from .match import ValueMatch
-from .nearest import nearest
-from .store import Store, StoredColumn
+from .store import DEFAULT_BOUNDS, IndexBounds, Store, StoredColumn, columns_to_index, fill
 
 R = TypeVar("R")
 
@@ -30,6 +29,8 @@ _STEM = 3
 
 class ValueIndex:
     """Finds a database's values. Built on first use, kept in the user's cache folder; threads may share one.
+
+    Every look-up raises `DatabaseUnavailable` if the database's file is gone or damaged. Names are taken in any case.
 
     Examples:
         >>> index = ValueIndex.open(Database.open("shop.db"))
@@ -51,7 +52,7 @@ class ValueIndex:
 
     @classmethod
     def open(cls, database: Database, *, cache: Path | None = None, bounds: IndexBounds = DEFAULT_BOUNDS) -> ValueIndex:
-        """The index of a database; nothing is read before the first look-up.
+        """Open the index of a database; nothing is read before the first look-up.
 
         Args:
             database: Whose values; columns that it hides are not in the index.
@@ -61,27 +62,11 @@ class ValueIndex:
         return cls(database, cache or cache_folder(), bounds)
 
     def find(self, question: str, limit: int = 10) -> tuple[ValueMatch, ...]:
-        """The values that a question mentions, best first.
-
-        Args:
-            question: As asked.
-            limit: How many at most.
-
-        Raises:
-            DatabaseUnavailable: The database's file is gone or damaged.
-        """
+        """Return the values that a question mentions, best first."""
         return self._ask(lambda store: tuple(find(question, store, self._columns)[:limit]))
 
     def beginning(self, text: str, limit: int = 10) -> tuple[tuple[str, str, str], ...]:
-        """Values that begin with a text in whatever case: table, column, value.
-
-        Args:
-            text: The first letters; a few words of them at most.
-            limit: How many at most.
-
-        Raises:
-            DatabaseUnavailable: The database's file is gone or damaged.
-        """
+        """Return values that begin with a text of a few words, in whatever case: table, column, value."""
         *whole, last = [fold(word) for word in text.split()] or [""]
         start, begun = key([*map(stem, whole), last[:_STEM]]), text.casefold()
 
@@ -93,50 +78,32 @@ class ValueIndex:
         return self._ask(ask) if start else ()
 
     def holds(self, table: str, column: str, text: str) -> bool:
-        """Whether a column holds exactly this text; of a column whose values may not leave, always yes.
+        """Whether a column holds exactly this text, as the engine compares; SQLite finds a number by its digits.
 
-        Args:
-            table: In any case.
-            column: In any case; of an unknown one, the answer is no.
-            text: Compared as the engine compares; SQLite finds a number by its digits.
-
-        Raises:
-            DatabaseUnavailable: The database's file is gone or damaged.
+        Of a column whose values may not leave the answer is always yes, of an unknown one no.
         """
         if self._withheld(table, column):
             return True
-        indexed = self._ask(lambda store: self._indexed(store, table, column, text))
+
+        def ask(store: Store) -> bool | None:
+            indexed = self._by_name.get((table.lower(), column.lower()))
+            if indexed and store.holds(indexed.id, text):
+                return True
+            return False if indexed and indexed.state == "whole" else None
+
+        indexed = self._ask(ask)
         return self._database_has(table, column, exp.EQ, text) if indexed is None else indexed
 
     def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
-        """Whether a column has a value that is LIKE the pattern; no where that takes too long to say.
+        """Whether a column has a value that is LIKE the pattern, or ILIKE; yes if that takes too long to say.
 
         Of a column whose values may not leave the answer is always yes: it gives rise to no remark.
-
-        Args:
-            table: In any case.
-            column: In any case; of an unknown one, the answer is no.
-            pattern: With `%` and `_`, as LIKE takes them.
-            any_case: As ILIKE compares.
-
-        Raises:
-            DatabaseUnavailable: The database's file is gone or damaged.
         """
         comparison = exp.ILike if any_case else exp.Like
         return self._withheld(table, column) or self._database_has(table, column, comparison, pattern)
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
-        """The column's values nearest to a text, nearest first; empty if none is near.
-
-        Args:
-            table: In any case.
-            column: In any case.
-            text: What was looked for.
-            limit: How many at most.
-
-        Raises:
-            DatabaseUnavailable: The database's file is gone or damaged.
-        """
+        """Return the column's values nearest to a text, nearest first; none if none is near."""
 
         def ask(store: Store) -> tuple[str, ...]:
             indexed = self._by_name.get((table.lower(), column.lower()))
@@ -147,36 +114,25 @@ class ValueIndex:
     def _withheld(self, table: str, column: str) -> bool:
         """Whether what a column holds may not leave, so that nothing may depend on it."""
         leaving = self._database.leaving()
-        source = leaving.schema.table(table) if leaving.levels else None
-        found = source.column(column) if source else None
-        return source is not None and found is not None and (source.name, found.name) in leaving.levels
-
-    def _indexed(self, store: Store, table: str, column: str, text: str) -> bool | None:
-        """Whether the index holds a text; None where it cannot tell."""
-        indexed = self._by_name.get((table.lower(), column.lower()))
-        if indexed is None:
-            return None
-        if store.held(indexed.id, text):
-            return True
-        return False if indexed.state == "whole" else None
+        found = _named(leaving.schema.table(table), column) if leaving.levels else None
+        return found is not None and (found[0].name, found[1].name) in leaving.levels
 
     def _database_has(
         self, table: str, column: str, comparison: type[exp.EQ | exp.Like | exp.ILike], text: str
     ) -> bool:
         schema = self._database.schema()
-        source = schema.table(table)
-        found = source.column(column) if source else None
-        if source is None or found is None:
+        found = _named(schema.table(table), column)
+        if found is None:
             return False
-        compared = comparison(this=exp.column(found.name, quoted=True), expression=exp.Literal.string(text))
-        query = exp.select("1").from_(exp.table_(*source.path[::-1], quoted=True)).where(compared).limit(1)
+        compared = comparison(this=exp.column(found[1].name, quoted=True), expression=exp.Literal.string(text))
+        query = exp.select("1").from_(exp.table_(*found[0].path[::-1], quoted=True)).where(compared).limit(1)
         try:
             return bool(self._database.execute(query.sql(schema.dialect), Limits(rows=1)).rows)
         except QueryError:
             return True  # what could not be looked up is not said to be missing
 
     def _ask(self, ask: Callable[[Store], R]) -> R:
-        """Asks the store, built further if it is not complete; a damaged one is rebuilt."""
+        """Ask the store, built further if it is not complete; a damaged one is rebuilt."""
         with self._lock:
             try:
                 return ask(self._ready())
@@ -191,16 +147,12 @@ class ValueIndex:
             self._store = _open_store(self._database, self._folder)
             self._state = state
         if not self._complete:
-            self._fill(self._store)
+            # Another process may be building, or the disk be full: what is there has to do.
+            with suppress(sqlite3.OperationalError):
+                self._complete = fill(self._store, self._database, self._bounds)
+            self._columns = IndexedColumns.of(self._store, self._database.schema())
+            self._by_name = {(c.table.lower(), c.name.lower()): c for c in self._columns.columns.values()}
         return self._store
-
-    def _fill(self, store: Store) -> None:
-        try:
-            self._complete = fill(store, self._database, self._bounds)
-        except sqlite3.OperationalError:
-            self._complete = False  # another process is building, or the disk is full: what is there has to do
-        self._columns = IndexedColumns.of(store, self._database.schema())
-        self._by_name = {(c.table.lower(), c.name.lower()): c for c in self._columns.columns.values()}
 
     def _close(self, *, remove: bool = False) -> None:
         if self._store is not None:
@@ -209,10 +161,15 @@ class ValueIndex:
         self._complete = False
 
 
-def _open_store(database: Database, folder: Path) -> Store:
-    """The index file of a database as it is now: new, or replaced where it is damaged; outdated ones are removed.
+def _named(table: TableSchema | None, name: str) -> tuple[TableSchema, ColumnSchema] | None:
+    column = table.column(name) if table else None
+    return (table, column) if table and column else None
 
-    Where the folder cannot be written, the index is kept in memory.
+
+def _open_store(database: Database, folder: Path) -> Store:
+    """Open the index file of a database as it is now, replaced if it is damaged, and remove outdated ones.
+
+    If the folder cannot be written, the index is kept in memory.
     """
     schema = database.schema()
     columns = columns_to_index(schema, database.leaving().levels)
@@ -222,30 +179,23 @@ def _open_store(database: Database, folder: Path) -> Store:
     path = folder / "values" / f"{owner}-{_digest(_contents_key(database), schema.version)}.sqlite"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove(other for other in path.parent.glob(f"{owner}-*") if not other.name.startswith(path.stem))
-        return _open(path, columns)
+        for other in path.parent.glob(f"{owner}-*"):
+            if not other.name.startswith(path.stem):
+                other.unlink(missing_ok=True)
+        try:
+            return Store(path, columns)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise  # it is no damage that the disk is full or the file locked
+            path.unlink(missing_ok=True)
+            return Store(path, columns)
     except (OSError, sqlite3.OperationalError):
         return Store(":memory:", columns)
 
 
 def _contents_key(database: Database) -> str:
-    """Changes whenever the contents may have; daily where the engine cannot tell."""
+    """Return what changes whenever the contents may have; daily if the engine cannot tell."""
     return database.engine.state() or date.today().isoformat()
-
-
-def _open(path: Path, columns: list[tuple[str, str]]) -> Store:
-    try:
-        return Store(path, columns)
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError:
-        _remove([path])
-        return Store(path, columns)
-
-
-def _remove(paths: Iterable[Path]) -> None:
-    for path in paths:
-        path.unlink(missing_ok=True)
 
 
 def _digest(*parts: str) -> str:

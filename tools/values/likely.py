@@ -8,13 +8,16 @@ tables and columns, function words, numbers inside other things, and parts of lo
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from ..database import Schema
+from ..derived import derived
 from ..words import Word, name_stems, stems
-from .finder import NO, NOT
-from .match import ValueMatch
-from .question import Question, is_function_word, read
+from .finder import NO, NOT, stems_of_names
+from .match import Question, ValueMatch, is_function_word
+
+Place = tuple[str, str]
 
 _WHOLE = frozenset(("exact", "case", "inflection"))
 
@@ -30,35 +33,52 @@ _PART_SHARE = 0.7
 _TYPO_LENGTH, _TYPO_LIKENESS = 7, 0.85
 """A word in small letters is taken for a misspelt value from this length and likeness; shorter ones are words."""
 
+_KINDS = 12
+"""Distinct values of a column that tells kinds apart."""
+
+_INITIALS = 3
+"""So many words may have a code of their initials; names of columns have it by chance."""
+
+_CODE_LENGTH = 4
+
+_DENIED_BEFORE, _ENDING, _YEAR_LENGTH = 2, 3, 4
+
+_NUMBER_BEFORE, _NUMBER_AFTER = re.compile(r"\d[.,:/-]\Z"), re.compile(r"[.,:/-]\d")
+
+_BEFORE_NAMES = frozenset(("at", "for", "from", "in", "near", "of", "the", "to"))
+_IS = frozenset(("are", "is", "of", "was", "were"))
+_JOINS = frozenset(("and", "or"))
+_GREETINGS = frozenset(("hello", "hi", "ok", "okay"))
+
 
 def likely(text: str, found: Sequence[ValueMatch], schema: Schema) -> tuple[ValueMatch, ...]:
-    """The values that a question likely means, in the order given.
+    """Return the values that a question likely means, in the order given.
 
     Args:
         text: The question.
-        found: What it may mention, best first; see `ValueIndex.find`. Where it is the beginning of the text in which
-            values were found, those found further on are left out.
+        found: What it may mention, best first, as `ValueIndex.find` gives it. Where the question is the beginning of
+            the text in which values were found, those found further on are left out.
         schema: The tables in play; values of others are left out.
     """
-    reader = _Reader(read(text), schema, found)
-    kept = [match for match in found if schema.column(match.table, match.column) and reader.means(match)]
-    links = _links(schema)
+    reader, ends = _Reader(Question.of(text), schema, found), _other_ends(schema)
     shown: list[ValueMatch] = []
-    for match in kept:
+    for match in found:
+        if not (schema.column(match.table, match.column) and reader.means(match)):
+            continue
         same = [other for other in shown if (other.start, other.end) == (match.start, match.end)]
-        copy = any(other.value == match.value and _place(other) in links.get(_place(match), ()) for other in same)
+        copy = any(other.value == match.value and _place(other) in ends.get(_place(match), ()) for other in same)
         if not copy and len(same) < _A_MENTION:
             shown.append(match)
     return tuple(shown)
 
 
 def certain(text: str, meant: Sequence[ValueMatch]) -> tuple[ValueMatch, ...]:
-    """Of values that a question likely means, those that take no guess: chance finds most of the others among many.
+    """Return of values that a question likely means those that take no guess: of many, chance finds most others.
 
     A word in another form has the same beginning; a part has two words; a code is written as one; a flag is denied only
     beside its word; a misspelt name is no word in small letters; a short number is any number.
     """
-    words = read(text).words
+    words = Question.of(text).words
     return tuple(match for match in meant if _is_certain(match, [w.folded for w in words if w.start < match.start]))
 
 
@@ -80,26 +100,6 @@ def _is_certain(match: ValueMatch, before: Sequence[str]) -> bool:
     return True
 
 
-Place = tuple[str, str]
-
-_DENIED_BEFORE, _ENDING, _YEAR_LENGTH = 2, 3, 4
-
-_NUMBER_BEFORE, _NUMBER_AFTER = re.compile(r"\d[.,:/-]\Z"), re.compile(r"[.,:/-]\d")
-
-_CODE_LENGTH = 4
-
-_BEFORE_NAMES = frozenset(("at", "for", "from", "in", "near", "of", "the", "to"))
-_IS = frozenset(("are", "is", "of", "was", "were"))
-_JOINS = frozenset(("and", "or"))
-_GREETINGS = frozenset(("hello", "hi", "ok", "okay"))
-
-_KINDS = 12
-"""Distinct values of a column that tells kinds apart."""
-
-_INITIALS = 3
-"""So many words may have a code of their initials; names of columns have it by chance."""
-
-
 def _is_code(value: str) -> bool:
     return len(value) <= _CODE_LENGTH and value.isupper()
 
@@ -108,15 +108,16 @@ def _place(match: ValueMatch) -> Place:
     return match.table.lower(), match.column.lower()
 
 
-def _links(schema: Schema) -> dict[Place, set[Place]]:
-    """For each column at an end of a key, those at the other ends."""
-    links: dict[Place, set[Place]] = {}
+@derived
+def _other_ends(schema: Schema) -> Mapping[Place, set[Place]]:
+    """Return for each column at an end of a key those at the other ends."""
+    ends: dict[Place, set[Place]] = defaultdict(set)
     for key in schema.foreign_keys:
         for own, other in zip(key.columns, key.ref_columns, strict=True):
             one, two = (key.table.lower(), own.lower()), (key.ref_table.lower(), other.lower())
-            links.setdefault(one, set()).add(two)
-            links.setdefault(two, set()).add(one)
-    return links
+            ends[one].add(two)
+            ends[two].add(one)
+    return ends
 
 
 class _Reader:
@@ -124,81 +125,72 @@ class _Reader:
 
     def __init__(self, question: Question, schema: Schema, found: Sequence[ValueMatch]) -> None:
         self.question, self.schema, self.found = question, schema, found
-        items = [item for table in schema.tables for item in (table, *table.columns)]
-        self._names = frozenset(part for item in items for part in name_stems(item.name))
+        self._names = stems_of_names(schema)
         self._things = frozenset(name_stems(table.name)[-1] for table in schema.tables)
-        self._asked = frozenset(word.stem for word in question.words)
+        self._stems = frozenset(word.stem for word in question.words)
 
     def means(self, match: ValueMatch) -> bool:
         """Whether the words likely mean the value."""
-        words = [word for word in self.question.words if match.start <= word.start and word.end <= match.end]
+        words = self.question.between(match.start, match.end)
         if match.how == "flag":
-            return self._likeliest_flag(match) and not (words and all(self._is_small(word) for word in words))
+            # No other value of a flag fits the question as well: yes, unless something is denied.
+            rivals = (o for o in self.found if o.how == "flag" and _place(o) == _place(match))
+            likeliest = all(other.score < match.score or other == match for other in rivals)
+            return likeliest and not (words and all(map(self._is_small, words)))
         if not words:
             return False  # found further on
         if self.question.fills_quotes(match.start, match.end):
             return True
-        if self._inside(match) or self._within_number(match):
+        if self._is_inside(match) or self._is_within_number(match):
             return False
-        named = self._named(match, words)
+        # Whether the question names the column too, by other words than these.
+        others = self._stems - {word.stem for word in words}
+        named = not others.isdisjoint(name_stems(match.column))
         if match.value.replace(" ", "").isdigit() and not (named and self._may_be_number(match, words)):
             return False
-        capital = self._capital(words)
-        if all(self._is_small(word) for word in words) and not self._is_a_name(match, words):
+        capital = any(map(self.question.sets_off, words))
+        if all(map(self._is_small, words)) and not self._is_a_name(match, words):
             return False
-        if all(word.stem == "id" for word in words) and not (named or self._set_off(match)):
+        if all(word.stem == "id" for word in words) and not (named or self._is_set_off(match)):
             return False
         if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
             return False
         if match.how == "typo":
-            likeness = match.score / 0.9
-            return capital or (len(match.mention) >= _TYPO_LENGTH and likeness >= _TYPO_LIKENESS)
-        if match.how == "part":
-            return self._part(match, words, capital)
-        if match.how == "abbreviation" and _is_code(match.value) and self._said_whole(match):
-            return False
+            return capital or (len(match.mention) >= _TYPO_LENGTH and match.score / 0.9 >= _TYPO_LIKENESS)
         ordinary = all(word.stem in self._names for word in words)
+        if match.how == "part":
+            return not ordinary and self._is_telling_part(match, words, capital)
+        if match.how == "abbreviation" and _is_code(match.value) and self._is_said_whole(match):
+            return False
         alias = match.how == "abbreviation" and len(words) < _INITIALS
-        kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._a_kind(match)
+        kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._is_a_kind(match)
         return capital or not ordinary or alias or kind
 
-    def _part(self, match: ValueMatch, words: Sequence[Word], capital: bool) -> bool:
-        if any(
-            other.how != "part" and other.how != "flag" and other.start < match.end and match.start < other.end
-            for other in self.found
-        ):
+    def _is_telling_part(self, match: ValueMatch, words: Sequence[Word], capital: bool) -> bool:
+        """Whether no value is mentioned as a whole there, few others in part, and enough of this one."""
+        over = [other.how for other in self.found if other.start < match.end and match.start < other.end]
+        if {*over} - {"part", "flag"} or over.count("part") > _PARTS:
             return False
-        rivals = [o for o in self.found if o.how == "part" and o.start < match.end and match.start < o.end]
-        if len(rivals) > _PARTS or all(word.stem in self._names for word in words):
-            return False
-        share = sum(len(word.stem) for word in words) / max(1, sum(map(len, stems(match.value))))
-        return capital or share >= _PART_SHARE
+        return capital or sum(len(word.stem) for word in words) >= _PART_SHARE * sum(map(len, stems(match.value)))
 
-    def _inside(self, match: ValueMatch) -> bool:
+    def _is_inside(self, match: ValueMatch) -> bool:
         """Whether a longer mention of a whole value holds these words and others than the column's own name."""
-        own = set(name_stems(match.column))
+        between, own = self.question.between, set(name_stems(match.column))
         return any(
-            other.start <= match.start and match.end <= other.end and not self._beside(match, other) <= own
+            other.start <= match.start
+            and match.end <= other.end
+            and not {w.stem for w in between(other.start, match.start) + between(match.end, other.end)} <= own
             for other in self.found
             if other.how in _WHOLE
         )
 
-    def _beside(self, match: ValueMatch, longer: ValueMatch) -> set[str]:
-        """The stems of a longer mention's words beside these."""
-        around = ((longer.start, match.start), (match.end, longer.end))
-        return {w.stem for w in self.question.words if any(start <= w.start and w.end <= end for start, end in around)}
-
-    def _within_number(self, match: ValueMatch) -> bool:
+    def _is_within_number(self, match: ValueMatch) -> bool:
         """Whether the words are digits of a longer number, date or time."""
         before, after = self.question.text[: match.start], self.question.text[match.end :]
-        return bool(_NUMBER_BEFORE.search(before) and match.mention[0].isdigit()) or bool(
-            _NUMBER_AFTER.match(after) and match.mention[-1].isdigit()
+        return bool(
+            (match.mention[0].isdigit() and _NUMBER_BEFORE.search(before))
+            or (match.mention[-1].isdigit() and _NUMBER_AFTER.match(after))
         )
-
-    def _likeliest_flag(self, match: ValueMatch) -> bool:
-        """Whether no other value of a flag fits the question as well: yes, unless something is denied."""
-        rivals = (o for o in self.found if o.how == "flag" and _place(o) == _place(match))
-        return all(other.score < match.score or other == match for other in rivals)
 
     def _is_small(self, word: Word) -> bool:
         """Whether a word is one that questions are made of, or greets."""
@@ -209,7 +201,9 @@ class _Reader:
 
         Written as a name is (May) or as one letter (A), a word tells by itself; in capitals only by its place.
         """
-        if self._shouted(words):
+        # If the rest of the question is in capitals, they tell nothing.
+        rest = [word.text for word in self.question.words if word not in words and word.text.isalpha()]
+        if sum(map(str.isupper, rest)) * 2 > len(rest):
             return False
         before, after = self._neighbours(words)
         own = set(name_stems(match.column)) - {word.stem for word in words}
@@ -221,15 +215,15 @@ class _Reader:
         if any(word.stem in own for word in after[:1]):
             return True
         if not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I"):
-            return self._set_off(match)
+            return self._is_set_off(match)
         placed = bool(before) and before[-1].text in _BEFORE_NAMES and not self._goes_on(match, after)
         described = match.how == "abbreviation" and bool(after) and after[0].text.islower()
-        return self._set_off(match) and (placed or (described and not is_function_word(after[0])))
+        return self._is_set_off(match) and (placed or (described and not is_function_word(after[0])))
 
-    def _neighbours(self, words: Sequence[Word]) -> tuple[Sequence[Word], Sequence[Word]]:
-        """The question's words before these and after."""
-        every = self.question.words
-        return [w for w in every if w.end <= words[0].start], [w for w in every if w.start >= words[-1].end]
+    def _neighbours(self, words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
+        """Return the question's words before these and after."""
+        between, text = self.question.between, self.question.text
+        return between(0, words[0].start), between(words[-1].end, len(text))
 
     def _goes_on(self, match: ValueMatch, after: Sequence[Word], *, beside: bool = False) -> bool:
         """Whether what comes next makes it a preposition or conjunction: IN Texas, OR 2011; OR name, beside a name."""
@@ -239,23 +233,18 @@ class _Reader:
         joins = follower.folded in _JOINS and not match.mention.islower()
         return not joins and (beside or not follower.text[0].islower() or is_function_word(follower))
 
-    def _shouted(self, words: Sequence[Word]) -> bool:
-        """Whether the rest of the question is in capitals, so that capitals tell nothing."""
-        rest = [word.text for word in self.question.words if word not in words and word.text.isalpha()]
-        return sum(text.isupper() for text in rest) * 2 > len(rest)
-
-    def _set_off(self, match: ValueMatch) -> bool:
+    def _is_set_off(self, match: ValueMatch) -> bool:
         """Whether what is usually a small word is written as a kind or a code is: May, A, US."""
-        kind = match.how == "exact" and not match.mention.islower() and self._a_kind(match)
+        kind = match.how == "exact" and not match.mention.islower() and self._is_a_kind(match)
         return kind or (match.how == "abbreviation" and match.mention.isupper())
 
-    def _said_whole(self, match: ValueMatch) -> bool:
+    def _is_said_whole(self, match: ValueMatch) -> bool:
         """Whether a column holds these very words, so that no code of them is needed."""
         return len(match.value) < len(match.mention) and any(
             o.how in ("exact", "case") and (o.start, o.end) == (match.start, match.end) for o in self.found
         )
 
-    def _a_kind(self, match: ValueMatch) -> bool:
+    def _is_a_kind(self, match: ValueMatch) -> bool:
         """Whether its column tells kinds apart: a good customer, of `good_or_bad_customer`."""
         column = self.schema.column(match.table, match.column)
         return column is not None and column.distinct is not None and column.distinct <= _KINDS
@@ -263,20 +252,4 @@ class _Reader:
     def _may_be_number(self, match: ValueMatch, words: Sequence[Word]) -> bool:
         """Whether a number may be the value of its column: of one that counts things, only right behind its name."""
         own = name_stems(match.column)
-        if own[-1:] != ("id",):
-            return True
-        before, _ = self._neighbours(words)
-        return any(word.stem in own for word in before[-2:])
-
-    def _named(self, match: ValueMatch, words: Sequence[Word]) -> bool:
-        """Whether the question names the column too, by other words than these."""
-        others = self._asked - {word.stem for word in words}
-        return any(part in others for part in name_stems(match.column))
-
-    def _capital(self, words: Sequence[Word]) -> bool:
-        """Whether the words are set off by capitals or quotes; capitals that begin a sentence are no sign."""
-        return any(
-            (word.text[0].isupper() and not self.question.begins(word.start))
-            or self.question.in_quotes(word.start, word.end)
-            for word in words
-        )
+        return own[-1:] != ("id",) or any(word.stem in own for word in self._neighbours(words)[0][-2:])

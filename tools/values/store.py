@@ -8,13 +8,16 @@ for typos). A trigram index was not chosen: its posting lists grow with the valu
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator, Sequence
+import time
+from collections.abc import Container, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby, starmap
 from pathlib import Path
 from typing import Any
 
+from ..database import Database, Schema
+from ..errors import QueryError
 from ..words import initials, key, stems
 
 FORMAT = 3
@@ -30,7 +33,6 @@ _LAYOUT = (
     "CREATE INDEX val_key ON val(key)",
     "CREATE INDEX val_initials ON val(initials) WHERE initials IS NOT NULL",
     "CREATE VIRTUAL TABLE val_words USING fts5(body, content='', detail=none, columnsize=0, tokenize='unicode61')",
-    "CREATE VIRTUAL TABLE vocabulary USING fts5vocab('val_words', 'row')",
     "CREATE TABLE word(size INTEGER, word TEXT, back TEXT, PRIMARY KEY (size, word)) WITHOUT ROWID",
     "CREATE INDEX word_back ON word(size, back)",
 )
@@ -48,49 +50,36 @@ class Stored:
 
 @dataclass(frozen=True)
 class StoredColumn:
-    """An indexed column.
-
-    Attributes:
-        state: `waiting`, `whole` (all its values are in), or `part` (it has more, or longer ones, than are kept).
-        held: How many of its values are in.
-    """
+    """An indexed column."""
 
     id: int
     table: str
     name: str
-    state: str
-    held: int
+    state: str  # `waiting`, `whole` (all its values are in), or `part` (it has more, or longer ones, than are kept)
+    held: int  # how many of its values are in
 
 
 class Store:
     """An open index file. Not for several threads at once; several processes may have it open."""
 
     def __init__(self, path: Path | str, columns: Sequence[tuple[str, str]]) -> None:
-        """Opens the file, laying it out for these columns where it is new.
-
-        Raises:
-            sqlite3.DatabaseError: If it is no index file, or a damaged one.
-        """
+        """Open the file, laid out for these columns where it is new; `sqlite3.DatabaseError` if it is damaged."""
         self._path = path
         self._db = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA synchronous=OFF")  # a damaged index is rebuilt: speed matters more
         self._db.execute("PRAGMA cache_size=-64000")
-        if self._format() == 0:
-            self._lay_out(columns)
+        if not self._format():
+            with self._transaction():
+                if not self._format():  # no other process was faster
+                    for statement in _LAYOUT:
+                        self._db.execute(statement)
+                    self._db.execute(f"PRAGMA user_version={FORMAT}")
+                    self._db.executemany("INSERT INTO col(tbl, name, state) VALUES (?, ?, 'waiting')", columns)
         if self._format() != FORMAT:
             raise sqlite3.DatabaseError("the index is of another format")
 
     def _format(self) -> int:
         return self._db.execute("PRAGMA user_version").fetchone()[0]
-
-    def _lay_out(self, columns: Sequence[tuple[str, str]]) -> None:
-        with self._transaction():
-            if self._format():
-                return  # another process was faster
-            for statement in _LAYOUT:
-                self._db.execute(statement)
-            self._db.execute(f"PRAGMA user_version={FORMAT}")
-            self._db.executemany("INSERT INTO col(tbl, name, state) VALUES (?, ?, 'waiting')", columns)
 
     @contextmanager
     def _transaction(self) -> Generator[None]:
@@ -103,7 +92,7 @@ class Store:
         self._db.execute("COMMIT")
 
     def close(self, *, remove: bool = False) -> None:
-        """Closes the file; removes it, if asked, because it is damaged."""
+        """Close the file, and remove it if it is damaged."""
         self._db.close()
         if remove and self._path != ":memory:":
             Path(self._path).unlink(missing_ok=True)
@@ -113,14 +102,9 @@ class Store:
         return [StoredColumn(*row) for row in rows]
 
     def add(self, column: int, held: int, texts: Sequence[str], state: str) -> None:
-        """Adds values to a column, all or none.
+        """Add values to a column that holds so many, all or none, and set its state.
 
-        Args:
-            column: Its number.
-            held: How many values it should hold before; if it holds others, another process was faster, and it is
-                left as it is.
-            texts: The values that follow.
-            state: The column's state from now on.
+        If it holds another number, another process was faster, and it is left as it is.
         """
         rows = [(text, stems(text)) for text in texts]
         seen = sorted({part for _, parts in rows for part in parts if len(part) > 3})
@@ -137,71 +121,150 @@ class Store:
             self._db.executemany("INSERT OR IGNORE INTO word VALUES (?, ?, ?)", words)
             self._db.execute("UPDATE col SET state = ?, held = ? WHERE id = ?", (state, held + len(rows), column))
 
-    def held(self, column: int, text: str) -> bool:
-        query = "SELECT 1 FROM val WHERE col = ? AND text = ?"
-        return self._db.execute(query, (column, text)).fetchone() is not None
+    def holds(self, column: int, text: str) -> bool:
+        """Whether a column holds exactly this text, as far as it is filled."""
+        return bool(self._db.execute("SELECT 1 FROM val WHERE col = ? AND text = ?", (column, text)).fetchone())
 
     def by_key(self, keys: Sequence[str]) -> list[Stored]:
-        """The values of these keys; of those that very many columns hold, some."""
-        return [Stored(*row) for row in self._in("SELECT id, col, text, key FROM val WHERE key", keys)]
+        """Return the values of these keys; of those that very many columns hold, some."""
+        return [Stored(*row[:4]) for row in self._in("key", keys)]
 
     def by_id(self, ids: Sequence[int]) -> list[Stored]:
-        return [Stored(*row) for row in self._in("SELECT id, col, text, key FROM val WHERE id", ids)]
+        """Return the values of these numbers."""
+        return [Stored(*row[:4]) for row in self._in("id", ids)]
+
+    def by_initials(self, initials: Sequence[str]) -> list[tuple[Stored, str]]:
+        """Return the values of several words that begin with these letters, with the initials of each."""
+        return [(Stored(*row[:4]), row[4]) for row in self._in("initials", initials)]
+
+    def _in(self, column: str, wanted: Sequence[str] | Sequence[int]) -> list[tuple[Any, ...]]:
+        marks = ",".join("?" * len(wanted))
+        query = f"SELECT id, col, text, key, initials FROM val WHERE {column} IN ({marks}) LIMIT {_ROWS}"
+        return self._db.execute(query, wanted).fetchall()
 
     def by_start(self, start: str) -> list[Stored]:
-        """Values whose keys begin so, in the order of the keys; of very many, the first."""
+        """Return values whose keys begin so, in the order of the keys; of very many, the first."""
         query = f"SELECT id, col, text, key FROM val WHERE key >= ? AND key < ? ORDER BY key LIMIT {_ROWS}"
         return [Stored(*row) for row in self._db.execute(query, (start, start + "\U0010ffff"))]
 
+    def in_column(self, column: int, limit: int) -> list[str]:
+        """Return values of a column, the first rows' first."""
+        return self._first("SELECT text FROM val WHERE col = ? LIMIT ?", column, limit)
+
     def few_valued(self) -> list[tuple[int, list[Stored]]]:
-        """The columns that hold two values or one, with these."""
+        """Return the columns that hold two values or one, with these."""
         rows = self._db.execute(
             "SELECT val.id, col, text, key FROM val JOIN col ON col.id = val.col"
             " WHERE held BETWEEN 1 AND 2 AND state = 'whole' ORDER BY col, val.id"
         )
         return [(column, list(values)) for column, values in groupby(starmap(Stored, rows), lambda value: value.column)]
 
-    def by_initials(self, initials: Sequence[str]) -> list[tuple[Stored, str]]:
-        """The values of several words that begin with these letters, with the initials of each."""
-        rows = self._in("SELECT id, col, text, key, initials FROM val WHERE initials", initials)
-        return [(Stored(*row[:4]), row[4]) for row in rows]
-
     def with_word(self, word: str, common: int) -> list[int]:
-        """Numbers of the values that hold a word; none if it is common, that is, in more than so many."""
-        ids = self._matching(f'"{word}"', common + 1)
+        """Return numbers of the values that hold a word; none if it is common, that is, in more than so many."""
+        ids = self.with_words((word,), common + 1)
         return ids if len(ids) <= common else []
 
-    def with_words(self, one: str, other: str, limit: int) -> list[int]:
-        """Numbers of values that hold both words."""
-        return self._matching(f'"{one}" AND "{other}"', limit)
+    def with_words(self, words: Sequence[str], limit: int) -> list[int]:
+        """Return numbers of values that hold all of some words."""
+        query = " AND ".join(f'"{word}"' for word in words)
+        return self._first("SELECT rowid FROM val_words WHERE val_words MATCH ? LIMIT ?", query, limit)
 
     def knows(self, word: str) -> bool:
         """Whether a value holds this stem of four letters or more."""
-        found = self._db.execute("SELECT 1 FROM word WHERE size = ? AND word = ?", (len(word), word))
-        return found.fetchone() is not None
+        return bool(self._first("SELECT 1 FROM word WHERE size = ? AND word = ?", len(word), word))
 
     def alike(self, word: str, within: int) -> set[str]:
-        """Words that begin or end like this one, for half its length, and differ in length by so much at most."""
-        half = len(word) // 2
+        """Return words that begin or end like this one, for half its length, and nearly as long."""
         sizes = ",".join(str(size) for size in range(len(word) - within, len(word) + within + 1))
         alike: set[str] = set()
         for name, text in (("word", word), ("back", word[::-1])):
-            rows = self._db.execute(
-                f"SELECT word FROM word WHERE size IN ({sizes}) AND {name} >= ? AND {name} < ? LIMIT {_ROWS}",
-                (text[:half], text[:half] + "\U0010ffff"),
-            )
-            alike.update(other for (other,) in rows)
+            query = f"SELECT word FROM word WHERE size IN ({sizes}) AND {name} >= ? AND {name} < ? LIMIT {_ROWS}"
+            start = text[: len(word) // 2]
+            alike.update(self._first(query, start, start + "\U0010ffff"))
         return alike
 
-    def _in(self, select: str, wanted: Sequence[str] | Sequence[int]) -> list[tuple[Any, ...]]:
-        marks = ",".join("?" * len(wanted))
-        return self._db.execute(f"{select} IN ({marks}) LIMIT {_ROWS}", wanted).fetchall()
+    def _first(self, query: str, *bound: str | int) -> list[Any]:
+        """Return the first column of a query's rows."""
+        return [first for (first,) in self._db.execute(query, bound)]
 
-    def _matching(self, query: str, limit: int) -> list[int]:
-        rows = self._db.execute("SELECT rowid FROM val_words WHERE val_words MATCH ? LIMIT ?", (query, limit))
-        return [number for (number,) in rows]
 
-    def in_column(self, column: int, limit: int) -> list[str]:
-        """Values of a column, the first rows' first."""
-        rows = self._db.execute("SELECT text FROM val WHERE col = ? LIMIT ?", (column, limit))
-        return [text for (text,) in rows]
+# Filling it: columns are read and stored one after another, within bounds of work and size. How far one call goes is
+# counted in rows and values, not in seconds, so that what a question finds does not depend on how busy the machine is.
+# Time alone ends what hangs.
+
+_CHUNK = 10_000
+"""Values stored at once; some tenths of a second."""
+
+_STORING = 20
+"""What storing a value takes, in rows read."""
+
+_UNCOUNTED = 100_000
+"""Rows of a table that nobody has counted."""
+
+
+@dataclass(frozen=True)
+class IndexBounds:
+    """What the index may cost."""
+
+    # How far one call goes on building; the next goes on from there. A row that is read counts one, a value that is
+    # stored `_STORING`: about two seconds on a machine with nothing else to do.
+    work: int = 2_000_000
+    seconds: float = 15.0  # how long one call may go on in any case
+    read_seconds: float = 5.0  # for reading one column; of one that takes longer, a part is held
+    values: int = 2_000_000  # distinct values held altogether; about 200 bytes of disk each
+    text_length: int = 150  # longer texts are prose, which questions don't mention as a whole
+
+
+DEFAULT_BOUNDS = IndexBounds()
+
+
+def columns_to_index(schema: Schema, withheld: Container[tuple[str, str]] = ()) -> list[tuple[str, str]]:
+    """Return every column that may hold text, but for those withheld. Views repeat their tables' values."""
+    return [
+        (table.name, column.name)
+        for table in schema.tables
+        if table.kind != "view"
+        for column in table.columns
+        if column.kind not in ("number", "binary") or any(isinstance(sample, str) for sample in column.samples)
+        if (table.name, column.name) not in withheld
+    ]
+
+
+def fill(store: Store, database: Database, bounds: IndexBounds) -> bool:
+    """Go on filling the columns that wait, by one chunk of values at least, until a call's work is done.
+
+    Returns:
+        Whether the index is complete.
+    """
+    left, until = bounds.work, time.monotonic() + bounds.seconds
+    columns = store.columns()
+    held = sum(column.held for column in columns)
+    waiting = [column for column in columns if column.state == "waiting"]
+    schema = database.schema()
+    for column in waiting:
+        table = schema.table(column.table)
+        left -= _UNCOUNTED if table is None or table.row_count is None else table.row_count
+        texts, state = _texts(database, column, bounds.values - held + column.held, bounds)
+        held += len(texts) - column.held
+        for start in range(column.held, max(len(texts), column.held + 1), _CHUNK):
+            chunk, last = texts[start : start + _CHUNK], start + _CHUNK >= len(texts)
+            store.add(column.id, start, chunk, state if last else "waiting")
+            left -= _STORING * len(chunk)
+            if (left < 0 or time.monotonic() > until) and not (last and column is waiting[-1]):
+                return False
+    return True
+
+
+def _texts(database: Database, column: StoredColumn, room: int, bounds: IndexBounds) -> tuple[list[str], str]:
+    """Return a column's distinct texts, in the order of its rows, and whether they are its `whole` or a `part`."""
+    if room <= 0:
+        return [], "part"
+    began = time.monotonic()
+    try:
+        found = database.distinct_values(column.table, column.name, room + 1, bounds.read_seconds)
+    except QueryError:
+        return [], "part"
+    in_time = time.monotonic() - began < bounds.read_seconds
+    texts = list(dict.fromkeys(value for value in found if isinstance(value, str)))
+    kept = [text for text in texts if 0 < len(text) <= bounds.text_length][:room]
+    return kept, "whole" if in_time and len(kept) == len(found) <= room else "part"

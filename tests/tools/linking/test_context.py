@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database import Database
-from tableturn.tools.linking import PastTurn, SchemaItem, base_turn, latest_base, still_runs
+from tableturn.tools.linking import PastTurn, SchemaItem, base_turn, still_runs
 from tableturn.tools.linking.context import divergence, relevance
 
 SINGER, DOG = ("singer", None), ("dog", "breed")
@@ -71,12 +71,12 @@ def test_the_last_turn_is_the_base_unless_another_is_clearly_meant(
     question: str, history: tuple[PastTurn, ...], base: PastTurn | None
 ) -> None:
     items = (SchemaItem("orders", None, 0.9),)
-    assert latest_base(question, items, history) == base
+    assert base_turn(question, items, history, latest=True) == base
 
 
 def test_a_last_query_that_does_not_run_gives_way_to_the_one_before() -> None:
-    assert latest_base("And those?", ITEMS, (DOGS, SINGERS), runs=lambda sql: "dog" in sql) is DOGS
-    assert latest_base("And those?", ITEMS, (DOGS, SINGERS), runs=lambda _: False) is None
+    assert base_turn("And those?", ITEMS, (DOGS, SINGERS), latest=True, runs=lambda sql: "dog" in sql) is DOGS
+    assert base_turn("And those?", ITEMS, (DOGS, SINGERS), latest=True, runs=lambda _: False) is None
 
 
 def test_relevance_is_between_0_and_2() -> None:
