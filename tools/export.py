@@ -34,6 +34,7 @@ from .whole_files import written_whole
 
 Format = Literal["csv", "json", "jsonl", "md", "xlsx", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+Target = str | Path | BinaryIO
 MEDIA_TYPES: dict[Format, str] = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
@@ -42,8 +43,6 @@ MEDIA_TYPES: dict[Format, str] = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "parquet": "application/vnd.apache.parquet",
 }
-Target = str | Path | BinaryIO
-
 _PACKAGES: dict[Format, str] = {"xlsx": "openpyxl", "parquet": "pyarrow"}
 _OTHER_ENDINGS = {"ndjson": "jsonl", "markdown": "md"}
 BINARY = frozenset(_PACKAGES)
@@ -83,14 +82,8 @@ def export_query(
 
     The rows are for whoever the database's session is of: nothing is withheld, and none of it may go to a model.
 
-    Args:
-        database: Under the session of the person who gets the file.
-        sql: One reading statement.
-        target: A path, whose file is replaced at the end, or a binary stream, which gets nothing if anything fails.
-        form: Of the rows.
-        limits: What the query may cost; the rows that are written at most are `limits.rows`. Its `result_bytes` do not
-            count, since nothing is held.
-        cancellation: Ends it from another thread.
+    A target is a path, whose file is replaced at the end, or a stream, which gets nothing if anything fails. Of the
+    limits `rows` is the most that are written, and `result_bytes` does not count, since nothing is held.
 
     Raises:
         QueryError: The query cannot be run under these limits.
@@ -98,20 +91,16 @@ def export_query(
         ExportError: The file cannot be written, its form cannot hold the rows, or lacks its package.
     """
     _refuse_database(database, target)
-    with _opened(target) as file:
-        sink = _Sink(file, form, target)
+    with _opened(target) as file, _Sink(file, form, target) as sink:
         table = database.execute(sql, replace(limits, result_bytes=_BYTES), cancellation, sink)
-        sink.close()
     return Exported(sink.rows, table.truncated, form)
 
 
 def export_rows(columns: Sequence[str], rows: Iterable[Row], target: Target, form: Format) -> Exported:
     """Write rows that are at hand, as `export_query` does."""
-    with _opened(target) as file:
-        sink = _Sink(file, form, target)
+    with _opened(target) as file, _Sink(file, form, target) as sink:
         sink.start(tuple(columns))
         sink.take(list(rows))
-        sink.close()
     return Exported(sink.rows, False, form)
 
 
@@ -167,9 +156,12 @@ class _Sink:
         self._writer.send(rows)
         self.rows += len(rows)
 
-    def close(self) -> None:
-        """Write what comes after the last row."""
-        next(self._writer, None)
+    def __enter__(self) -> _Sink:
+        return self
+
+    def __exit__(self, fault: object, *_: object) -> None:
+        if fault is None:
+            next(self._writer, None)  # what comes after the last row
 
 
 @contextmanager
@@ -365,14 +357,14 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str]) -> _Writer:
                     known.update(map(_arrow_type, column))
                 pickle.dump(part, buffer)
                 part, parts = [], parts + 1
-        types = [getattr(pyarrow, _common_type(known - {""}))() for known in kinds]
+        types = [_common_type(known - {""}) for known in kinds]
         schema = pyarrow.schema(list(zip(_unique(columns), types, strict=True)))
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             buffer.seek(0)
             for _ in range(parts):
                 cells = zip(*pickle.load(buffer), strict=True)  # noqa: S301 - written above, to a file without a name
                 arrays = [
-                    pyarrow.array([_cast(cell, str(kind)) for cell in column], kind)
+                    pyarrow.array([_cast(cell, kind) for cell in column], kind)
                     for column, kind in zip(cells, types, strict=True)
                 ]
                 writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
@@ -399,7 +391,7 @@ def _common_type(types: set[str]) -> str:
 
 def _cast(cell: Cell, kind: str) -> Cell:
     """Return a cell as a column of an Arrow type holds it."""
-    if isinstance(cell, int) and kind == "double":
+    if isinstance(cell, int) and kind == "float64":
         return float(cell)  # Arrow refuses whole numbers that a float holds only nearly
     if cell is None or kind != "string":
         return cell

@@ -50,13 +50,9 @@ def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable
     integers to floats; NULL is equal to NULL only. Where it would take too long to find out, as for matrices made to
     be hard, results count as different.
 
-    Args:
-        a: The result that sets the order.
-        b: The other one.
-        ordered: Whether the order of rows counts, up to ties.
-        ties: One label for each row of `a`; neighbours with the same label are tied in its order. Without it, ties are
-            read off `a`: where some column only rises or only falls, rows with equal values there count as tied;
-            where none does, none are tied.
+    If `ordered`, the order of rows counts, up to ties: `ties` has one label for each row of `a`, and neighbours with
+    the same label are tied in its order. Without it, ties are read off `a`: where some column only rises or only falls,
+    rows with equal values there count as tied; where none does, none are tied.
     """
     return compare_results(a, b, ordered, ties) is True
 
@@ -104,13 +100,9 @@ def label_cells(cells: Iterable[Cell]) -> dict[Cell, int]:
 
 
 def _close(a: int | float, b: int | float) -> bool:
-    if _is_whole(a) and _is_whole(b):
+    if all(isinstance(number, int) or (number.is_integer() and abs(number) < 2**53) for number in (a, b)):
         return a == b
     return math.isclose(a, b, rel_tol=_RELATIVE_TOLERANCE, abs_tol=_ABSOLUTE_TOLERANCE)
-
-
-def _is_whole(number: int | float) -> bool:
-    return isinstance(number, int) or (number.is_integer() and abs(number) < 2**53)
 
 
 def _runs(ties: Sequence[Hashable]) -> Column:
@@ -135,11 +127,9 @@ def _likely_ties(rows: Sequence[Sequence[Cell]], columns: Sequence[Column]) -> I
 
 def _order_key(value: Cell) -> tuple[int, int | float | str | bytes]:
     """Return a key in SQLite's order: NULL, numbers, text, bytes."""
-    if value is None:
-        return 0, 0
-    if isinstance(value, int | float):
-        return 1, value
-    return (2, value) if isinstance(value, str) else (3, value)
+    if isinstance(value, str | bytes):
+        return 2 + isinstance(value, bytes), value
+    return (0, 0) if value is None else (1, value)
 
 
 def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Column, work: Work) -> bool:
@@ -149,15 +139,8 @@ def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Colum
     values stand in, until nothing new is learned. Where columns are still alike, one is assigned on trial, which tells
     rows apart, and refinement goes on from there. No permutations are enumerated.
 
-    Args:
-        left: One result's columns.
-        right: The other's; as many, as long.
-        groups: A label for each position; rows are compared within equal labels only. All zero compares whole results;
-            all different compares row by row.
-        work: What it may take; used up as it goes.
-
-    Raises:
-        Undecided: It would take more.
+    Rows are compared within equal labels of `groups`, one for each position: all zero compares whole results, all
+    different compares row by row. Where it would take more work than it may, `Undecided` is raised.
     """
     if len(left) != len(right):
         return False

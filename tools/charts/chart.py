@@ -94,14 +94,12 @@ def picture(spec: Spec, kind: Picture) -> bytes:
 
     text = json.dumps(spec)
     try:
-        match kind:
-            case "svg":
-                return vl_convert.vegalite_to_svg(text, vl_version=_VERSION, allowed_base_urls=[]).encode()
-            case "png":
-                return vl_convert.vegalite_to_png(text, vl_version=_VERSION, allowed_base_urls=[], scale=2.0)
-            case "html":
-                libraries = vl_convert.javascript_bundle(vl_version=_VERSION)  # pyright: ignore[reportCallIssue] - a default untold
-                return _page(spec, libraries).encode()
+        if kind == "svg":
+            return vl_convert.vegalite_to_svg(text, vl_version=_VERSION, allowed_base_urls=[]).encode()
+        if kind == "png":
+            return vl_convert.vegalite_to_png(text, vl_version=_VERSION, allowed_base_urls=[], scale=2.0)
+        libraries = vl_convert.javascript_bundle(vl_version=_VERSION)  # pyright: ignore[reportCallIssue] - a default untold
+        return _page(spec, libraries).encode()
     except ValueError as error:
         raise ExportError(f"the chart cannot be drawn: {str(error).splitlines()[0][:200]}") from None
 
@@ -159,8 +157,9 @@ def _encoded(chart: Chart) -> Spec:
     places: Spec = {"x": across, "y": up}
     if chart.kind in ("area", "stacked"):
         up["stack"] = "zero"
-    if chart.kind in ("line", "point"):
-        up["scale"] = {"zero": _near_zero([mark.y for mark in chart.marks])}
+    if chart.kind in ("line", "point"):  # from zero if that still shows how its values differ
+        low, high = min(mark.y for mark in chart.marks), max(mark.y for mark in chart.marks)
+        up["scale"] = {"zero": low <= 0 <= high or min(abs(low), abs(high)) < 0.5 * max(abs(low), abs(high))}
     match chart.kind:
         case "line" | "area":
             if across["type"] == "nominal":
@@ -217,12 +216,6 @@ def _channel(field: str, axis: Axis) -> Spec:
         if axis.unit == "year":
             channel["axis"]["tickCount"] = "year"
     return channel
-
-
-def _near_zero(values: list[int | float]) -> bool:
-    """Whether an axis from zero still shows how its values differ."""
-    low, high = min(values), max(values)
-    return low <= 0 <= high or min(abs(low), abs(high)) < 0.5 * max(abs(low), abs(high))
 
 
 def _page(spec: Spec, libraries: str) -> str:

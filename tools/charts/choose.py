@@ -22,12 +22,9 @@ from ..words import english_stem
 from .chart import Axis, Chart, Kind, Mark, TimeUnit, time_text
 from .wish import Wish
 
+# Points in time; something measured; groups, each with a name; names that are numbers or keys, such as identifiers;
+# bytes, mixtures, nothing but NULL.
 Role = Literal["time", "number", "category", "label", "none"]
-"""What a column is good for.
-
-`time`: points in time. `number`: something measured. `category`: groups, each with a name. `label`: names that are
-numbers or keys, such as identifiers. `none`: bytes, mixtures, nothing but NULL.
-"""
 
 Values: TypeAlias = Sequence[int | float | str | None]
 
@@ -49,11 +46,10 @@ _NOT_ADDED = re.compile(
 )
 _KEYS = frozenset({"id", "ids", "key", "code", "zip", "zipcode", "postcode", "phone", "isbn", "sku", "uuid", "number"})
 _SHARES = frozenset({"share", "percent", "percentage", "pct", "proportion", "fraction", "%"})
+# Parts of times as numbers, by the word in their column's name.
 _PARTS = {"month": (1, 12), "quarter": (1, 4), "weekday": (0, 7), "day": (1, 31), "hour": (0, 23), "week": (0, 53)}
-"""Parts of times as numbers, by the word in their column's name."""
-
+# What stands for numbers that are none (`plain_cell`, and engines' own words).
 _NO_NUMBER = frozenset({"nan", "infinity", "-infinity", "inf", "-inf"})
-"""What stands for numbers that are none (`plain_cell`, and engines' own words)."""
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|%|[^\W\d_a-zA-Z]+")
 _BLOB = re.compile(r"x'(?:[0-9A-Fa-f]{2})*'")
@@ -65,15 +61,12 @@ _TIME = re.compile(
 
 @dataclass(frozen=True)
 class _Column:
-    """One column as a chart may use it.
-
-    Its values are finite floats or integers, times as `YYYY-MM-DDTHH:MM:SS` on the clock on the wall, and else texts.
-    """
+    """One column as a chart may use it."""
 
     index: int
     title: str
     role: Role
-    values: tuple[int | float | str | None, ...]
+    values: tuple[int | float | str | None, ...]  # finite numbers, times as `YYYY-MM-DDTHH:MM:SS`, and else texts
     unit: TimeUnit = ""  # of a `time`, the finest part that is given
 
     @cached_property
@@ -106,8 +99,7 @@ class _Column:
 
     def text(self, row: int) -> str:
         """Write a value for people."""
-        text = str(self.values[row])
-        return time_text(text, self.unit) if self.role == "time" else text
+        return time_text(str(self.values[row]), self.unit) if self.role == "time" else str(self.values[row])
 
 
 @dataclass(frozen=True)
@@ -141,15 +133,7 @@ def choose(
     title: str = "",
     partial: bool = False,
 ) -> Chart | None:
-    """Choose the chart that fits a result; None where none does.
-
-    Args:
-        titles: A name a column, for people.
-        rows: The result's rows, each as long as `titles`.
-        wish: The picture that was asked for; where it does not fit the result, what fits is taken.
-        title: Of the chart.
-        partial: Whether the result had more rows than these.
-    """
+    """Choose the chart that fits a result, whatever the wish if that does not fit; None where none does."""
     if not 0 < len(rows) <= _MOST_ROWS or not 0 < len(titles) <= _MOST_COLUMNS:
         return None
     columns = (_read_column(index, name, [row[index] for row in rows]) for index, name in enumerate(titles))
@@ -181,12 +165,12 @@ def _line(result: _Result, kind: Kind = "line") -> Chart | None:
     return _chart(kind, time, _alike(measures)) if time.names_rows else None
 
 
-def _whole(result: _Result) -> Chart | None:
-    """Parts of one whole: one bar, divided."""
-    measure, names = _first([column for column in result.measures if column.is_share]), _names(result)
-    if measure is None or names is None or not 2 <= result.rows <= _MOST_GROUPS:
+def _parts(result: _Result, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
+    """Parts of one whole, or of any sum if that is wished: a pie, or one bar, divided."""
+    names, measure = _names(result), _first([column for column in result.measures if of_any or column.is_share])
+    if names is None or measure is None or not measure.numbers or result.rows > _MOST_GROUPS:
         return None
-    return _chart("stacked", None, [measure], names)
+    return _chart(kind, None, [measure], names) if min(measure.numbers) >= 0 < max(measure.numbers) else None
 
 
 def _grouped(result: _Result, kind: Kind = "bar") -> Chart | None:
@@ -223,14 +207,17 @@ def _bars(result: _Result, most: int = _MOST_BARS) -> Chart | None:
 
 
 def _points(result: _Result) -> Chart | None:
-    """Two measures of the same things: points."""
-    measures = result.measures
+    """Two measures of the same things, or many events, each at its time: points."""
+    measures, dimensions = result.measures, result.of("category", "label")
+    if len(measures) == 1 and result.time and result.time.distinct >= _FEWEST_POINTS:
+        categories = result.of("category")
+        groups = _first([column for column in categories if 1 < column.distinct <= _MOST_GROUPS])
+        return _chart("point", result.time, measures, groups) if len(categories) < 2 else None
     if len(measures) < 2 or result.rows < _FEWEST_POINTS or min(column.distinct for column in measures[:2]) < 2:
         return None
     across, up = sorted(measures[:2], key=lambda column: column.index)
     if result.wish.x or result.wish.y:
         up, across = measures[0], measures[-1]
-    dimensions = result.of("category", "label")
     groups = _first([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
     return _chart("point", across, [up], groups, _first([column for column in dimensions if column is not groups]))
 
@@ -240,25 +227,6 @@ def _incomparable(result: _Result) -> Chart | None:
     measures = result.measures
     named = _names(result) is not None and len(measures) == 2 and len(_alike(measures)) == 1
     return _points(result) if named and result.rows >= 2 * _FEWEST_POINTS else None
-
-
-def _times(result: _Result) -> Chart | None:
-    """Many events, each at its time: points."""
-    time, categories = result.time, result.of("category")
-    if time is None or len(result.measures) != 1 or time.distinct < _FEWEST_POINTS or len(categories) > 1:
-        return None
-    return _chart("point", time, result.measures, _first([c for c in categories if 1 < c.distinct <= _MOST_GROUPS]))
-
-
-def _pie(result: _Result) -> Chart | None:
-    names, measure = _names(result), _first(result.measures)
-    if names is None or measure is None or not measure.numbers or result.rows > _MOST_GROUPS:
-        return None
-    return _chart("pie", None, [measure], names) if min(measure.numbers) >= 0 < max(measure.numbers) else None
-
-
-def _stacked(result: _Result) -> Chart | None:
-    return _grouped(result, "stacked") or (replace(pie, kind="stacked") if (pie := _pie(result)) else None)
 
 
 def _histogram(result: _Result) -> Chart | None:
@@ -277,26 +245,18 @@ def _wished_line(result: _Result, kind: Kind = "line") -> Chart | None:
     return _chart(kind, names, measures) if names and measures else None
 
 
-_RULES: tuple[Callable[[_Result], Chart | None], ...] = (
-    _number,
-    _line,
-    _whole,
-    _grouped,
-    _incomparable,
-    _bars,
-    _points,
-    _times,
-)
-"""In order: the first that gives a chart is taken."""
+_Rule = Callable[[_Result], Chart | None]
 
-_WISHED: dict[Kind, Callable[[_Result], Chart | None]] = {
+# In order: the first that gives a chart is taken.
+_RULES: tuple[_Rule, ...] = (_number, _line, _parts, _grouped, _incomparable, _bars, _points)
+_WISHED: dict[Kind, _Rule] = {
     "number": _number,
     "line": _wished_line,
     "area": lambda result: _wished_line(result, "area"),
     "bar": lambda result: _grouped(result) or _bars(result, _MOST_WISHED_BARS),
-    "stacked": _stacked,
-    "pie": _pie,
-    "point": lambda result: _points(result) or _times(result),
+    "stacked": lambda result: _grouped(result, "stacked") or _parts(result, of_any=True),
+    "pie": lambda result: _parts(result, "pie", of_any=True),
+    "point": _points,
     "histogram": _histogram,
 }
 
@@ -345,11 +305,11 @@ def _person(dimensions: Sequence[_Column]) -> _Column | None:
 
 def _joined(columns: Sequence[_Column]) -> _Column | None:
     """Return one column of several, where that names each row."""
-    separator, title = ", ", ", ".join(column.title for column in columns)
-    if columns[0].words[:1] == ("first",):
-        separator, title = " ", "name"
-    values = (_cut(separator.join(map(str, row))) for row in zip(*(column.values for column in columns), strict=True))
-    joined = _Column(columns[0].index, _cut(title), "category", tuple(values))
+    person = columns[0].words[:1] == ("first",)
+    title = "name" if person else _cut(", ".join(column.title for column in columns))
+    rows = zip(*(map(str, column.values) for column in columns), strict=True)
+    values = tuple(_cut((" " if person else ", ").join(row)) for row in rows)
+    joined = _Column(columns[0].index, title, "category", values)
     return joined if joined.names_rows else None
 
 

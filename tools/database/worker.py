@@ -21,8 +21,7 @@ from typing import Any, Protocol
 import ormsgpack
 
 from ..errors import ResultTooLarge, TableturnError
-from ..sandbox.boundary import confine_reader
-from ..sandbox.bounds import memory_held
+from ..sandbox.boundary import confine_reader, memory_held
 from .fetch import Row, Sink
 from .table import Limits, Table
 from .watchdog import Cancellation

@@ -20,17 +20,11 @@ _WORK_CELLS = 600_000
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two results compare.
-
-    Attributes:
-        agree: Whether they are the same answer.
-        conclusive: Whether a difference means anything: not where rows were left out on either side.
-        reason: One sentence for a person or a model; empty where they agree.
-    """
+    """How two results compare."""
 
     agree: bool
-    conclusive: bool = True
-    reason: str = ""
+    conclusive: bool = True  # whether a difference means anything: not where rows were left out on either side
+    reason: str = ""  # one sentence for a person or a model; empty where they agree
 
     def __bool__(self) -> bool:
         return self.agree
@@ -45,13 +39,8 @@ def results_agree(
     values are numbers already, and integers equal floats by the evaluator's rules. Keys that a group-by left in the
     index may be shown or not, and labelled values may be a row each or one row. Where numbers stand for texts of the
     same digits (a year taken from a date is text in SQLite, a number in pandas), the results are not the same, but
-    that is no sign of an error on either side: the comparison is inconclusive.
-
-    Args:
-        code: What the code gave.
-        sql: What the query gave.
-        ordered: Whether the query's outermost level orders its rows.
-        sampled: Names of tables of which the code saw only a sample.
+    that is no sign of an error on either side: the comparison is inconclusive. Order counts if the query's outermost
+    level orders its rows, and `sampled` names tables of which the code saw only a sample.
     """
     ran = code if isinstance(code, SandboxResult) else SandboxResult(code, "", None, 0.0)
     if ran.table is None:
@@ -122,17 +111,17 @@ def _plain_cell(cell: Cell) -> Cell:
 def _with_numbers(sql: Table, code: Table) -> Table:
     """The query's result with texts of digits as numbers, in columns whose texts the code doesn't have."""
     known = {frozenset(Counter(column).items()) for column in zip(*code.rows, strict=True)}
+
+    def as_number(cell: Cell) -> Cell:
+        return (
+            int(cell) if isinstance(cell, str) and cell.isascii() and cell.isdigit() and len(cell) <= _DIGITS else cell
+        )
+
     columns = [
-        column if frozenset(Counter(column).items()) in known else tuple(map(_as_number, column))
+        column if frozenset(Counter(column).items()) in known else tuple(map(as_number, column))
         for column in zip(*sql.rows, strict=True)
     ]
     return replace(sql, rows=tuple(zip(*columns, strict=True)))
-
-
-def _as_number(cell: Cell) -> Cell:
-    if isinstance(cell, str) and cell.isascii() and cell.isdigit() and len(cell) <= _DIGITS:
-        return int(cell)
-    return cell
 
 
 def _difference(code: Table, sql: Table, ordered: bool, work: Work) -> str:

@@ -22,25 +22,17 @@ class AnswerTooLarge(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """Rows of an answer.
-
-    Attributes:
-        columns: Names, as text.
-        rows: Values that SQLite could hold.
-        truncated: Whether there were more rows than wanted.
-        index_columns: How many leading columns come from the index.
-        labelled: Whether these are single values under labels, which could be a row for each, or one row.
-    """
+    """Rows of an answer."""
 
     columns: list[str]
-    rows: list[list[Plain]]
-    truncated: bool
-    index_columns: int
-    labelled: bool = False
+    rows: list[list[Plain]]  # values that SQLite could hold
+    truncated: bool  # whether there were more rows than wanted
+    index_columns: int  # how many leading columns come from the index
+    labelled: bool = False  # whether these are single values under labels: a row for each, or one row
 
 
 def to_answer(value: object, limit: int) -> Answer:
-    """At most `limit` rows of a frame, series, array, collection or single value.
+    """Return at most `limit` rows of a frame, series, array, collection or single value.
 
     An index that has a name counts as columns (the keys of a group-by), one without does not (the numbers of rows).
     A series labelled by unnamed texts is one row (a row of a frame, or several aggregates), and so is a tuple of
@@ -56,17 +48,18 @@ def to_answer(value: object, limit: int) -> Answer:
         raise AnswerTooLarge(TOO_WIDE)
     shown = frame.iloc[:limit]
     # Column by column and by position: names may repeat.
-    cells = [_column(shown.iloc[:, position]) for position in range(shown.shape[1])]
+    cells = [[_cell(value) for value in shown.iloc[:, position]] for position in range(shown.shape[1])]
     rows = [list(row) for row in zip(*cells, strict=True)]
     return Answer([_name(name) for name in frame.columns], rows, len(frame) > limit, index_columns, labelled)
 
 
 def _to_frame(value: object) -> tuple[pd.DataFrame, int, bool]:
-    """The value as a frame, how many leading columns are its index, and whether it is labelled values."""
+    """Return the value as a frame, how many leading columns are its index, and whether it is labelled values."""
     if isinstance(value, pd.DataFrame):
         return *_with_index(value), False
     if isinstance(value, pd.Series):
-        if _labels_of_one_row(value.index):
+        index = value.index
+        if index.nlevels == 1 and index.name is None and len(index) and all(isinstance(x, str) for x in index):
             return pd.DataFrame([list(value)], columns=list(value.index), dtype=object), 0, True
         return *_with_index(value.to_frame()), False
     if isinstance(value, pd.Index):
@@ -77,7 +70,7 @@ def _to_frame(value: object) -> tuple[pd.DataFrame, int, bool]:
 
 
 def _from_labels(value: Mapping[Any, Any]) -> tuple[pd.DataFrame, int]:
-    """A row for each value, its key before it; keys of a group-by over several columns are tuples."""
+    """Return a row for each value, its key before it; keys of a group-by over several columns are tuples."""
     keys: list[tuple[Any, ...]] = [key if isinstance(key, tuple) else (key,) for key in value]
     width = len(keys[0]) if keys else 1
     if any(len(key) != width for key in keys):
@@ -106,10 +99,6 @@ def _with_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return pd.concat([keys, frame.reset_index(drop=True)], axis=1), len(names)
 
 
-def _labels_of_one_row(index: pd.Index[Any]) -> bool:
-    return index.nlevels == 1 and index.name is None and len(index) > 0 and all(isinstance(x, str) for x in index)
-
-
 def _from_items(items: list[Any]) -> pd.DataFrame:
     if items and all(isinstance(item, Mapping) for item in items):
         return pd.DataFrame(items)
@@ -128,10 +117,6 @@ def _name(name: object) -> str:
     if isinstance(name, tuple):
         return " ".join(str(part) for part in name if part != "")
     return "" if name is None else str(name)
-
-
-def _column(series: pd.Series[Any]) -> list[Plain]:
-    return [_cell(value) for value in series]
 
 
 def _cell(value: Any) -> Plain:

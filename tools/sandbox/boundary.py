@@ -1,4 +1,4 @@
-"""Closing the boundary around the process that calls, by seccomp and Landlock.
+"""Closing the boundary around the process that calls, by seccomp and Landlock, and bounding what it uses.
 
 Landlock is called directly: the Python bindings cover its files, not the signals and abstract sockets of later kernels,
 and a rule set that allows nothing is two system calls.
@@ -13,14 +13,9 @@ from functools import cache
 from .syscalls import filter_program, this_machine
 from .terms import Boundary
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_DUMPABLE = 4
-_PR_GET_SECCOMP = 21
-_PR_CAPBSET_READ = 23
-_PR_CAPBSET_DROP = 24
-_PR_SET_NO_NEW_PRIVS = 38
-_SECCOMP_SET_MODE_FILTER = 1
-_SECCOMP_FILTER_FLAG_TSYNC = 1
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+_PR_GET_SECCOMP, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 21, 23, 24
+_SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_TSYNC = 1, 1
 _CAP_DAC_READ_SEARCH = 2
 _LOW = 0xFFFFFFFF
 _SIGKILL = 9
@@ -59,7 +54,7 @@ def has_seccomp() -> bool:
 
 
 def landlock_version() -> int:
-    """The version of Landlock's interface; 0 where there is none."""
+    """Return the version of Landlock's interface; 0 where there is none."""
     version: int = _libc().syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)
     return max(0, version)
 
@@ -102,7 +97,9 @@ def drop_capabilities_for(*paths: str) -> None:
     Root reads files that belong to others and are closed to everybody else. Where that is what it takes to read
     `paths`, the right to read (and no other) is kept.
     """
-    held = _capabilities()
+    header, sets = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
+    _check(_libc().capget(header, sets))
+    held = sets[1] | sets[4] << 32  # a bit for each that this process could use
     if held:
         _set_capabilities(0, held)
         readable = all(os.access(path, os.R_OK, effective_ids=True) for path in paths)
@@ -122,13 +119,6 @@ def _drop_capabilities(kept: int = 0) -> None:
     _set_capabilities(kept, kept)
 
 
-def _capabilities() -> int:
-    """A bit for each that this process could use."""
-    header, held = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
-    _check(_libc().capget(header, held))
-    return held[1] | held[4] << 32
-
-
 def _set_capabilities(effective: int, permitted: int) -> None:
     low, high = (effective & _LOW, permitted & _LOW, 0), (effective >> 32, permitted >> 32, 0)
     header, wanted = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)(*low, *high)
@@ -141,11 +131,8 @@ def _restrict_files() -> None:
     if version == 0:
         raise OSError(MISSING_LANDLOCK)
     attributes = _RulesetAttributes(*(_bits(rights, version) for rights in (_FILE_RIGHTS, _NETWORK_RIGHTS, _SCOPES)))
-    ruleset = _check(
-        _libc().syscall(
-            _LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(ctypes.sizeof(attributes)), 0
-        )
-    )
+    size = ctypes.c_size_t(ctypes.sizeof(attributes))
+    ruleset = _check(_libc().syscall(_LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), size, 0))
     _check(_libc().syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
 
@@ -178,3 +165,28 @@ def _check(result: int) -> int:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
     return result
+
+
+def memory_held() -> int:
+    """Return the bytes of address space that this process has."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def bound_worker() -> None:
+    """Bound what this process may use whatever it runs: no files written, processes, locked memory or core dumps."""
+    import resource  # not on Windows, where all else of this module can be imported
+
+    for kind in ("FSIZE", "CORE", "NPROC", "MEMLOCK", "MSGQUEUE"):
+        resource.setrlimit(getattr(resource, f"RLIMIT_{kind}"), (0, 0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
+
+
+def bound_run(pid: int, seconds: float, memory_bytes: int) -> None:
+    """Bound the CPU time and address space of a process of one's own."""
+    import resource
+
+    for kind, value in ((resource.RLIMIT_CPU, int(seconds) + 2), (resource.RLIMIT_AS, memory_bytes)):
+        hard = resource.prlimit(pid, kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.prlimit(pid, kind, (value, value))

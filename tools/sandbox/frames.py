@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -11,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..database.database import Database
 from ..database.fetch import size_of
+from ..database.quoting import quoted
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell, Limits, Table
 from ..database.watchdog import Cancellation
-from ..errors import QueryError, QueryTimeout
-from .sampling import read_rows
+from ..errors import QueryError, QueryFailed, QueryRejected, QueryTimeout
 from .terms import SandboxLimits
 
 if TYPE_CHECKING:
@@ -27,21 +29,27 @@ _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$", 
 _CELL_BYTES = 1_000_000
 # Up to here a float is as good as an integer.
 _EXACT = 2**53
+# Row numbers are mixed by a multiplication and a squaring modulo a prime: the first spreads runs of them, the second
+# breaks the rhythm that regular ones would keep. No step exceeds 63 bits.
+_PRIME = 2**31 - 1
+_FACTOR = 1_327_217_885
+_NUMBER_NAMES = ("rowid", "_rowid_", "oid")
+# Counting the rows would bring all of them to one of Spark's machines; these numbers have gaps, which do no harm.
+_POSITIONS = {"spark": "monotonically_increasing_id()"}
+_POSITION = "row_number() OVER ()"
+# So many standard deviations more rows are sorted than wanted, to have as many as wanted.
+_DEVIATIONS = 5
+# What a sample may take of the time; the rest is for the first rows, where it takes longer.
+_SHARE_OF_TIME = 0.6
 
 
 @dataclass(frozen=True)
 class Frames:
-    """Loaded tables.
+    """Loaded tables."""
 
-    Attributes:
-        frames: Data frames by the name that the code uses.
-        sampled: Tables of which only a part was loaded.
-        notes: One sentence for each thing that a reader of the result should know.
-    """
-
-    frames: Mapping[str, pandas.DataFrame]
-    sampled: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    frames: Mapping[str, pandas.DataFrame]  # by the name that the code uses
+    sampled: tuple[str, ...] = ()  # tables of which only a part was loaded
+    notes: tuple[str, ...] = ()  # one sentence for each thing that a reader of the result should know
 
 
 def load_frames(
@@ -55,11 +63,8 @@ def load_frames(
     is left out, with a note. A table named in several spellings is loaded once. Columns whose values may not leave are
     left out, since what the code makes of them could not be told apart from the rest; a note says so.
 
-    Args:
-        code: Python; where it doesn't parse, nothing is loaded.
-        database: Read with its own rules of what may be seen.
-        limits: `frame_rows` applies to each table, `input_bytes` and `seconds` to all of them together.
-        cancellation: Ends the reading from another thread; what was not read yet is left out.
+    Of the limits `frame_rows` applies to each table, `input_bytes` and `seconds` to all together; a cancellation
+    ends the reading, and leaves out what was not read yet. Of code that doesn't parse nothing is loaded.
     """
     schema, withheld = database.schema(), database.leaving().levels
     tables = {name: table for name in _strings(code) if (table := schema.table(name)) is not None}
@@ -75,23 +80,27 @@ def load_frames(
             notes.append(f"The code did not see {', '.join(left_out)} of table {table.name}: only a query can.")
         if not table.columns:
             continue
+        seconds = deadline - time.monotonic()
         try:
-            read = read_rows(database, table, _remaining(limits, deadline, room), cancellation)
+            if seconds <= 0:
+                raise QueryTimeout(f"loading tables ran past {limits.seconds:g} s")
+            left = Limits(seconds=seconds, rows=limits.frame_rows, cell_bytes=_CELL_BYTES, result_bytes=room)
+            rows, spread = _read_rows(database, table, left, cancellation)
         except QueryError as error:
             notes.append(f"Table {table.name} was not loaded: {error}.")
             continue
-        room -= size_of(read.rows.rows)
-        loaded[table.name] = to_frame(read.rows, table)
-        if read.rows.truncated:
+        room -= size_of(rows.rows)
+        loaded[table.name] = _to_frame(rows, table)
+        if rows.truncated:
             sampled.append(table.name)
-            count = f"{'' if read.spread else 'the first '}{len(read.rows.rows):,}"
+            count = f"{'' if spread else 'the first '}{len(rows.rows):,}"
             notes.append(f"The code saw {count} rows of table {table.name}, which has more.")
     frames = {name: loaded[table.name] for name, table in tables.items() if table.name in loaded}
     return Frames(frames, tuple(sampled), tuple(notes))
 
 
-def to_frame(rows: Table, table: TableSchema) -> pandas.DataFrame:
-    """A table's rows as a data frame with fitting types."""
+def _to_frame(rows: Table, table: TableSchema) -> pandas.DataFrame:
+    """Return a table's rows as a data frame with fitting types."""
     import pandas
 
     cells: list[tuple[Cell, ...]] = list(zip(*rows.rows, strict=True)) or [()] * len(rows.columns)
@@ -108,18 +117,6 @@ def _strings(code: str) -> list[str]:
         return []
     texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return list(dict.fromkeys(texts))
-
-
-def _remaining(limits: SandboxLimits, deadline: float, room: int) -> Limits:
-    """What is left for the next table.
-
-    Raises:
-        QueryTimeout: No time is.
-    """
-    seconds = deadline - time.monotonic()
-    if seconds <= 0:
-        raise QueryTimeout(f"loading tables ran past {limits.seconds:g} s")
-    return Limits(seconds=seconds, rows=limits.frame_rows, cell_bytes=_CELL_BYTES, result_bytes=room)
 
 
 def _series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:
@@ -142,3 +139,66 @@ def _series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:
         empty = {"number": "Float64", "text": "str", "time": "datetime64[us]"}
         return pandas.Series(values, dtype=empty[column.kind])
     return pandas.Series(values, dtype=object)
+
+
+def _read_rows(
+    database: Database, table: TableSchema, limits: Limits, cancellation: Cancellation | None
+) -> tuple[Table, bool]:
+    """Return all rows of a table, or as many as `limits.rows`, with `truncated` set; and whether these are a sample.
+
+    The sample is the same each time, of as many rows as allowed, and as good as chance would draw it, however the rows
+    are numbered. Of views and virtual tables, whose rows have no numbers or may never end, come the first rows; so
+    they do of tables too large to be sampled in time.
+    """
+    reader = _Reader(database, table, cancellation)
+    if table.row_count is None or table.row_count <= limits.rows or table.kind != "table":
+        first = reader.first(limits)
+        if not first.truncated or table.kind != "table":
+            return first, False
+    started = time.monotonic()
+    with contextlib.suppress(QueryTimeout):
+        rows = reader.sample(replace(limits, seconds=limits.seconds * _SHARE_OF_TIME))
+        # Fewer come of a table that has shrunk since its rows were counted.
+        if len(rows.rows) == limits.rows:
+            return replace(rows, truncated=True), True
+    return reader.first(replace(limits, seconds=limits.seconds - (time.monotonic() - started))), False
+
+
+class _Reader:
+    def __init__(self, database: Database, table: TableSchema, cancellation: Cancellation | None) -> None:
+        self._database = database
+        self._table = table
+        self._cancellation = cancellation
+        self._name = quoted(table.name, database.dialect)
+        # Every column by its name: where others are hidden, `*` is refused.
+        self._columns = ", ".join(quoted(column.name, database.dialect) for column in table.columns)
+
+    def first(self, limits: Limits) -> Table:
+        return self._execute(f"SELECT {self._columns} FROM {self._name}", limits)
+
+    def sample(self, limits: Limits) -> Table:
+        """Choose rows by their numbers; where these are missing or hidden, by their positions, which takes longer."""
+        names = {column.name.lower() for column in self._table.columns}
+        if number := next((each for each in _NUMBER_NAMES if each not in names), None):
+            chosen = self._chosen(f"SELECT {number} AS n FROM {self._name}", limits.rows)
+            with contextlib.suppress(QueryFailed, QueryRejected):
+                return self._execute(f"SELECT {self._columns} FROM {self._name} WHERE {number} IN ({chosen})", limits)
+        position = quoted(max(names, key=len) + "_", self._database.dialect)
+        number = _POSITIONS.get(self._database.dialect, _POSITION)
+        chosen = self._chosen(f"SELECT {number} AS n FROM {self._name}", limits.rows)
+        placed = f"SELECT {self._columns}, {number} AS {position} FROM {self._name}"
+        return self._execute(f"SELECT {self._columns} FROM ({placed}) AS placed WHERE {position} IN ({chosen})", limits)
+
+    def _chosen(self, numbers: str, wanted: int) -> str:
+        """A query for as many of the numbers `n` as wanted, those that come first when mixed."""
+        most = _PRIME
+        if self._table.row_count:
+            candidates = wanted + _DEVIATIONS * math.sqrt(wanted) + 10
+            most = min(_PRIME, int(_PRIME * candidates / self._table.row_count))
+        spread = f"SELECT n, (n % {_PRIME} + {_PRIME}) * {_FACTOR} % {_PRIME} AS h FROM ({numbers}) AS numbers"
+        mixed = f"SELECT n, h * h % {_PRIME} AS h FROM ({spread}) AS spread"
+        first = f"SELECT n FROM ({mixed}) AS mixed WHERE h <= {most} ORDER BY h, n LIMIT {wanted}"
+        return f"SELECT n FROM ({first}) AS chosen"  # MySQL knows no LIMIT directly within IN
+
+    def _execute(self, sql: str, limits: Limits) -> Table:
+        return self._database.execute(sql, limits, self._cancellation)

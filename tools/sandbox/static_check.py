@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Set
 
 ALLOWED_MODULES = (
@@ -23,25 +24,21 @@ _PANDAS_FILES = frozenset(
     | {"read_sql_query", "read_sql_table", "read_stata", "read_table", "read_xml", "ExcelFile", "ExcelWriter"}
     | {"HDFStore"}
 )
-_ALLOWED_DUNDERS = frozenset({"__name__", "__doc__"})
-
-
+_DUNDER = re.compile(r"(?!__(?:name|doc)__$)__.*__|___?", re.DOTALL)
+# The longest code that is looked at: parsing takes some tenths of a second then.
 CODE_BYTES = 100_000
-"""The longest code that is looked at: parsing takes some tenths of a second then."""
 
 
 def too_long(code: str, most: int = CODE_BYTES) -> str | None:
-    """What to tell the author of code that has too many bytes; None if it hasn't."""
+    """Return what to tell the author of code that has too many bytes; None if it hasn't."""
     size = len(code.encode("utf-8", "surrogatepass"))
     return f"the code has {size:,} bytes, and {most:,} may be passed: write less" if size > most else None
 
 
 def refuse(code: str, most: int = CODE_BYTES) -> str | None:
-    """What in the code is not allowed, with its line, for its author; None if nothing is seen.
+    """Return what in the code is not allowed, with its line, for its author; None if nothing is seen.
 
-    Args:
-        code: Python.
-        most: Bytes of it, beyond which it is not even parsed.
+    Of more than `most` bytes it is not even parsed.
     """
     if problem := too_long(code, most):
         return problem
@@ -77,16 +74,12 @@ def _problem(node: ast.AST, own: Set[str]) -> str | None:
             return _import_problem(module or ".")
         case ast.Name(id=name) if name in _FORBIDDEN_NAMES - own:
             return f"`{name}`; compute with `db_dict`, `pd` and `np`"
-        case ast.Name(id=name) | ast.Attribute(attr=name) if _is_dunder(name):
+        case ast.Name(id=name) | ast.Attribute(attr=name) if _DUNDER.fullmatch(name):
             return f"`{name}`"
         case ast.Attribute(value=ast.Name(id="pd" | "pandas"), attr=name) if name in _PANDAS_FILES:
             return f"`{name}`; the tables are in `db_dict`, no file can be opened"
         case _:
             return None
-
-
-def _is_dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__") and name not in _ALLOWED_DUNDERS
 
 
 def _import_problem(name: str) -> str | None:

@@ -59,33 +59,19 @@ _ADVICES = (0, 4, 8, 14, 15)
 _CHECKED_ARGUMENT = 2
 
 # linux/bpf_common.h and linux/seccomp.h
-_LOAD_WORD = 0x20
-_JUMP_EQUAL = 0x15
-_JUMP_ANY_BIT = 0x45
-_RETURN = 0x06
-_OFFSET_NUMBER = 0
-_OFFSET_ARCHITECTURE = 4
-_OFFSET_ARGUMENTS = 16
-_KILL = 0x80000000
-_REFUSE = 0x00050000 | errno.EPERM
-_ALLOW = 0x7FFF0000
+_LOAD_WORD, _JUMP_EQUAL, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
+_OFFSET_NUMBER, _OFFSET_ARCHITECTURE, _OFFSET_ARGUMENTS = 0, 4, 16
+_KILL, _REFUSE, _ALLOW = 0x80000000, 0x00050000 | errno.EPERM, 0x7FFF0000
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A processor architecture.
+    """A processor architecture."""
 
-    Attributes:
-        audit: How audit names it.
-        calls: The numbers of the calls that computing needs.
-        files: Of those that reading a database needs beside them.
-        seccomp: The number of `seccomp` itself.
-    """
-
-    audit: int
-    calls: dict[str, int]
-    files: dict[str, int]
-    seccomp: int
+    audit: int  # how audit names it
+    calls: dict[str, int]  # the numbers of the calls that computing needs
+    files: dict[str, int]  # of those that reading a database needs beside them
+    seccomp: int  # the number of `seccomp` itself
 
 
 MACHINES: Mapping[str, Machine] = {

@@ -15,6 +15,7 @@ Boundary = Literal["kernel", "without_landlock", "none_i_trust_this_code"]
 """How strong the boundary must be: seccomp and Landlock; seccomp alone, which closes every file and socket too, but
 singly; or no boundary at all, for a person who says so in so many words."""
 
+_CHOOSE = f"choose one of {', '.join(get_args(Boundary))}"
 _DAY = 86_400.0
 # No machine has more, and the kernel's and Arrow's counters still have room.
 _MOST = 2**50
@@ -29,45 +30,32 @@ SANDBOX_VARIABLE = "TABLETURN_SANDBOX"
 
 @dataclass(frozen=True)
 class SandboxLimits:
-    """Limits of one run. Passing one ends the run with an error in its result.
-
-    Attributes:
-        seconds: Wall-clock time of the worker, CPU time too; and as much for reading all frames. 10 s, since pandas
-            is slower than SQL.
-        memory_bytes: What the code may allocate beyond what the warm parent brings along.
-        input_bytes: All frames together, as sent; and all their values together when they are read.
-        output_chars: Printed text that is kept; what goes beyond is dropped.
-        rows: Rows of the result that are kept; more mark it as truncated.
-        result_bytes: The whole reply.
-        frame_rows: Rows loaded from one table; larger tables are sampled.
-        boundary: How strong the boundary must be; a weaker one is never taken silently.
-        code_bytes: The code, in UTF-8; it is parsed here before it runs there.
+    """Limits of one run, passing one of which ends the run with an error in its result.
 
     Raises:
         SettingsError: A limit is no limit: not a number, negative, or beyond what a machine could have.
     """
 
-    seconds: float = 10.0
-    memory_bytes: int = 1_000_000_000
-    input_bytes: int = 200_000_000
-    output_chars: int = 10_000
-    rows: int = 1_000
-    result_bytes: int = 5_000_000
-    frame_rows: int = 100_000
-    boundary: Boundary = "kernel"
-    code_bytes: int = CODE_BYTES
+    seconds: float = 10.0  # of the worker, on the clock and of CPU; and as much for reading all frames
+    memory_bytes: int = 1_000_000_000  # what the code may allocate beyond what the warm parent brings along
+    input_bytes: int = 200_000_000  # all frames together, as sent; and all their values together when they are read
+    output_chars: int = 10_000  # printed text; what goes beyond is dropped
+    rows: int = 1_000  # of the result; more mark it as truncated
+    result_bytes: int = 5_000_000  # the whole reply
+    frame_rows: int = 100_000  # from one table; larger tables are sampled
+    boundary: Boundary = "kernel"  # a weaker one is never taken silently
+    code_bytes: int = CODE_BYTES  # in UTF-8; code is parsed here before it runs there
 
     def __post_init__(self) -> None:
-        if not _is_time(self.seconds):
+        seconds: object = vars(self)["seconds"]
+        if not isinstance(seconds, int | float) or not 0 < seconds <= _DAY:
             raise SettingsError(f"seconds of the sandbox is {self.seconds!r}: choose more than 0, at most {_DAY:,.0f}")
         for name, least in _LEAST.items():
             number: object = getattr(self, name)
             if not isinstance(number, int) or not least <= number <= _MOST:
                 raise SettingsError(f"{name} of the sandbox is {number!r}: choose a whole number from {least} to 2**50")
         if self.boundary not in get_args(Boundary):
-            raise SettingsError(
-                f"the sandbox's boundary is {self.boundary!r}: choose one of {', '.join(get_args(Boundary))}"
-            )
+            raise SettingsError(f"the sandbox's boundary is {self.boundary!r}: {_CHOOSE}")
 
 
 def default_limits() -> SandboxLimits:
@@ -83,33 +71,20 @@ def default_limits() -> SandboxLimits:
     for boundary in get_args(Boundary):
         if named == boundary:
             return SandboxLimits(boundary=boundary)
-    raise SettingsError(f"{SANDBOX_VARIABLE} is {named!r}: choose one of {', '.join(get_args(Boundary))}")
-
-
-def _is_time(seconds: object) -> bool:
-    return isinstance(seconds, int | float) and 0 < seconds <= _DAY
+    raise SettingsError(f"{SANDBOX_VARIABLE} is {named!r}: {_CHOOSE}")
 
 
 @dataclass(frozen=True)
 class SandboxResult:
-    """What a run gave.
+    """What a run gave."""
 
-    Attributes:
-        table: The code's answer as rows; None where it gave none.
-        output: What it printed.
-        error: What went wrong, for the author of the code; None if nothing did.
-        elapsed: Seconds, from the call to the answer.
-        timed_out: Whether the time limit ended it.
-        index_columns: How many leading columns of `table` come from the answer's index (the keys of a group-by) and
-            were perhaps not meant to be shown.
-        labelled: Whether the answer was single values under labels (a dictionary, a row of a frame): a dictionary
-            comes as a row for each, anything else as one row; either could be meant.
-    """
-
-    table: Table | None
-    output: str
-    error: str | None
-    elapsed: float
+    table: Table | None  # the code's answer as rows; None where it gave none
+    output: str  # what it printed
+    error: str | None  # what went wrong, for the author of the code; None if nothing did
+    elapsed: float  # seconds, from the call to the answer
     timed_out: bool = False
+    # How many leading columns come from the answer's index (the keys of a group-by), perhaps not meant to be shown.
     index_columns: int = 0
+    # Whether the answer was single values under labels (a dictionary, a row of a frame): a dictionary comes as a row
+    # for each, anything else as one row; either could be meant.
     labelled: bool = False

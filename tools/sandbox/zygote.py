@@ -19,8 +19,7 @@ from dataclasses import dataclass
 
 from ..forkserver import READY
 from .answer import to_answer
-from .boundary import confine, die_with_parent
-from .bounds import bound_run, bound_worker, memory_held
+from .boundary import bound_run, bound_worker, confine, die_with_parent, memory_held
 from .protocol import CONFINED, PIPES_FOLLOW, Ending, Order
 from .terms import Boundary
 from .warm import load_all

@@ -17,8 +17,7 @@ import ormsgpack
 
 from ...errors import TableturnError
 from ...nursery import serve_workers
-from ...sandbox.boundary import confine_reader, drop_capabilities_for
-from ...sandbox.bounds import memory_held
+from ...sandbox.boundary import confine_reader, drop_capabilities_for, memory_held
 from ..wire import ERROR_BYTES, FAILURE, PART, RESULT, pack_error, receive, send, soft_limit
 from ..worker import answer
 from .entries import pack_entry, unpack_found
