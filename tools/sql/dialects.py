@@ -59,11 +59,11 @@ class Rules:
         return self.naming.key(identifier.name, in_quotes=bool(identifier.args.get("quoted")))
 
     def shown(self, name: str) -> str:
-        """A declared name as advice gives it: as a query has to write it, but in SQLite's always as declared."""
+        """Return a declared name as advice gives it: as a query has to write it, but in SQLite's always as declared."""
         return name if self.is_sqlite else self.naming.written(name)
 
     def shown_table(self, table: str, schema: Schema) -> str:
-        """A table's name as advice gives it."""
+        """Return a table's name as advice gives it."""
         return ".".join(map(self.shown, schema.path(table)))
 
     @property
@@ -74,7 +74,7 @@ class Rules:
 
 @lru_cache(maxsize=64)
 def rules_of(dialect: str = "sqlite") -> Rules:
-    """The rules of a dialect, by sqlglot's name; one that sqlglot does not know is read as standard SQL."""
+    """Return the rules of a dialect, by sqlglot's name; one that sqlglot does not know is read as standard SQL."""
     plain = Rules(dialect, engine_name(dialect), naming(dialect), grammar_of(dialect))
     if dialect == "sqlite":
         return replace(
@@ -104,12 +104,12 @@ def rules_of(dialect: str = "sqlite") -> Rules:
 
 
 def fold(name: str) -> str:
-    """Lower case as SQLite compares names: ASCII letters only."""
+    """Return lower case as SQLite compares names: ASCII letters only."""
     return naming("sqlite").key(name)
 
 
 def squeeze(text: str) -> str:
-    """Text to compare with, whatever its spacing and case."""
+    """Return a text to compare with, whatever its spacing and case."""
     return "".join(fold(text).split())
 
 
@@ -121,7 +121,7 @@ def quote_name(key: str, rules: Naming) -> str:
 
 
 def quote_text(text: str, dialect: str = "sqlite") -> str:
-    """A string literal."""
+    """Write a text as a string literal."""
     if dialect in _BACKSLASH:
         text = text.replace("\\", "\\\\")
     return "'" + text.replace("'", "''") + "'"

@@ -83,7 +83,7 @@ def explain(sql: str, schema: Schema) -> str:
 
 
 def _bracketed(text: str) -> str:
-    """In parentheses, where the text is more than a word or two."""
+    """Put parentheses around a text of several words."""
     return f"({text})" if " " in text else text
 
 
@@ -94,7 +94,7 @@ class Explainer:
         self.query = query
 
     def say_query(self, node: exp.Expr) -> str:
-        """A query of any kind, as a noun phrase."""
+        """Say a query of any kind, as a noun phrase."""
         node = node.unnest()
         if isinstance(node, exp.Select):
             said = self._select(node)
@@ -217,7 +217,7 @@ class Explainer:
         return said
 
     def say(self, node: exp.Expr) -> str:
-        """An expression as a noun phrase, a condition as a clause; what there are no words for, as SQL."""
+        """Say an expression as a noun phrase, a condition as a clause; what there are no words for, as SQL."""
         if isinstance(node, _CONDITIONS):
             return self.condition(node)
         if isinstance(node, exp.Query):
@@ -239,15 +239,15 @@ class Explainer:
         return True
 
     def all_of(self, nodes: list[exp.Expr], last: str = "and") -> str:
-        """A list of expressions."""
+        """Say a list of expressions."""
         return listed([self.say(node) for node in nodes], last)
 
     def order(self, node: exp.Expr) -> str:
-        """The terms of an ORDER BY."""
+        """Say the terms of an ORDER BY."""
         return listed([f"{self.say(term.this)} {self.direction(term)}" for term in node.expressions], "then")
 
     def direction(self, term: exp.Expr) -> str:
-        """How an ORDER BY term sorts; where NULLs go only if not where the engine puts them anyway."""
+        """Say how an ORDER BY term sorts; where NULLs go only if not where the engine puts them anyway."""
         descending, first = bool(term.args.get("desc")), term.args.get("nulls_first")
         said = "descending" if descending else "ascending"
         usual = {"nulls_are_small": not descending, "nulls_are_large": descending}
@@ -256,14 +256,14 @@ class Explainer:
         return said
 
     def text(self, node: exp.Expr) -> str | None:
-        """A string's content; None for anything else."""
+        """Return a string's content; None for anything else."""
         reference = self.query.at(node)
         if reference is not None:
             return reference.column if reference.kind == "string" else None
         return node.name if isinstance(node, exp.Literal) and node.is_string else None
 
     def source(self, source: Source) -> str:
-        """What a FROM clause reads."""
+        """Say what a FROM clause reads."""
         if not source.own:
             inner = f"({self.say_query(source.query)})" if source.query is not None else self.say(source.node)
             return f"{inner} called {source.name!r}" if source.name else inner
@@ -273,7 +273,7 @@ class Explainer:
         return self.named(source)
 
     def named(self, source: Source) -> str:
-        """How columns of a source refer to it."""
+        """Say how columns of a source refer to it."""
         if not source.own or not isinstance(source.node.this, exp.Identifier):
             return repr(source.name) if source.name else "the sub-query"
         name = plain_name(source.node.name)

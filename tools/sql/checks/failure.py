@@ -87,7 +87,7 @@ def _reference_finding(reference: Reference, query: Query) -> Finding | None:
 
 
 def _right_column(reference: Reference, sources: list[Source], schema: Schema, rules: Rules) -> str:
-    """What to write for a column that the sources lack; its very name elsewhere says more than a similar one here."""
+    """Say what to write for a column that the sources lack; its name elsewhere says more than a similar one here."""
     reachable = _reachable(reference)
     owners = _holding(reference, reachable, rules)
     if owners:
@@ -132,7 +132,7 @@ def _join_path(path: Sequence[ForeignKey], rules: Rules, schema: Schema) -> str:
 
 
 def _path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:
-    """The shortest chain of foreign keys from any of the tables to another; empty if there is none."""
+    """Return the shortest chain of foreign keys from any of the tables to another; empty if there is none."""
     reached: dict[str, list[ForeignKey]] = {fold(start): [] for start in starts}
     frontier = list(reached)
     while frontier:
@@ -172,7 +172,7 @@ def _unknown_source(reference: Reference, place: str, query: Query) -> Finding:
 
 
 def _holding(reference: Reference, sources: list[Source], rules: Rules) -> list[Source]:
-    """Those of the sources that have a column of that name."""
+    """Return those of the sources that have a column of that name."""
     key = rules.key(reference.node.this)
     return [source for source in sources if key in (source.columns or {})]
 
@@ -182,7 +182,7 @@ def _reachable(reference: Reference) -> list[Source]:
 
 
 def _plain_finding(kind: QueryErrorKind, sql: str, message: str, query: Query | None, schema: Schema) -> Finding:
-    """A failure that is not about a table's or column's name."""
+    """Return the finding of a failure that is not about a table's or column's name."""
     text = message[:1].upper() + message[1:].rstrip(".") + "."
     if kind == "unknown_function" and (named := _FUNCTION.search(message)):
         function = named[1].lower()
