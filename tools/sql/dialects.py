@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -72,35 +73,31 @@ class Rules:
         return self.name == "sqlite"
 
 
+_RULES: Mapping[str, Mapping[str, Any]] = {
+    "sqlite": {
+        "words_as_text": True,
+        "hidden": frozenset({"rowid", "oid", "_rowid_"}),
+        "aliases": _EVERYWHERE - {"select"},
+        "system": ("sqlite_", "pragma_"),
+        "loose_groups": True,
+        "loose_types": True,
+    },
+    "postgres": {
+        "expressions_as_names": False,
+        "hidden": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
+        "aliases": frozenset({"group", "order"}),
+        "system": ("pg_",),
+    },
+    "mysql": {"aliases": frozenset({"group", "having", "order"}), "loose_groups": True, "loose_types": True},
+    "duckdb": {"hidden": frozenset({"rowid"}), "system": ("duckdb_", "pragma_", "sqlite_", "pg_")},
+}
+"""By dialect: what differs from standard SQL, as it is read here."""
+
+
 @lru_cache(maxsize=64)
 def rules_of(dialect: str = "sqlite") -> Rules:
     """Return the rules of a dialect, by sqlglot's name; one that sqlglot does not know is read as standard SQL."""
-    plain = Rules(dialect, engine_name(dialect), naming(dialect), grammar_of(dialect))
-    if dialect == "sqlite":
-        return replace(
-            plain,
-            words_as_text=True,
-            hidden=frozenset({"rowid", "oid", "_rowid_"}),
-            aliases=_EVERYWHERE - {"select"},
-            system=("sqlite_", "pragma_"),
-            loose_groups=True,
-            loose_types=True,
-        )
-    if dialect == "postgres":
-        return replace(
-            plain,
-            expressions_as_names=False,
-            hidden=frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
-            aliases=frozenset[Clause]({"group", "order"}),
-            system=("pg_",),
-        )
-    if dialect == "mysql":
-        return replace(
-            plain, aliases=frozenset[Clause]({"group", "having", "order"}), loose_groups=True, loose_types=True
-        )
-    if dialect == "duckdb":
-        return replace(plain, hidden=frozenset({"rowid"}), system=("duckdb_", "pragma_", "sqlite_", "pg_"))
-    return plain
+    return Rules(dialect, engine_name(dialect), naming(dialect), grammar_of(dialect), **_RULES.get(dialect, {}))
 
 
 def fold(name: str) -> str:

@@ -152,23 +152,20 @@ def _path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[Fore
 def _unknown_source(reference: Reference, place: str, query: Query) -> Finding:
     qualifier, rules = reference.node.table, query.rules
     reachable, key = _reachable(reference), rules.key(reference.node.args["table"])
-    aliased = [source for source in reachable if source.own == key]
-    if aliased:
-        message = f"{qualifier} is called {aliased[0].label} in this query."
-        return Finding("unknown_column", "error", message, place, f"write {aliased[0].label}.{reference.column}")
     message = f"{qualifier} is not among the tables of this SELECT."
     # Else it may be the alias of another SELECT.
     behind = (table for scope in query.scopes for source, table in scope.tables if source.name == key)
-    table = query.schema.table(qualifier) or next(behind, None)
-    if table is not None:
+    if aliased := [source for source in reachable if source.own == key]:
+        message = f"{qualifier} is called {aliased[0].label} in this query."
+        advice = f"write {aliased[0].label}.{reference.column}"
+    elif table := query.schema.table(qualifier) or next(behind, None):
         starts = [source.table.name for source in reachable if source.table]
         path = _join_path(_path_between(query.schema, starts, table.name), rules, query.schema)
         advice = f"join {'.'.join(table.path)} {path}".strip()
-        return Finding("unknown_column", "error", message, place, advice)
-    owners = _holding(reference, reachable, rules)
-    labels = [source.label for source in owners or reachable]
-    suggestion = f"write {listed([f'{label}.{reference.column}' for label in labels], 'or')}" if labels else ""
-    return Finding("unknown_column", "error", message, place, suggestion)
+    else:
+        labels = [source.label for source in _holding(reference, reachable, rules) or reachable]
+        advice = f"write {listed([f'{label}.{reference.column}' for label in labels], 'or')}" if labels else ""
+    return Finding("unknown_column", "error", message, place, advice)
 
 
 def _holding(reference: Reference, sources: list[Source], rules: Rules) -> list[Source]:
@@ -202,21 +199,24 @@ def _plain_finding(kind: QueryErrorKind, sql: str, message: str, query: Query | 
 
 def _aggregate_misuse(text: str, message: str, query: Query | None) -> Finding:
     """Return where an aggregate is misplaced, or a column left bare; else what the database says."""
+    place = message.partition(":")[2].strip()
+    advice = "aggregate in a sub-query first, and use its result here"
     for scope in query.scopes if query is not None else ():
         assert query is not None
-        where = scope.select.args.get("where")
+        where, having, group = (scope.select.args.get(clause) for clause in ("where", "having", "group"))
         inside = where.find(exp.AggFunc) if where is not None else None
         if inside is not None and any(node is inside for node in query.own(scope, exp.AggFunc)):
             place = query.text(inside)
             advice = f"move the condition on {place} to HAVING, or compare with a sub-query"
-            return Finding("aggregate_misuse", "error", text, place, advice)
-        if scope.select.args.get("having") is not None and scope.select.args.get("group") is None:
-            return Finding("aggregate_misuse", "error", text, "HAVING", "add GROUP BY, or use WHERE")
-        if bare := [] if query.rules.loose_groups else bare_references(scope, query, query.rules):
+        elif having is not None and group is None:
+            place, advice = "HAVING", "add GROUP BY, or use WHERE"
+        elif bare := [] if query.rules.loose_groups else bare_references(scope, query, query.rules):
             place = query.text(bare[0].node)
-            return Finding("aggregate_misuse", "error", text, place, f"add {place} to GROUP BY, or aggregate it")
-    advice = "aggregate in a sub-query first, and use its result here"
-    return Finding("aggregate_misuse", "error", text, message.partition(":")[2].strip(), advice)
+            advice = f"add {place} to GROUP BY, or aggregate it"
+        else:
+            continue
+        break
+    return Finding("aggregate_misuse", "error", text, place, advice)
 
 
 def bare_references(scope: Scope, query: Query, rules: Rules) -> list[Reference]:
