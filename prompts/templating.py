@@ -56,7 +56,7 @@ class PromptTooLarge(ModelError):
 
 
 def block(text: str, name: str, limit: int | None = BLOCK_LIMIT) -> str:
-    """`text` between `<name>` and `</name>`; the name gets a number where the text itself holds such a tag."""
+    """Return `text` between `<name>` and `</name>`; the name gets a number where the text itself holds such a tag."""
     cut = limit is not None and len(text) > limit
     inside = _CONTROLS.sub(" ", text[:limit]) + (CUT if cut else "")
     folded = inside.casefold()
@@ -68,12 +68,12 @@ def block(text: str, name: str, limit: int | None = BLOCK_LIMIT) -> str:
 
 
 def line(text: str, limit: int = LINE_LIMIT) -> str:
-    """`text` as one line, so that it cannot look like several entries of a list."""
+    """Return `text` as one line, so that it cannot look like several entries of a list."""
     return one_line(text, limit).strip()
 
 
 def value(text: str) -> str:
-    """A database value as an SQL literal on one line."""
+    """Write a database value as an SQL literal on one line."""
     quoted = "'" + one_line(text, VALUE_LIMIT).replace("'", "''") + "'"
     return quoted if len(text) <= VALUE_LIMIT else f"{quoted} (cut off: match it with LIKE)"
 
@@ -100,7 +100,7 @@ def _template(name: str) -> Template:
 
 
 def render_messages(template: str, **values: object) -> tuple[Message, ...]:
-    """The system and the user message of a template, which defines a Jinja block of each name."""
+    """Render the system and the user message of a template, which defines a Jinja block of each name."""
     found = _template(template)
     return tuple(
         Message(role, _squeeze("".join(found.blocks[role](found.new_context(values))))) for role in ("system", "user")
@@ -108,13 +108,13 @@ def render_messages(template: str, **values: object) -> tuple[Message, ...]:
 
 
 def _squeeze(text: str) -> str:
-    """Without the empty lines that template conditions leave behind."""
+    """Remove the empty lines that template conditions leave behind."""
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
 @lru_cache(maxsize=64)
 def estimate_tokens(text: str) -> int:
-    """Tokens that a model is likely to need for `text`, rather too many than too few.
+    """Estimate the tokens that a model needs for `text`, rather too many than too few.
 
     A sign outside ASCII counts two: older vocabularies spell many of them in two or three bytes. What a prompt begins
     with is the same from turn to turn, and is counted once.
@@ -124,5 +124,5 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_messages(messages: Iterable[Message]) -> int:
-    """As `estimate_tokens`, for a whole prompt."""
+    """Estimate the tokens of a whole prompt."""
     return sum(MESSAGE_OVERHEAD + estimate_tokens(message.content) for message in messages)

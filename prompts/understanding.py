@@ -147,7 +147,7 @@ def _stripped(choices: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _sureness(words: str) -> tuple[float | None, str]:
-    """From 0 to 1, and the reason; `85`, `85 %`, `0.85` and `85/100` are the same."""
+    """Return a number from 0 to 1, and the reason; `85`, `85 %`, `0.85` and `85/100` are the same."""
     number = _NUMBER.search(words)
     if number is None:
         named = next((word for word in re.findall(r"[a-z]+", words.lower()) if word in _WORDS), "")

@@ -37,7 +37,7 @@ class Annotations:
         return Annotations({**self.tables, **more.tables}, {**self.columns, **more.columns})
 
     def on(self, schema: Schema) -> Schema:
-        """The schema with these as comments, where it has none of its own: who made the database knows better."""
+        """Return the schema with these as comments, if it has none of its own: who made the database knows better."""
         tables = tuple(
             replace(
                 table,
@@ -52,7 +52,7 @@ class Annotations:
         return replace(schema, tables=tables)
 
     def undescribed_columns(self, schema: Schema) -> list[tuple[TableSchema, ColumnSchema]]:
-        """Columns of which nothing is known yet, in schema order."""
+        """Return the columns of which nothing is known yet, in schema order."""
         return [
             (table, column)
             for table in schema.tables
@@ -61,12 +61,12 @@ class Annotations:
         ]
 
     def undescribed_tables(self, schema: Schema) -> list[TableSchema]:
-        """Tables of which nothing is known yet, in schema order."""
+        """Return the tables of which nothing is known yet, in schema order."""
         return [table for table in schema.tables if not table.comment and table.name not in self.tables]
 
 
 def schema_key(schema: Schema) -> str:
-    """What annotations of a schema are kept by: equal for schemas of the same names, types and declared keys.
+    """Return what annotations of a schema are kept by: equal for schemas of the same names, types and declared keys.
 
     The database's name and place do not count, nor does what it holds: a copy, or a file that was rewritten, keeps its
     annotations.
@@ -79,7 +79,7 @@ def schema_key(schema: Schema) -> str:
 
 
 def annotations_key(database: Database, model: str) -> str:
-    """What a model's annotations of a database are kept by: schema, rights, and the model with its address.
+    """Return what a model's annotations of a database are kept by: schema, rights, and the model with its address.
 
     A description can repeat what a sample said. So it is read again only by who may read the same: where the engine
     gives each person rows of their own, by that person alone.
@@ -114,7 +114,7 @@ class AnnotationStore:
         self._held = _read(self.path)
 
     def read(self) -> Annotations:
-        """What is known."""
+        """Return what is known."""
         return self._held
 
     def add(self, found: Annotations) -> Annotations:
@@ -129,11 +129,11 @@ class AnnotationStore:
             return self._held
 
     def afresh(self) -> AnnotationStore:
-        """A second store in which everything is described again, until `take_over` replaces this one's content."""
+        """Return a second store in which all is described again, until `take_over` replaces this one's content."""
         return AnnotationStore(f"{self._key}.afresh", self._folder)
 
     def take_over(self, fresh: AnnotationStore) -> None:
-        """Adds what was described again, and empties that store; where it has no description, the old one stays."""
+        """Add what was described again, and empty that store; where it has no description, the old one stays."""
         found = fresh.read()
         self.add(
             Annotations(
@@ -144,7 +144,7 @@ class AnnotationStore:
         fresh.clear()
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Forget everything."""
         with self._lock:
             self._held = Annotations()
             self.path.unlink(missing_ok=True)

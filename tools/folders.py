@@ -15,23 +15,23 @@ DATA_VARIABLE = "TABLETURN_HOME"
 
 
 def cache_folder() -> Path:
-    """The folder for what can be built again."""
+    """Return the folder for what can be built again."""
     named = os.environ.get(CACHE_VARIABLE)
     return Path(named) if named else user_cache_path("tableturn", appauthor=False)
 
 
 def data_folder() -> Path:
-    """The folder for what a person would miss."""
+    """Return the folder for what a person would miss."""
     named = os.environ.get(DATA_VARIABLE)
     return Path(named) if named else user_data_path("tableturn", appauthor=False)
 
 
 def state_folder() -> Path:
-    """The folder for what was typed."""
+    """Return the folder for what was typed."""
     named = os.environ.get(DATA_VARIABLE)
     return Path(named) if named else user_state_path("tableturn", appauthor=False)
 
 
 def config_folder() -> Path:
-    """The folder of a person's own choices."""
+    """Return the folder of a person's own choices."""
     return user_config_path("tableturn", appauthor=False)

@@ -80,12 +80,12 @@ class ForkServer:
             (self._ready if wait else self._started)()
 
     def close(self) -> None:
-        """Ends it and its workers; the next call starts another."""
+        """End it and its workers; the next call starts another."""
         with self._lock:
             self._stop()
 
     def forget(self) -> None:
-        """In a forked copy of this process: the server is not its own, and locks may be held for ever."""
+        """Forget the server in a forked copy of this process: it is not its own, and locks may be held for ever."""
         if self._control is not None:
             self._control.close()
         if self._process is not None:
@@ -148,7 +148,7 @@ class ForkServer:
         self._control = self._process = None
 
     def _spawn(self, descriptor: int) -> subprocess.Popen[bytes]:
-        """Starts it with one end of the control socket, in a session of its own."""
+        """Start it with one end of the control socket, in a session of its own."""
         if not sys.executable:
             raise OSError("Python does not know its own program (sys.executable is empty)")
         # Python itself looks at texts only.

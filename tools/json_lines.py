@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def torn_line(content: bytes) -> bytes:
-    """What a killed process left half written at the end of a file; empty where its last line is whole.
+    """Return what a killed process left half written at the end of a file; empty where its last line is whole.
 
     A last line that lacks its line end, as an editor may leave it, is whole.
     """

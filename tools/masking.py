@@ -45,7 +45,7 @@ _PROOFS: Mapping[MaskKind, Callable[[str], bool]] = {
 
 
 def mask(text: str, kinds: Collection[MaskKind]) -> str:
-    """The text with a word for each thing that is masked: `[email]`."""
+    """Return the text with a word for each thing that is masked: `[email]`."""
     for kind in kinds:
         text = _PATTERNS[kind].sub(lambda found, kind=kind: f"[{kind}]" if _is(kind, found[0]) else found[0], text)
     return text
@@ -59,13 +59,13 @@ class Placeholders:
     _by_text: dict[str, str] = field(default_factory=dict[str, str])
 
     def hide(self, text: str) -> str:
-        """The text with `[email-1]` and the like."""
+        """Return the text with `[email-1]` and the like."""
         for kind in self.kinds:
             text = _PATTERNS[kind].sub(lambda found, kind=kind: self._placeholder(kind, found[0]), text)
         return text
 
     def restore(self, text: str) -> str:
-        """The text with what the placeholders stand for."""
+        """Return the text with what the placeholders stand for."""
         for hidden, placeholder in self._by_text.items():
             text = text.replace(placeholder, hidden)
         return text

@@ -33,7 +33,7 @@ _SENT: ContextVar[list[str] | None] = ContextVar("tableturn_sent", default=None)
 
 @contextmanager
 def queries_sent() -> Generator[list[str]]:
-    """Every query that this context executes meanwhile, for a trail of what was sent."""
+    """Yield every query that this context executes meanwhile, for a trail of what was sent."""
     sent: list[str] = []
     token = _SENT.set(sent)
     try:
@@ -49,7 +49,7 @@ class Outgoing:
         self._database = database
 
     def level(self, sql: str) -> Level:
-        """What of a query's outcome may leave."""
+        """Return what of a query's outcome may leave."""
         leaving = self._database.leaving()
         if not leaving.levels:
             return "values"
@@ -82,7 +82,7 @@ class Outgoing:
             raise QueryFailed("the query failed while it ran; the engine's message is withheld", error.kind) from None
 
     def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
-        """What a query will cost; None where that is not known, or may not leave, as what it rests on may not."""
+        """Return what a query will cost; None if that is not known, or may not leave, as what it rests on may not."""
         try:
             found = self._database.estimate(sql, limits) if self.level(sql) == "values" else None
         except TableturnError:
@@ -100,15 +100,15 @@ class Outgoing:
             raise error
 
     def text(self, text: str) -> str:
-        """A text for a model, with what is to be masked by its form masked."""
+        """Return a text for a model, with what is to be masked by its form masked."""
         return mask(text, self._database.session.policy.egress.mask)
 
     def _columns(self, sql: str) -> tuple[str, ...]:
-        """Names of the result's columns as far as the text tells."""
+        """Return the names of the result's columns as far as the text tells."""
         return tuple(item.alias_or_name or "result" for item in self._outputs(sql)) or ("result",)
 
     def _counts(self, sql: str, table: Table) -> Table:
-        """The result with nothing but counts."""
+        """Return the result with nothing but counts."""
         outputs = self._outputs(sql)
         counts = [isinstance(item.unalias().unnest(), exp.Count) for item in outputs]
         if len(counts) != len(table.columns):
@@ -119,7 +119,7 @@ class Outgoing:
         return replace(table, rows=rows, withheld="cells", notes=())
 
     def _outputs(self, sql: str) -> list[exp.Expr]:
-        """What a single SELECT puts out; nothing of other queries, and of what cannot be parsed."""
+        """Return what a single SELECT puts out; nothing of other queries, and of what cannot be parsed."""
         try:
             tree = Query.of(sql, self._database.dialect).tree
         except SQLParseError:

@@ -38,7 +38,7 @@ def written_whole(path: Path) -> Generator[BinaryIO]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file; see `written_whole`."""
+    """Write a text file, whole or not at all."""
     with written_whole(path) as file:
         file.write(text.encode())
 

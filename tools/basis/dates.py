@@ -98,7 +98,7 @@ class _Column:
     query: Query
 
     def times_of(self, node: exp.Expr) -> Times | None:
-        """How an expression holds the column, or its day; None for anything else."""
+        """Return how an expression holds the column, or its day; None for anything else."""
         node, times = node.unnest(), self.times
         is_cast = isinstance(node, exp.Cast) and node.to.this == exp.DType.DATE and not self.query.rules.is_sqlite
         is_day = isinstance(node, exp.Date | exp.TsOrDsToDate) and not (node.args.get("zone") or node.expressions)
@@ -176,7 +176,7 @@ class Times:
 
 
 def times_of(column: ColumnSchema, *, is_sqlite: bool) -> Times | None:
-    """How a column holds dates; None where that is not known, or they do not sort as days."""
+    """Return how a column holds dates; None where that is not known, or they do not sort as days."""
     kind = column.type.lower()
     if not is_sqlite and kind.startswith(("timestamp", "datetime")):
         return Times(False, " ")
@@ -194,7 +194,7 @@ def is_day(text: str) -> bool:
 
 
 def step(day: str, days: int) -> str:
-    """The day so many days on; empty for what is no day."""
+    """Return the day so many days on; empty for what is no day."""
     try:
         return str(date.fromisoformat(day) + timedelta(days=days))
     except (ValueError, OverflowError):
@@ -202,7 +202,7 @@ def step(day: str, days: int) -> str:
 
 
 def whole(text: str) -> Bound:
-    """A year, a month or a day from its first to its last day."""
+    """Return a year, a month or a day from its first to its last day."""
     found = _PREFIX.fullmatch(text)
     if found is None:
         return NOTHING
@@ -215,7 +215,7 @@ def whole(text: str) -> Bound:
 
 
 def compared(operator: Operator, text: str, times: Times) -> Bound:
-    """What a comparison of a column with a text lets through."""
+    """Return what a comparison of a column with a text lets through."""
     moment = _MOMENT.fullmatch(text)
     if moment is None:
         return _of_part(operator, text) if times.text else NOTHING
@@ -232,7 +232,7 @@ def compared(operator: Operator, text: str, times: Times) -> Bound:
 
 
 def _of_part(operator: Operator, text: str) -> Bound:
-    """Of a year or a month, which as a text is less than every day in it."""
+    """Compare with a year or a month, which as a text is less than every day in it."""
     first = whole(text).first if len(text) < 10 else ""
     if not first or operator == "=":
         return NOTHING
@@ -240,7 +240,7 @@ def _of_part(operator: Operator, text: str) -> Bound:
 
 
 def _of_days(operator: Operator, day: str, clock: str, times: Times) -> Bound:
-    """Of days alone; a day as a text is less than any moment of it, as a date its midnight."""
+    """Compare days alone; a day as a text is less than any moment of it, as a date its midnight."""
     if not times.text and re.search("[1-9]", clock):
         return NOTHING  # engines differ in whether they compare the time too
     later = bool(clock) and times.text
@@ -250,7 +250,7 @@ def _of_days(operator: Operator, day: str, clock: str, times: Times) -> Bound:
 
 
 def _of_moments(operator: Operator, day: str, clock: str, times: Times) -> Bound:
-    """Of days with a time."""
+    """Compare days with a time."""
     midnight = not re.search("[1-9]", clock)
     if operator in (">", ">="):
         return Bound(day, "", midnight and (operator == ">=" or (times.text and not clock)))

@@ -163,13 +163,13 @@ class _QuestionWords:
         return ""
 
     def _month(self, value: str | float) -> str:
-        """The name of a month that stands as its number."""
+        """Return the name of a month that stands as its number."""
         text = str(value).removesuffix(".0")
         name = MONTHS[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= 12 else ""
         return self._word(name, name[:3]) if name else ""
 
     def _time(self, text: str, node: exp.Expr) -> str:
-        """The year, and the month where it is named, of a date; nothing where the question names other years alone."""
+        """Return a date's year, and its month if it is named; nothing if the question names other years alone."""
         year = _YEAR.match(text)
         if year is None:
             return ""
@@ -181,7 +181,7 @@ class _QuestionWords:
         return " ".join(word.text for word in self._words if word.folded in names or word.folded == year.group())
 
     def _near(self, text: str, node: exp.Expr) -> str:
-        """The year beside it that a bound stands for: `up to 2023` is `< '2024-01-01'`."""
+        """Return the year beside it that a bound stands for: `up to 2023` is `< '2024-01-01'`."""
         kind, year, told = type(node.parent), int(text[:4]), {word.folded for word in self._words}
         if text[4:] in ("", "-01-01") and (kind is exp.LT or (kind is exp.GTE and told & _AFTER)):
             return str(year - 1)
@@ -190,14 +190,14 @@ class _QuestionWords:
         return ""
 
     def _compared(self, part: exp.Expr) -> str:
-        """Words for what is compared with an average, the most or the least."""
+        """Return words for what is compared with an average, the most or the least."""
         for kind, names in _EXTREMES.items():
             if part.find(kind) is not None and part.find(exp.Select) is not None:
                 return self._word(*names)
         return ""
 
     def _named(self, columns: Sequence[tuple[str, str]]) -> str:
-        """The words of a column's name, as for flags and for what is missing."""
+        """Return the words of a column's name, as for flags and for what is missing."""
         for _, column in columns:
             wanted = set(name_stems(column)) - {"is", "has", "id", "on", "at", "date", "code"}
             said = [word.text for word in self._words if word.stem in wanted]
@@ -219,7 +219,7 @@ def _is_month(node: exp.Expr) -> bool:
 
 
 def _values(part: exp.Expr, query: Query) -> Iterator[tuple[str | float, exp.Expr]]:
-    """The texts and numbers of a condition, those of functions' formats aside."""
+    """Yield the texts and numbers of a condition, those of functions' formats aside."""
     for node in part.find_all(exp.Literal, exp.Column):
         if isinstance(node, exp.Literal) and isinstance(node.parent, exp.TimeToStr) and node.arg_key == "format":
             continue

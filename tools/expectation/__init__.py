@@ -60,7 +60,7 @@ class Model:
     bias: npt.NDArray[np.float64]  # of shape (values,)
 
     def __call__(self, words: npt.NDArray[np.intp]) -> dict[str, float]:
-        """The probability of each value."""
+        """Return the probability of each value."""
         scores = self.weights[:, words].sum(axis=1) + self.bias
         shares = np.exp(scores - scores.max())
         return dict(zip(self.values, (shares / shares.sum()).tolist(), strict=True))
@@ -73,7 +73,7 @@ class Expectation:
     probabilities: Mapping[str, Mapping[str, float]]
 
     def fit(self, sql: str, dialect: str = "sqlite") -> float | None:
-        """The log-probability of the query's form, in nats, traits taken as independent; None if it does not parse."""
+        """Return the log-probability of a query's form in nats, traits being independent; None if it does not parse."""
         found = traits(sql, dialect)
         if found is None:
             return None
@@ -121,7 +121,7 @@ def items_fit(sql: str, schema: Schema, items: Iterable[LinkedItem]) -> float | 
 
 
 def grams(question: str) -> frozenset[str]:
-    """The question's words and pairs of neighbouring words, its beginning and end marked."""
+    """Return the question's words and pairs of neighbouring words, its beginning and end marked."""
     masked = " \n ".join(_QUOTED.split(question.lower()))
     words = [START]
     for part in masked.split("\n"):
@@ -163,7 +163,7 @@ def traits(sql: str, dialect: str = "sqlite") -> Traits | None:
 
 
 def followed(sql: str | None, dialect: str = "sqlite") -> frozenset[str]:
-    """What the turn before leads to expect, as words beside the question's: the traits of its query."""
+    """Return what the turn before leads to expect, as words beside the question's: the traits of its query."""
     found = traits(sql, dialect) if sql else None
     return frozenset(f"~{trait}={value}" for trait, value in (found or {}).items())
 
@@ -192,7 +192,7 @@ def _order(tree: exp.Expr) -> str:
 
 
 def _nested(tree: exp.Expr) -> str:
-    """How a query stands within the query."""
+    """Return how a query stands within the query."""
     if any(isinstance(negated.this, exp.In) and negated.this.args.get("query") for negated in tree.find_all(exp.Not)):
         return "not in"
     if any(found.args.get("query") for found in tree.find_all(exp.In)):

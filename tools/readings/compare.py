@@ -45,7 +45,7 @@ class ReadingResult:
 
 
 def outcome_of(rival: Rival, here: ReadingResult, there: ReadingResult, ordered: bool) -> Outcome | None:
-    """What a rival's result says; None where results that were cut cannot be compared, or where nobody means it."""
+    """Return what a rival's result says; None if results that were cut cannot be compared, or nobody means it."""
     # Nobody means a date that the rows in question do not have.
     nothing = rival.matter == "date" and all(cell in (None, 0) for row in there.rows for cell in row)
     # Whether there are groups without any is told by how many groups there are.
@@ -100,7 +100,7 @@ def _describe(here: Rows, there: Rows) -> str:
 
 
 def short_cell(cell: Cell, beside: Cell = None) -> str:
-    """A value in few characters, as many as tell it from another."""
+    """Return a value in few characters, as many as tell it from another."""
     if cell is None:
         return "nothing"
     if isinstance(cell, bool) or not isinstance(cell, int | float):
@@ -121,6 +121,6 @@ def _number(number: float) -> str:
 
 
 def summarize(outcomes: Sequence[Outcome]) -> str:
-    """What other readings give, in one line; empty where none changes anything."""
+    """Return what other readings give, in one line; empty where none changes anything."""
     line = "; ".join(f"{outcome.says} {outcome.words}" for outcome in outcomes if not outcome.same)
     return f"{line[:1].upper()}{line[1:]}." if line else ""

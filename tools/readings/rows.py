@@ -104,7 +104,7 @@ def _is_how_many(reading: Reading, scope: Scope, source: Source) -> bool:
 
 
 def _known_values(reading: Reading, source: Source, column: ColumnSchema) -> list[str]:
-    """Values of a column that the schema tells of; all that it has, where nobody counted them and some may matter."""
+    """Return the values of a column that the schema tells of; all, where nobody counted them and some may matter."""
     told = _told(column)
     if column.kind != "text" or column.distinct is not None or not told:
         return told
@@ -125,7 +125,7 @@ def _told(column: ColumnSchema) -> list[str]:
 
 
 def _out_values(column: ColumnSchema, known: list[str]) -> list[str]:
-    """The values of a status that many leave out; of one that says how a test went, none."""
+    """Return the values of a status that many leave out; of one that says how a test went, none."""
     count = len(known) if column.distinct is None else column.distinct
     if column.kind != "text" or count > _FEW or any(not _PASSED.isdisjoint(stems(value)) for value in known):
         return []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -59,11 +60,11 @@ class Rules:
         return self.naming.key(identifier.name, in_quotes=bool(identifier.args.get("quoted")))
 
     def shown(self, name: str) -> str:
-        """A declared name as advice gives it: as a query has to write it, but in SQLite's always as declared."""
+        """Return a declared name as advice gives it: as a query has to write it, but in SQLite's always as declared."""
         return name if self.is_sqlite else self.naming.written(name)
 
     def shown_table(self, table: str, schema: Schema) -> str:
-        """A table's name as advice gives it."""
+        """Return a table's name as advice gives it."""
         return ".".join(map(self.shown, schema.path(table)))
 
     @property
@@ -72,44 +73,40 @@ class Rules:
         return self.name == "sqlite"
 
 
+_RULES: Mapping[str, Mapping[str, Any]] = {
+    "sqlite": {
+        "words_as_text": True,
+        "hidden": frozenset({"rowid", "oid", "_rowid_"}),
+        "aliases": _EVERYWHERE - {"select"},
+        "system": ("sqlite_", "pragma_"),
+        "loose_groups": True,
+        "loose_types": True,
+    },
+    "postgres": {
+        "expressions_as_names": False,
+        "hidden": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
+        "aliases": frozenset({"group", "order"}),
+        "system": ("pg_",),
+    },
+    "mysql": {"aliases": frozenset({"group", "having", "order"}), "loose_groups": True, "loose_types": True},
+    "duckdb": {"hidden": frozenset({"rowid"}), "system": ("duckdb_", "pragma_", "sqlite_", "pg_")},
+}
+"""By dialect: what differs from standard SQL, as it is read here."""
+
+
 @lru_cache(maxsize=64)
 def rules_of(dialect: str = "sqlite") -> Rules:
-    """The rules of a dialect, by sqlglot's name; one that sqlglot does not know is read as standard SQL."""
-    plain = Rules(dialect, engine_name(dialect), naming(dialect), grammar_of(dialect))
-    if dialect == "sqlite":
-        return replace(
-            plain,
-            words_as_text=True,
-            hidden=frozenset({"rowid", "oid", "_rowid_"}),
-            aliases=_EVERYWHERE - {"select"},
-            system=("sqlite_", "pragma_"),
-            loose_groups=True,
-            loose_types=True,
-        )
-    if dialect == "postgres":
-        return replace(
-            plain,
-            expressions_as_names=False,
-            hidden=frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
-            aliases=frozenset[Clause]({"group", "order"}),
-            system=("pg_",),
-        )
-    if dialect == "mysql":
-        return replace(
-            plain, aliases=frozenset[Clause]({"group", "having", "order"}), loose_groups=True, loose_types=True
-        )
-    if dialect == "duckdb":
-        return replace(plain, hidden=frozenset({"rowid"}), system=("duckdb_", "pragma_", "sqlite_", "pg_"))
-    return plain
+    """Return the rules of a dialect, by sqlglot's name; one that sqlglot does not know is read as standard SQL."""
+    return Rules(dialect, engine_name(dialect), naming(dialect), grammar_of(dialect), **_RULES.get(dialect, {}))
 
 
 def fold(name: str) -> str:
-    """Lower case as SQLite compares names: ASCII letters only."""
+    """Return lower case as SQLite compares names: ASCII letters only."""
     return naming("sqlite").key(name)
 
 
 def squeeze(text: str) -> str:
-    """Text to compare with, whatever its spacing and case."""
+    """Return a text to compare with, whatever its spacing and case."""
     return "".join(fold(text).split())
 
 
@@ -121,7 +118,7 @@ def quote_name(key: str, rules: Naming) -> str:
 
 
 def quote_text(text: str, dialect: str = "sqlite") -> str:
-    """A string literal."""
+    """Write a text as a string literal."""
     if dialect in _BACKSLASH:
         text = text.replace("\\", "\\\\")
     return "'" + text.replace("'", "''") + "'"

@@ -83,7 +83,7 @@ def explain(sql: str, schema: Schema) -> str:
 
 
 def _bracketed(text: str) -> str:
-    """In parentheses, where the text is more than a word or two."""
+    """Put parentheses around a text of several words."""
     return f"({text})" if " " in text else text
 
 
@@ -94,7 +94,7 @@ class Explainer:
         self.query = query
 
     def say_query(self, node: exp.Expr) -> str:
-        """A query of any kind, as a noun phrase."""
+        """Say a query of any kind, as a noun phrase."""
         node = node.unnest()
         if isinstance(node, exp.Select):
             said = self._select(node)
@@ -153,14 +153,14 @@ class Explainer:
         if not scope.sources:
             return ""
         first, *others = scope.sources
-        return f" from {self.source(first)}" + "".join(self._joined(source) for source in others)
+        return f" from {self.source(first)}" + "".join(self._joined(source, scope) for source in others)
 
-    def _joined(self, source: Source) -> str:
+    def _joined(self, source: Source, scope: Scope) -> str:
         join, said = source.join, self.source(source)
         if join is None:  # LATERAL behind a table without a comma
             return f" and {said}"
         conditions = " and ".join(self.say(part) for part in join_conditions(source))
-        on = f" ({conditions})" if conditions and not self._goes_without_saying(source) else ""
+        on = f" ({conditions})" if conditions and not self._goes_without_saying(source, scope) else ""
         if source.using:
             on = f" (by equal {listed(sorted(plain_name(name) for name in source.using))})"
         if join.side == "LEFT":
@@ -170,7 +170,7 @@ class Explainer:
             return f" joined with {said}{on}, keeping {both}"
         return f" joined with {said}{on}" if conditions or on else f" and {said}"
 
-    def _goes_without_saying(self, source: Source) -> bool:
+    def _goes_without_saying(self, source: Source, scope: Scope) -> bool:
         """Whether a table is joined by the only reference that there is between two tables, each read once."""
         parts = join_conditions(source)
         if len(parts) != 1 or not isinstance(parts[0], exp.EQ):
@@ -178,7 +178,6 @@ class Explainer:
         found = [self.query.column(side) for side in (parts[0].left, parts[0].right)]
         ends = {end.item for end in found if end is not None}
         tables = {table for table, _ in ends}
-        scope = next(scope for scope in self.query.scopes if source in scope.sources)
         read = [table.name for _, table in scope.tables]
         keys = [key for key in self.query.schema.foreign_keys if {key.table, key.ref_table} == tables]
         if len(tables) != 2 or len(set(read)) < len(read) or len(keys) != 1 or len(keys[0].columns) != 1:
@@ -190,7 +189,7 @@ class Explainer:
         assert scope is not None
         return scope
 
-    def _term(self, term: exp.Expr, node: exp.Expr) -> str:
+    def _term(self, term: exp.Expr, node: exp.Expr | None) -> str:
         """Return a term of GROUP BY or ORDER BY in words; a number stands for an output column."""
         selected = node.selects if isinstance(node, exp.Query) else []
         if isinstance(term, exp.Literal) and term.is_int and 0 < int(term.name) <= len(selected):
@@ -208,8 +207,7 @@ class Explainer:
             which, first = ("the one", "") if count == "1" else (f"the {count}", f", {extreme} first")
             return f", only {which} with the {extreme} {self._term(term.this, node).removeprefix('the ')}{first}"
         if order is not None:
-            terms = [f"{self._term(term.this, node)} {self.direction(term)}" for term in order.expressions]
-            said += f", sorted by {listed(terms, 'then')}"
+            said += f", sorted by {self.order(order, node)}"
         if limit is not None:
             said += f", only the first {count} row{'s' if count != '1' else ''}"
         if offset is not None:
@@ -217,7 +215,7 @@ class Explainer:
         return said
 
     def say(self, node: exp.Expr) -> str:
-        """An expression as a noun phrase, a condition as a clause; what there are no words for, as SQL."""
+        """Say an expression as a noun phrase, a condition as a clause; what there are no words for, as SQL."""
         if isinstance(node, _CONDITIONS):
             return self.condition(node)
         if isinstance(node, exp.Query):
@@ -239,15 +237,15 @@ class Explainer:
         return True
 
     def all_of(self, nodes: list[exp.Expr], last: str = "and") -> str:
-        """A list of expressions."""
+        """Say a list of expressions."""
         return listed([self.say(node) for node in nodes], last)
 
-    def order(self, node: exp.Expr) -> str:
-        """The terms of an ORDER BY."""
-        return listed([f"{self.say(term.this)} {self.direction(term)}" for term in node.expressions], "then")
+    def order(self, node: exp.Expr, query: exp.Expr | None = None) -> str:
+        """Say the terms of an ORDER BY, of a window or of a query."""
+        return listed([f"{self._term(term.this, query)} {self.direction(term)}" for term in node.expressions], "then")
 
     def direction(self, term: exp.Expr) -> str:
-        """How an ORDER BY term sorts; where NULLs go only if not where the engine puts them anyway."""
+        """Say how an ORDER BY term sorts; where NULLs go only if not where the engine puts them anyway."""
         descending, first = bool(term.args.get("desc")), term.args.get("nulls_first")
         said = "descending" if descending else "ascending"
         usual = {"nulls_are_small": not descending, "nulls_are_large": descending}
@@ -256,14 +254,12 @@ class Explainer:
         return said
 
     def text(self, node: exp.Expr) -> str | None:
-        """A string's content; None for anything else."""
-        reference = self.query.at(node)
-        if reference is not None:
-            return reference.column if reference.kind == "string" else None
-        return node.name if isinstance(node, exp.Literal) and node.is_string else None
+        """Return a string's content; None for anything else."""
+        value = self.query.literal(node)
+        return value if isinstance(value, str) else None
 
     def source(self, source: Source) -> str:
-        """What a FROM clause reads."""
+        """Say what a FROM clause reads."""
         if not source.own:
             inner = f"({self.say_query(source.query)})" if source.query is not None else self.say(source.node)
             return f"{inner} called {source.name!r}" if source.name else inner
@@ -273,7 +269,7 @@ class Explainer:
         return self.named(source)
 
     def named(self, source: Source) -> str:
-        """How columns of a source refer to it."""
+        """Say how columns of a source refer to it."""
         if not source.own or not isinstance(source.node.this, exp.Identifier):
             return repr(source.name) if source.name else "the sub-query"
         name = plain_name(source.node.name)

@@ -40,7 +40,7 @@ class ColumnValues(Protocol):
         ...
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
-        """The column's values most like the text, best first."""
+        """Return the column's values most like the text, best first."""
         ...
 
 
@@ -56,10 +56,9 @@ class FewLookUps:
         self._left = MOST_LOOKED_UP
 
     def holds(self, table: str, column: str, text: str) -> bool:
-        """See `ColumnValues`; yes, once enough was looked up."""
+        """Whether a row has the text, or enough was looked up."""
         self._left -= 1
         return self._left < 0 or self._values.holds(table, column, text)
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
-        """See `ColumnValues`."""
         return self._values.nearest(table, column, text, limit)

@@ -85,7 +85,7 @@ def spell_tables(sql: str, schema: Schema) -> str:
 
 
 def _path(source: Source, schema: Schema) -> Sequence[str]:
-    """The name of the table that a source is for our engines, which take it in any case; empty if it is none."""
+    """Return the name of the table that a source is for our engines, which take it in any case; empty if it is none."""
     if not isinstance(source.node, exp.Table) or source.query is not None:
         return ()
     found = source.table or (None if source.known else schema.table(_dotted(_parts(source.node))))
@@ -103,7 +103,7 @@ def _is_exact(source: Source, path: Sequence[str], naming: Naming) -> bool:
 
 
 def _parts(node: exp.Expr) -> list[exp.Identifier]:
-    """The parts of a table's name; of the one that stands before a column."""
+    """Return the parts of a table's name; of the one that stands before a column."""
     keys = ("catalog", "db", "this" if isinstance(node, exp.Table) else "table")
     return [part for key in keys if isinstance(part := node.args.get(key), exp.Identifier)]
 
@@ -113,7 +113,7 @@ def _dotted(parts: Iterable[exp.Identifier]) -> str:
 
 
 def _written(query: Query, places: Iterable[_Place]) -> str:
-    """The query's text with other names."""
+    """Return the query's text with other names."""
     text = query.sql
     for place in sorted(places, key=lambda place: -int(place.parts[0].meta["start"])):
         text = text[: place.parts[0].meta["start"]] + place.text + text[place.parts[-1].meta["end"] + 1 :]
@@ -121,7 +121,7 @@ def _written(query: Query, places: Iterable[_Place]) -> str:
 
 
 def _tables(unknown: list[Source], paths: Mapping[str, Sequence[str]], resolution: Resolution) -> Iterator[_Place]:
-    """Tables' names, where they stand in FROM and before a column, each with the nearest; empty where there is none."""
+    """Yield tables' names in FROM and before a column, each with the nearest; empty where there is none."""
     naming = resolution.rules.naming
     for source in unknown:
         if not isinstance(source.node, exp.Table):
@@ -136,7 +136,7 @@ def _tables(unknown: list[Source], paths: Mapping[str, Sequence[str]], resolutio
 
 
 def _columns(resolution: Resolution) -> Iterator[_Place]:
-    """Columns that are not there, each with the nearest of the tables that it may be of; empty where there is none."""
+    """Yield columns that are not there, each with the nearest of its tables; empty where there is none."""
     naming = resolution.rules.naming
     for reference in resolution.references:
         if reference.kind != "unknown" or reference.scope is None:
@@ -150,7 +150,7 @@ def _columns(resolution: Resolution) -> Iterator[_Place]:
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
-    """The one name that differs in case and joints alone, or in a letter or two; empty where there is not just one."""
+    """Return the one name that differs in case and joints alone, or in a letter or two; empty if not just one does."""
     near = spelt_alike(_plain(name), list(map(_plain, known)))
     only = near and (len(near) == 1 or near[0][0] < near[1][0])
     return next(other for other in known if _plain(other) == near[0][1]) if only else ""

@@ -49,7 +49,7 @@ def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> 
 
 
 def _tables(query: Query) -> dict[str, TableSchema] | None:
-    """The schema's tables that a query names; None where it names something else."""
+    """Return the schema's tables that a query names; None where it names something else."""
     own = {cte.alias.lower() for cte in query.tree.find_all(exp.CTE)}
     named: dict[str, TableSchema] = {}
     for node in query.tree.find_all(exp.Table):
@@ -75,7 +75,7 @@ def _reads_no_table(node: exp.Table) -> bool:
 
 
 def _words(query: Query, sql: str) -> Collection[str]:
-    """Every word of the text, and every name and string as the parser reads it."""
+    """Return every word of the text, and every name and string as the parser reads it."""
     written = re.findall(r"\w+", sql)
     nodes = query.tree.find_all(exp.Identifier, exp.Literal)
     return {word.casefold() for word in (*written, *(node.name for node in nodes))}

@@ -116,7 +116,7 @@ def is_alias(identifier: exp.Identifier) -> bool:
 
 
 def _kept_aliases(resolution: Resolution) -> set[Source]:
-    """Sources whose alias is needed to tell them from another of the same name.
+    """Return the sources whose alias is needed to tell them from another of the same name.
 
     Starts from those that occur twice and adds until all names that will be visible are distinct where they must be: in
     a SELECT, and between a correlated reference and what it refers to. The aliases of sources that end up without one
@@ -139,7 +139,7 @@ def _kept_aliases(resolution: Resolution) -> set[Source]:
 
 
 def _must_differ(resolution: Resolution) -> Iterator[tuple[Source, Source]]:
-    """Pairs of sources that must not have the same visible name."""
+    """Yield pairs of sources that must not have the same visible name."""
     for scope in resolution.scopes:
         yield from combinations(scope.sources, 2)
     for reference in resolution.references:
@@ -148,7 +148,7 @@ def _must_differ(resolution: Resolution) -> Iterator[tuple[Source, Source]]:
 
 
 def _loser(first: Source, second: Source, kept: set[Source]) -> Source | None:
-    """The one of two sources that must keep its alias because their visible names clash; None if they don't."""
+    """Return the one of two sources that must keep its alias because their visible names clash; None if they don't."""
     if _visible(first, kept) != _visible(second, kept):
         return None
     return next((source for source in (first, second) if source not in kept), None)
@@ -165,7 +165,7 @@ def _visible(source: Source, kept: set[Source]) -> str:
 
 
 def _own_name(source: Source, naming: Naming) -> str:
-    """What a query calls a table, or a CTE, that has no alias."""
+    """Return what a query calls a table, or a CTE, that has no alias."""
     if not naming.tables_exact or source.query is not None:
         return quote_name(source.own, naming)
     table = source.table
@@ -257,7 +257,7 @@ def _pieces(query: Query, edits: Edits) -> list[Piece]:
 
 
 def _plain(sql: str, before: Token | None, token: Token, following: Token | None, mask: str | None) -> list[Piece]:
-    """A token that is no name; nothing for one that only repeats what is so anyway."""
+    """Write a token that is no name; nothing for one that only repeats what is so anyway."""
     raw = sql[token.start : token.end + 1]
     if token.token_type in _LITERALS:
         return [Piece((_plain_text(raw) if mask is None else mask), "literal")]
@@ -274,13 +274,13 @@ def _plain(sql: str, before: Token | None, token: Token, following: Token | None
 
 
 def _plain_text(raw: str) -> str:
-    """A literal in single quotes, where MySQL's double quotes mean the same."""
+    """Return a literal in single quotes, where MySQL's double quotes mean the same."""
     inner = raw[1:-1]
     return f"'{inner}'" if raw[0] == raw[-1] == '"' and not set(inner) & set("'\"\\") else raw
 
 
 def _unwrap(pieces: list[Piece]) -> list[Piece]:
-    """Parentheses around nothing but a column left out, where they can be nothing else."""
+    """Leave out parentheses around nothing but a column, where they can be nothing else."""
     kept: list[Piece] = []
     index = 0
     while index < len(pieces):
@@ -300,7 +300,7 @@ def _unwrap(pieces: list[Piece]) -> list[Piece]:
 
 
 def _reorder_limit(pieces: list[Piece]) -> list[Piece]:
-    """`LIMIT a, b` as `LIMIT b OFFSET a`."""
+    """Write `LIMIT a, b` as `LIMIT b OFFSET a`."""
     for index, piece in enumerate(pieces):
         if piece != "LIMIT" or piece.role != "word":
             continue

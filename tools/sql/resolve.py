@@ -68,7 +68,7 @@ class _Resolver:
         self.ctes: _CTEs = {}
 
     def _alias(self, node: exp.Expr) -> str:
-        """The key of what an expression is called by its alias; empty if by none."""
+        """Return the key of what an expression is called by its alias; empty if by none."""
         alias = node.args.get("alias")
         return self.rules.key(alias.this if isinstance(alias, exp.TableAlias) else alias)
 
@@ -120,7 +120,7 @@ class _Resolver:
         return shape
 
     def _tail(self, node: exp.Expr, shape: _Shape, parent: Scope | None) -> None:
-        """ORDER BY and LIMIT of a compound: terms name result columns, or match one of its SELECTs' expressions."""
+        """Resolve the tail of a compound, whose terms name result columns or match one of its SELECTs' expressions."""
         names = {self.rules.naming.key(name) for arm in shape.arms for name in arm.outputs or () if name}
         for key in ("order", "limit", "offset"):
             clause = node.args.get(key)
@@ -216,7 +216,7 @@ class _Resolver:
         return Source(visible, own, table, None if node.args.get("pivots") else columns, node, renamed=renamed)
 
     def _of_schema(self, node: exp.Table, own: str) -> TableSchema | None:
-        """The schema's table of that name, with the name of its own schema before it where that is part of the name."""
+        """Return the schema's table of that name, or of that with the name of its own schema before it."""
         found = self.schema.table(f"{self.rules.key(node.args['db'])}.{own}") if node.args.get("db") else None
         found = found or self.schema.table(own)
         key = self.rules.naming.key
@@ -227,7 +227,7 @@ class _Resolver:
             self.found.references.append(self._look_up(column, scope, clause))
 
     def _columns(self, node: exp.Expr, scope: Scope | None) -> Iterator[exp.Column]:
-        """Column expressions of an expression, in order; sub-queries met on the way are resolved."""
+        """Yield column expressions of an expression, in order; sub-queries met on the way are resolved."""
         stack = [node]
         while stack:
             top = stack.pop()
@@ -239,7 +239,7 @@ class _Resolver:
                 stack.extend(reversed(list(top.iter_expressions())))
 
     def _declared(self, node: exp.Expr) -> list[str | None]:
-        """Columns' names that an alias gives, as in `AS t(a, b)`."""
+        """Return columns' names that an alias gives, as in `AS t(a, b)`."""
         alias = node.args.get("alias")
         return [self.rules.key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
@@ -276,7 +276,7 @@ class _Resolver:
         return names
 
     def _output(self, item: exp.Expr) -> str | None:
-        """The name of a result column; None where it has none."""
+        """Return the name of a result column; None where it has none."""
         inner = item.unnest()
         if isinstance(item, exp.Alias):
             return self._spelled(item.args["alias"])
@@ -293,11 +293,11 @@ class _Resolver:
         return "?column?"
 
     def _spelled(self, name: exp.Expr) -> str:
-        """A name as it would have to be declared to mean the same: as it is written, where case is ignored."""
+        """Return a name as it would have to be declared to mean the same: as it is written, where case is ignored."""
         return name.name if self.rules.naming.case == "ignored" else self.rules.key(name)
 
     def _outputs_before(self, node: exp.Expr) -> list[str | None] | None:
-        """Result names of a query's first SELECT before it is resolved; None if a star stands in the way."""
+        """Return the result names of a query's first SELECT before it is resolved; None if a star stands in the way."""
         items = node.selects if isinstance(node, exp.Query) else []
         return [self._output(item) for item in items] if items and not any(item.is_star for item in items) else None
 

@@ -58,7 +58,7 @@ class Source:
     renamed: dict[str, str] = field(default_factory=dict[str, str])
 
     def declared(self, column: str) -> str:
-        """A column of the table under the name that the table gives it."""
+        """Return a column of the table under the name that the table gives it."""
         return self.renamed.get(column, column)
 
     @property

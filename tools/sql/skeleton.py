@@ -67,7 +67,7 @@ def question_skeleton(
 
 
 def skeleton_similarity(a: str, b: str) -> float:
-    """How alike two skeletons are, from 0 to 1: the longest common subsequence of words, normalised by both lengths."""
+    """Return how alike two skeletons are, from 0 to 1: their longest common subsequence of words by both lengths."""
     if a == b:
         return 1.0
     first, second = a.split(), b.split()
@@ -77,7 +77,7 @@ def skeleton_similarity(a: str, b: str) -> float:
 
 
 def _cut(question: str, values: Iterable[ValueMatch]) -> str:
-    """The question with each mention replaced by a mark; of overlapping mentions, the first and longest."""
+    """Return the question with each mention replaced by a mark; of overlapping mentions, the first and longest."""
     pieces: list[str] = []
     position = 0
     for value in sorted(values, key=lambda v: (v.start, -v.end)):

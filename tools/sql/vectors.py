@@ -102,15 +102,13 @@ def _count_from(node: exp.Select, vector: Vector) -> None:
 
 
 def _count_filters(node: exp.Select, vector: Vector) -> None:
-    where, having, group = (node.args.get(key) for key in ("where", "having", "group"))
-    if where is not None:
-        for name, types in _WHERE.items():
-            vector[_INDEX[name]] += sum(1 for _ in where.find_all(*types))
-    if group is not None:
+    for clause, counted in (("where", _WHERE), ("having", _HAVING)):
+        if (part := node.args.get(clause)) is not None:
+            for name, types in counted.items():
+                vector[_INDEX[name]] += len(list(part.find_all(*types)))
+    if (group := node.args.get("group")) is not None:
         vector[_INDEX["groupby"]] += len(group.expressions)
-    if having is not None:
-        for name, types in _HAVING.items():
-            vector[_INDEX[name]] += sum(1 for _ in having.find_all(*types))
+    if (having := node.args.get("having")) is not None:
         others = having.find_all(exp.Binary, exp.In, exp.Between)
         vector[_INDEX["hv_else"]] += sum(1 for other in others if not isinstance(other, _NOT_ELSE))
         _count_aggregates(having, "hv", vector)

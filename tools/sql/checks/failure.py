@@ -87,7 +87,7 @@ def _reference_finding(reference: Reference, query: Query) -> Finding | None:
 
 
 def _right_column(reference: Reference, sources: list[Source], schema: Schema, rules: Rules) -> str:
-    """What to write for a column that the sources lack; its very name elsewhere says more than a similar one here."""
+    """Say what to write for a column that the sources lack; its name elsewhere says more than a similar one here."""
     reachable = _reachable(reference)
     owners = _holding(reference, reachable, rules)
     if owners:
@@ -132,7 +132,7 @@ def _join_path(path: Sequence[ForeignKey], rules: Rules, schema: Schema) -> str:
 
 
 def _path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:
-    """The shortest chain of foreign keys from any of the tables to another; empty if there is none."""
+    """Return the shortest chain of foreign keys from any of the tables to another; empty if there is none."""
     reached: dict[str, list[ForeignKey]] = {fold(start): [] for start in starts}
     frontier = list(reached)
     while frontier:
@@ -152,27 +152,24 @@ def _path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[Fore
 def _unknown_source(reference: Reference, place: str, query: Query) -> Finding:
     qualifier, rules = reference.node.table, query.rules
     reachable, key = _reachable(reference), rules.key(reference.node.args["table"])
-    aliased = [source for source in reachable if source.own == key]
-    if aliased:
-        message = f"{qualifier} is called {aliased[0].label} in this query."
-        return Finding("unknown_column", "error", message, place, f"write {aliased[0].label}.{reference.column}")
     message = f"{qualifier} is not among the tables of this SELECT."
     # Else it may be the alias of another SELECT.
     behind = (table for scope in query.scopes for source, table in scope.tables if source.name == key)
-    table = query.schema.table(qualifier) or next(behind, None)
-    if table is not None:
+    if aliased := [source for source in reachable if source.own == key]:
+        message = f"{qualifier} is called {aliased[0].label} in this query."
+        advice = f"write {aliased[0].label}.{reference.column}"
+    elif table := query.schema.table(qualifier) or next(behind, None):
         starts = [source.table.name for source in reachable if source.table]
         path = _join_path(_path_between(query.schema, starts, table.name), rules, query.schema)
         advice = f"join {'.'.join(table.path)} {path}".strip()
-        return Finding("unknown_column", "error", message, place, advice)
-    owners = _holding(reference, reachable, rules)
-    labels = [source.label for source in owners or reachable]
-    suggestion = f"write {listed([f'{label}.{reference.column}' for label in labels], 'or')}" if labels else ""
-    return Finding("unknown_column", "error", message, place, suggestion)
+    else:
+        labels = [source.label for source in _holding(reference, reachable, rules) or reachable]
+        advice = f"write {listed([f'{label}.{reference.column}' for label in labels], 'or')}" if labels else ""
+    return Finding("unknown_column", "error", message, place, advice)
 
 
 def _holding(reference: Reference, sources: list[Source], rules: Rules) -> list[Source]:
-    """Those of the sources that have a column of that name."""
+    """Return those of the sources that have a column of that name."""
     key = rules.key(reference.node.this)
     return [source for source in sources if key in (source.columns or {})]
 
@@ -182,7 +179,7 @@ def _reachable(reference: Reference) -> list[Source]:
 
 
 def _plain_finding(kind: QueryErrorKind, sql: str, message: str, query: Query | None, schema: Schema) -> Finding:
-    """A failure that is not about a table's or column's name."""
+    """Return the finding of a failure that is not about a table's or column's name."""
     text = message[:1].upper() + message[1:].rstrip(".") + "."
     if kind == "unknown_function" and (named := _FUNCTION.search(message)):
         function = named[1].lower()
@@ -202,21 +199,24 @@ def _plain_finding(kind: QueryErrorKind, sql: str, message: str, query: Query | 
 
 def _aggregate_misuse(text: str, message: str, query: Query | None) -> Finding:
     """Return where an aggregate is misplaced, or a column left bare; else what the database says."""
+    place = message.partition(":")[2].strip()
+    advice = "aggregate in a sub-query first, and use its result here"
     for scope in query.scopes if query is not None else ():
         assert query is not None
-        where = scope.select.args.get("where")
+        where, having, group = (scope.select.args.get(clause) for clause in ("where", "having", "group"))
         inside = where.find(exp.AggFunc) if where is not None else None
         if inside is not None and any(node is inside for node in query.own(scope, exp.AggFunc)):
             place = query.text(inside)
             advice = f"move the condition on {place} to HAVING, or compare with a sub-query"
-            return Finding("aggregate_misuse", "error", text, place, advice)
-        if scope.select.args.get("having") is not None and scope.select.args.get("group") is None:
-            return Finding("aggregate_misuse", "error", text, "HAVING", "add GROUP BY, or use WHERE")
-        if bare := [] if query.rules.loose_groups else bare_references(scope, query, query.rules):
+        elif having is not None and group is None:
+            place, advice = "HAVING", "add GROUP BY, or use WHERE"
+        elif bare := [] if query.rules.loose_groups else bare_references(scope, query, query.rules):
             place = query.text(bare[0].node)
-            return Finding("aggregate_misuse", "error", text, place, f"add {place} to GROUP BY, or aggregate it")
-    advice = "aggregate in a sub-query first, and use its result here"
-    return Finding("aggregate_misuse", "error", text, message.partition(":")[2].strip(), advice)
+            advice = f"add {place} to GROUP BY, or aggregate it"
+        else:
+            continue
+        break
+    return Finding("aggregate_misuse", "error", text, place, advice)
 
 
 def bare_references(scope: Scope, query: Query, rules: Rules) -> list[Reference]:

@@ -172,7 +172,7 @@ _HELD: Mapping[TextForm, str] = {
 
 
 def _compared(scope: Scope) -> Iterator[exp.Expr]:
-    """What is compared by its order; beside a number, a text is another check's affair."""
+    """Yield what is compared by its order; beside a number, a text is another check's affair."""
     for node in scope.select.find_all(exp.Max, exp.Min, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between):
         sides = [side for name in ("this", "expression", "low", "high") if (side := node.args.get(name)) is not None]
         if not any(isinstance(side, exp.Literal) and not side.is_string for side in sides):
