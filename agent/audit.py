@@ -8,20 +8,18 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..tools.database import Identity
 from ..tools.errors import AuditError, QueryError, SettingsError, TableturnError
 from ..tools.examples import database_identity
-from .records import AnswerRecord, Attempt
 
 if TYPE_CHECKING:
-    from ..tools.database import Cancellation, Limits, Table
+    from ..tools.database import Cancellation, Database, Limits, Table
     from .resources import Resources
 
 R = TypeVar("R")
@@ -109,27 +107,14 @@ def _append(descriptor: int, line: bytes) -> None:
         raise
 
 
-def answered(
-    answer: AnswerRecord, attempts: Sequence[Attempt], identity: Identity, thread: str, beside: Sequence[str] = ()
-) -> AuditRecord:
-    """The record of a turn that has an answer; `beside` are the queries that were sent to see how sure it is."""
-    return AuditRecord(
-        _now(),
-        _name(identity),
-        thread,
-        answer.database,
-        answer.question,
-        answer.sql,
-        answer.row_count,
-        answer.status,
-        tuple(attempt.sql for attempt in attempts if attempt.error_kind == "rejected"),
-        (*(attempt.sql for attempt in attempts), *beside),
-    )
-
-
-def unanswered(question: str, status: str, identity: Identity, thread: str, **more: Any) -> AuditRecord:
-    """The record of a turn that has none."""
-    return AuditRecord(_now(), _name(identity), thread, more.pop("database", ""), question, status=status, **more)
+def audited(database: Database, thread: str, question: str, **fields: Any) -> AuditRecord:
+    """What is written of a turn, or of a query beside it, as of now."""
+    try:
+        user = database.session.identity.name or getpass.getuser()
+    except (KeyError, OSError):  # an account without a name
+        user = str(os.getuid())
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return AuditRecord(now, user, thread, database_identity(database), question, **fields)
 
 
 @dataclass(frozen=True)
@@ -160,32 +145,12 @@ def written_down(
     audit, database = resources.audit, resources.database
     if audit is None:
         return function()
-    record = partial(
-        unanswered,
-        query.question,
-        identity=database.session.identity,
-        thread=query.thread,
-        database=database_identity(database),
-        queries=(query.sql,),
-    )
+    record = partial(audited, database, query.thread, query.question, queries=(query.sql,))
     try:
         result = function()
     except TableturnError as error:
         refused = isinstance(error, QueryError) and error.kind == "rejected"
-        audit.write(record("error", error=type(error).__name__, refused=(query.sql,) if refused else ()))
+        audit.write(record(status="error", error=type(error).__name__, refused=(query.sql,) if refused else ()))
         raise
-    audit.write(record(status, sql=query.sql, rows=rows(result)))
+    audit.write(record(status=status, sql=query.sql, rows=rows(result)))
     return result
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _name(identity: Identity) -> str:
-    if identity.name:
-        return identity.name
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # an account without a name
-        return str(os.getuid())

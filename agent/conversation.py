@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,12 +15,11 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command, StateSnapshot
 
 from ..tools.errors import AuditError, NothingToDecide, TableturnError, TurnCancelled
-from ..tools.examples import database_identity
 from .answers.answer import Answer, pending_answer
 from .answers.events import STREAM_MODES, Event, EventReader
 from .answers.forms import Why, read_why
-from .audit import AuditRecord, unanswered
-from .effects import finished
+from .audit import audited
+from .effects import cancelled_turn, finished
 from .records import AnswerRecord, Turn
 from .settings import Settings, make_settings
 from .state import AgentState, load, upgrade
@@ -40,7 +39,7 @@ RunSettings = Settings | Mapping[str, Any] | None
 """Fields that override the agent's settings for one run."""
 
 UserInput = str | Mapping[str, Any]
-"""What a person gives: a question, a reply to what was asked back, or a decision (`agent/answers/approval.py`)."""
+"""What a person gives: a question, a reply to what was asked back, or a decision (`agent/nodes/execute.py`)."""
 
 
 class Conversation:
@@ -128,13 +127,19 @@ class Conversation:
                 config, output = self._config(turn), dict[str, Any]()
                 given = self._input(question, await self._state(config, blocking), notes)
                 stream: Any = self._graph.stream if blocking else self._graph.astream
-                parts = stream(given, config, context=given_settings(settings), **(_WATCHED if watched else _ENDS))
+                context = None if settings is None else make_settings(settings)
+                parts = stream(given, config, context=context, **(_WATCHED if watched else _ENDS))
                 async for mode, part in _fetched(parts, turn) if blocking else parts:
                     if mode == "values":
                         output = part
                     for event in reader.read(mode, part) if reader else ():
                         yield event
-                answer = self._answered(output, turn) or self._asked_back(await self._state(self._config(), blocking))
+                if turn.undone:
+                    raise KeyboardInterrupt if turn.interrupted else cancelled_turn()
+                if output.get(INTERRUPT):
+                    answer = self._asked_back(await self._state(self._config(), blocking))
+                else:
+                    answer = Answer(load(AnswerRecord, output["answer"]), self.thread)
         finally:
             if not self.thread and blocking:
                 self.reset()
@@ -200,23 +205,19 @@ class Conversation:
         except BaseException as error:
             turn.fail()
             turn.cancellation.cancel()
-            self._write_down(question, error)
+            if not isinstance(error, AuditError):
+                ended = isinstance(error, TurnCancelled | KeyboardInterrupt | asyncio.CancelledError | GeneratorExit)
+                kind = "" if ended else type(error).__name__
+                self._write_down(str(question), "cancelled" if ended else "error", error=kind)
             raise
         finally:
             self._open = None
 
-    def _write_down(self, question: object, error: BaseException) -> None:
-        audit = self._agent.resources.audit
-        if audit is None or isinstance(error, AuditError):
-            return
-        ended = isinstance(error, TurnCancelled | KeyboardInterrupt | asyncio.CancelledError | GeneratorExit)
-        kind = "" if ended else type(error).__name__
-        audit.write(self._unanswered(str(question), "cancelled" if ended else "error", error=kind))
-
-    def _unanswered(self, question: str, status: str, **more: Any) -> AuditRecord:
-        database = self._agent.resources.database
-        name = database_identity(database)
-        return unanswered(question, status, database.session.identity, self._name, database=name, **more)
+    def _write_down(self, question: str, status: str, **more: Any) -> None:
+        """Add a turn that has no answer to the audit trail, if there is one."""
+        resources = self._agent.resources
+        if resources.audit is not None:
+            resources.audit.write(audited(resources.database, self._name, question, status=status, **more))
 
     def _config(self, turn: OpenTurn | None = None) -> RunnableConfig:
         own: dict[str, Any] = {} if turn is None else {KEY: turn}
@@ -250,35 +251,19 @@ class Conversation:
         """Whether a waiting turn goes on here: not one of an earlier version, nor one of wider rights."""
         return turn is not None and self._agent.resources.may_read(load(Turn, turn).rights)
 
-    def _answered(self, output: Mapping[str, Any], turn: OpenTurn) -> Answer | None:
-        """The turn's answer; None where it waits for a person."""
-        if turn.undone:
-            if turn.interrupted:
-                raise KeyboardInterrupt
-            raise TurnCancelled("this turn was cancelled; the ones before it are kept")
-        if output.get(INTERRUPT):
-            return None
-        return Answer(load(AnswerRecord, output["answer"]), self.thread)
-
     def _asked_back(self, state: StateSnapshot) -> Answer:
         resources = self._agent.resources
         translator = resources.translator(resources.settings)
         values = _values(state)
         asked = pending_answer(values, state.interrupts[0].value, translator, resources.rights)
-        if resources.audit is not None:
-            sent = load(Turn, values["turn"]).sent if values.get("turn") else ()
-            resources.audit.write(self._unanswered(asked.question, asked.status, queries=sent))
+        sent = load(Turn, values["turn"]).sent if values.get("turn") else ()
+        self._write_down(asked.question, asked.status, queries=sent)
         return Answer(asked, self.thread)
 
 
 def _values(saved: StateSnapshot) -> AgentState:
     """Return what a checkpoint holds, as this version reads it."""
     return cast("AgentState", {**saved.values, **upgrade(saved.values)} if saved.values else {})
-
-
-def given_settings(settings: RunSettings) -> Settings | None:
-    """Return the fields that override the agent's settings for one run; None where there are none."""
-    return None if settings is None else make_settings(settings)
 
 
 async def _fetched(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> AsyncIterator[tuple[str, Any]]:
@@ -301,11 +286,8 @@ async def _last_answer(events: AsyncIterator[Event]) -> Answer:
 def _stepped(events: AsyncGenerator[Event]) -> Generator[Event]:
     """Yield the events of a turn in which nothing ever waits."""
     try:
-        while True:
-            try:
-                event = finished(events.__anext__())
-            except StopAsyncIteration:
-                return
-            yield event
+        with suppress(StopAsyncIteration):
+            while True:
+                yield finished(events.__anext__())
     finally:
         finished(events.aclose())

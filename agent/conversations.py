@@ -125,14 +125,13 @@ def kept_threads(path: Path | None, location: str) -> list[Kept]:
     except sqlite3.Error as error:
         raise SettingsError(f"cannot read the conversations in {path}: {error}") from None
     end = f"@{location}"
-    return [Kept(name.removesuffix(end), _made(last)) for name, last in found if name.endswith(end)]
-
-
-def _made(checkpoint: str) -> datetime:
-    """When a checkpoint was made: its identifier is a UUID of version 6, which begins with its time."""
-    digits = checkpoint.replace("-", "")
-    ticks = int(digits[:12] + digits[13:16], 16)  # of 100 ns, since the Gregorian calendar
-    return datetime(1582, 10, 15, tzinfo=UTC).astimezone() + timedelta(microseconds=ticks // 10)
+    kept: list[Kept] = []
+    for name, last in found:
+        if name.endswith(end):
+            digits = last.replace("-", "")  # a UUID of version 6 begins with its time, in 100 ns since 1582
+            passed = timedelta(microseconds=int(digits[:12] + digits[13:16], 16) // 10)
+            kept.append(Kept(name.removesuffix(end), datetime(1582, 10, 15, tzinfo=UTC).astimezone() + passed))
+    return kept
 
 
 def _file(path: Path | None) -> Path:

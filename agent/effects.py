@@ -180,22 +180,14 @@ class RequestFailed(Exception):
         self.error = error
 
 
-class _Way(Protocol):
-    """How effects are done; both methods raise `_Late` after so many seconds, and `TurnCancelled` once cancelled."""
-
-    async def call(self, function: Callable[[], Any], seconds: float, *, abandoned: bool = True) -> Any:
-        """Calls a function that blocks; one that is not to be abandoned, once cancelled, is waited for."""
-        ...
-
-    async def send(self, request: Request, config: RunnableConfig, allowance: Allowance, seconds: float) -> AIMessage:
-        """Sends a request."""
-        ...
-
-
 class _Driver:
-    """Runs bodies within the budget of a tally."""
+    """Runs bodies within the budget of a tally.
 
-    def __init__(self, translator: Translator, tally: Tally, way: _Way) -> None:
+    Both ways of doing an effect raise `_Late` after so many seconds, and `TurnCancelled` once the turn is cancelled. A
+    function that is not to be abandoned is waited for even then.
+    """
+
+    def __init__(self, translator: Translator, tally: Tally, way: _Blocking | _Awaiting) -> None:
         self._translator = translator
         self._tally = tally
         self._way = way
@@ -206,7 +198,7 @@ class _Driver:
 
     async def _perform(self, effect: Effect) -> Any:
         if self._tally.cancellation is not None and self._tally.cancellation.cancelled:
-            raise _cancelled()
+            raise cancelled_turn()
         if isinstance(effect, Ask):
             return await self._ask(effect.task, effect.translator or self._translator)
         if isinstance(effect, Do):
@@ -249,11 +241,7 @@ class _Driver:
             reply = await self._way.send(request, self._tally.config(task), allowance, seconds)
         except BudgetReached:
             raise  # the client sent nothing more
-        except (
-            TurnCancelled,
-            asyncio.CancelledError,
-            _Late,
-        ):
+        except (TurnCancelled, asyncio.CancelledError, _Late):
             # The model may have read the prompt, and is paid for that.
             allowance.spent += Usage(int(allowance.sent == before), request.tokens)
             raise
@@ -362,11 +350,12 @@ def _slices(seconds: float, cancellation: Cancellation | None) -> Iterator[float
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         if cancellation.cancelled:
-            raise _cancelled()
+            raise cancelled_turn()
         yield min(left, _SLICE_SECONDS)
 
 
-def _cancelled() -> TurnCancelled:
+def cancelled_turn() -> TurnCancelled:
+    """The error of a turn that a person ended."""
     return TurnCancelled("this turn was cancelled; the ones before it are kept")
 
 
@@ -398,7 +387,7 @@ class _Awaiting:
                 return task.result()
         finally:
             task.cancel()
-        raise _cancelled() if stopped.done() else _Late
+        raise cancelled_turn() if stopped.done() else _Late
 
 
 def _invoke(request: Request, config: RunnableConfig) -> AIMessage:

@@ -239,17 +239,13 @@ def _noted(update: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     if not notes:
         return update
     if update.get("answer"):
-        return update | {"answer": _with_notes(update["answer"], notes)}
+        return update | {"answer": _noted(update["answer"], notes)}
     if isinstance(drafts := update.get("drafts"), list):
-        return update | {"drafts": [_with_notes(draft, notes) for draft in cast("list[dict[str, Any]]", drafts)]}
+        return update | {"drafts": [_noted(draft, notes) for draft in cast("list[dict[str, Any]]", drafts)]}
     before = update.get("notes", [])
     if isinstance(before, Overwrite):
         return update | {"notes": Overwrite([*cast("list[str]", before.value), *notes])}
     return update | {"notes": [*before, *notes]}
-
-
-def _with_notes(record: dict[str, Any], notes: list[str]) -> dict[str, Any]:
-    return record | {"notes": [*record["notes"], *notes]}
 
 
 def _counted(name: str, state: AgentState, update: dict[str, Any], tally: Tally, started: float) -> dict[str, Any]:

@@ -362,16 +362,12 @@ def plain_result(table: Table) -> Result:
 
 
 def _plain_row(row: tuple[Cell, ...]) -> tuple[PlainCell, ...]:
-    if _PLAIN.issuperset(map(type, row)) and not any(map(_is_large, row)):
+    # Checkpoints hold integers of up to 64 bits.
+    large = [isinstance(cell, int) and not -(2**63) <= cell < 2**64 for cell in row]
+    if _PLAIN.issuperset(map(type, row)) and not any(large):
         return cast("tuple[PlainCell, ...]", row)
-    return tuple(_digits(cell) if _is_large(cell) else plain_cell(cell) for cell in row)
-
-
-def _is_large(cell: Cell) -> bool:
-    """Whether it is an integer of more than 64 bits, which checkpoints cannot hold."""
-    return isinstance(cell, int) and not -(2**63) <= cell < 2**64
-
-
-def _digits(cell: Cell) -> str:
-    assert isinstance(cell, int)
-    return str(Decimal(cell))  # an integer itself may have more digits than Python writes
+    # An integer itself may have more digits than Python writes.
+    return tuple(
+        str(Decimal(cast("int", cell))) if too_large else plain_cell(cell)
+        for cell, too_large in zip(row, large, strict=True)
+    )

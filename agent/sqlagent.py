@@ -15,7 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel, Field
 
-from ..tools.database import Access, Database, Identity, Limits, asked_in
+from ..tools.database import Access, Database, Identity, asked_in
 from ..tools.errors import QueryError
 from ..tools.masking import mask
 from . import verbs
@@ -23,9 +23,9 @@ from .answers.answer import Answer
 from .answers.events import Event
 from .answers.phrasing import WITHHELD, about, headed, words_or_count
 from .audit import AuditTrail
-from .conversation import Conversation, RunSettings, given_settings
+from .conversation import Conversation, RunSettings
 from .graph import AgentGraph, build_graph
-from .records import AnswerRecord, plain_result
+from .records import plain_result
 from .resources import Resources
 from .resources.opening import open_resources
 from .settings import make_settings
@@ -208,12 +208,35 @@ class SQLAgent:
         Answers from `ask` and from conversations have all rows. Those in a tool's artifact or in the graph's output
         lack the withheld ones, because messages and traces are kept.
         """
-        if not answer.withheld:
+        record = answer.record
+        if not answer.withheld or record.sql is None:
             return answer
-        within = self.settings.overridden(given_settings(settings))
+        # What goes through the graph - prompts, state, checkpoints, traces - has marks in the place of these rows. They
+        # are read again when the answer is handed over, by nothing but its SQL, and are kept nowhere.
+        within = self.settings.overridden(make_settings(settings))
         database = self.resources.others.narrowed(within.permissions, self.resources).database
-        with asked_in(answer.thread):
-            return Answer(_deliver(answer.record, database, within.limits), answer.thread, answer.record)
+        try:
+            with asked_in(answer.thread):
+                found = plain_result(database.execute(record.sql, within.limits))
+                headings = headed(record.sql, found.columns, database)
+        except QueryError as error:
+            why = f"No query for this question could be run: {error}"
+            whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
+            return Answer(whole, answer.thread, record)
+        remarks = about(found)
+        words = [words_or_count(found, headings), *remarks, record.text.removeprefix(WITHHELD).strip()]
+        whole = replace(
+            record,
+            columns=found.columns,
+            headings=tuple(heading.words for heading in headings),
+            rows=found.rows,
+            row_count=found.row_count,
+            truncated=found.truncated,
+            text=" ".join(filter(None, words)),
+            notes=(*record.notes, *remarks),
+            withheld="",
+        )
+        return Answer(whole, answer.thread, record)
 
     def export(
         self,
@@ -244,8 +267,7 @@ class SQLAgent:
             ExportError: There are no rows to write, or the file cannot be written.
             QueryError: The query cannot be run under these rights or limits.
         """
-        within = self.settings.overridden(given_settings(settings))
-        resources = self.resources
+        within, resources = self.settings.overridden(make_settings(settings)), self.resources
         return verbs.export(answer, resources, target, form, rows=rows, settings=within, cancellation=cancellation)
 
     def conversation(self, thread: str | None = None, *, user: Identity | str | None = None) -> Conversation:
@@ -395,32 +417,3 @@ class SQLAgent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _deliver(answer: AnswerRecord, database: Database, limits: Limits) -> AnswerRecord:
-    """Return the answer with its rows, and with words that say what they are; the same where nothing was withheld.
-
-    What goes through the graph - prompts, state, checkpoints, traces - has marks in the place of rows that may not
-    leave. They are read again when the answer is handed over, by nothing but its SQL, and are kept nowhere.
-    """
-    if not answer.withheld or answer.sql is None:
-        return answer
-    try:
-        found = plain_result(database.execute(answer.sql, limits))
-    except QueryError as error:
-        why = f"No query for this question could be run: {error}"
-        return replace(answer, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
-    known = about(found)
-    called = headed(answer.sql, found.columns, database)
-    words = [words_or_count(found, called), *known, answer.text.removeprefix(WITHHELD).strip()]
-    return replace(
-        answer,
-        columns=found.columns,
-        headings=tuple(heading.words for heading in called),
-        rows=found.rows,
-        row_count=found.row_count,
-        truncated=found.truncated,
-        text=" ".join(filter(None, words)),
-        notes=(*answer.notes, *known),
-        withheld="",
-    )

@@ -20,8 +20,6 @@ from .tables import TABLES
 if TYPE_CHECKING:
     from aiosqlite import Connection
     from langgraph.checkpoint.base import BaseCheckpointSaver
-    from psycopg import AsyncConnection
-    from psycopg.rows import DictRow
 
 _BUSY_SECONDS = 10.0
 _CONNECT_SECONDS = 10
@@ -132,19 +130,15 @@ async def _set_up(url: str) -> None:
         async with await connecting as connection:
             # Asked for again and again, not waited for: whoever waits for a lock holds up an index that is being built
             # concurrently, and that holds the lock.
-            while not await _locked(connection):
+            while True:
+                found = await connection.execute("SELECT pg_try_advisory_lock(%s) AS locked", (_SET_UP,))
+                if (row := await found.fetchone()) and row["locked"]:  # which goes with the connection
+                    break
                 await asyncio.sleep(0.1)
             await AsyncPostgresSaver(connection).setup()
     except psycopg.Error as error:
         reason = " ".join(str(error).split())
         raise StoreError(f"conversations cannot be kept in the database of --checkpoints: {reason}") from None
-
-
-async def _locked(connection: AsyncConnection[DictRow]) -> bool:
-    """Whether the lock is had, which goes with the connection."""
-    found = await connection.execute("SELECT pg_try_advisory_lock(%s) AS locked", (_SET_UP,))
-    row = await found.fetchone()
-    return bool(row and row["locked"])
 
 
 def _tell(saver: BaseCheckpointSaver[Any], kind: type[Exception]) -> None:

@@ -94,24 +94,23 @@ class Door:
         self._check_host(headers)
         self._check_origin(headers)
         if scope["path"].removeprefix(scope.get("root_path", "")) not in self._free:
-            self._rates.count(self._who(headers, scope))
+            # A name counts from a proxy alone: anybody could write it.
+            address = scope["client"][0] if scope.get("client") else ""
+            header = self._settings.user_header
+            named = headers.get(header) if header and self._settings.is_proxy(address) else None
+            self._rates.count(named or address)
         length, most = headers.get("content-length", ""), self._settings.limits.body_bytes
         if length.isdecimal() and (len(length) > 18 or int(length) > most):
             raise HTTPException(413, f"the request's body has more than {most:,} bytes")
-
-    def _who(self, headers: Headers, scope: Scope) -> str:
-        """Whose rate a request counts against: a name counts from a proxy alone, anybody could write it."""
-        address = scope["client"][0] if scope.get("client") else ""
-        header = self._settings.user_header
-        named = headers.get(header) if header and self._settings.is_proxy(address) else None
-        return named or address
 
     def _check_host(self, headers: Headers) -> None:
         given = headers.getlist("host")
         allowed = self._settings.hosts
         if "*" in allowed:
             return
-        name = _host_name(given[0]) if len(given) == 1 else ""
+        host = given[0].lower() if len(given) == 1 else ""
+        name, colon, port = host.rpartition(":")
+        name = name if colon and port.isdecimal() else host
         if name not in LOOPBACK_NAMES and name not in allowed:
             raise Forbidden("this server is not known by that name: --allow-host adds one")
 
@@ -149,12 +148,6 @@ class Rates:
             self._buckets.popitem(last=False)
         if left < 1:
             raise TooMany(f"too many requests: try again in {math.ceil((1 - left) / self._a_second)} s")
-
-
-def _host_name(host: str) -> str:
-    """The name without its port."""
-    name, colon, port = host.lower().rpartition(":")
-    return name if colon and port.isdecimal() else host.lower()
 
 
 def _within(receive: Receive, seconds: float) -> Receive:

@@ -27,9 +27,8 @@ from ..agent.audit import Query, run_query
 from ..tools.database.table import plain_cell
 from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import table_text
-from .running import Asked
 from .server import Asker, House
-from .store import Store
+from .store import Asked, Store
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

@@ -142,16 +142,15 @@ async def winding_down(house: House) -> AsyncGenerator[None]:
 
 def run_stdio(plan: Plan) -> None:
     """Serves an assistant over standard input and output, until that ends."""
-    asyncio.run(_serve_stdio(plan))
-
-
-async def _serve_stdio(plan: Plan) -> None:
     from .mcp import mcp_server
     from .server import opened_server
 
-    place = Place.of(plan.checkpoints, plan.options.db)
-    async with opened_server(_opener(plan, place), place.url, plan.settings) as server:
-        await mcp_server(server.anybody).run_stdio_async()
+    async def serve() -> None:
+        place = Place.of(plan.checkpoints, plan.options.db)
+        async with opened_server(_opener(plan, place), place.url, plan.settings) as server:
+            await mcp_server(server.anybody).run_stdio_async()
+
+    asyncio.run(serve())
 
 
 def _opener(plan: Plan, place: Place) -> AgentOpener:

@@ -9,7 +9,7 @@ import math
 import threading
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,11 @@ from ..agent.model.budget import metered
 from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
 from .door import TooMany
 from .errors import error_body, internal
-from .store import WORKER_SECONDS, Busy, NotKept, NotThere, Owner, Store, StoredTurn, StoreError
+from .store import WORKER_SECONDS, Asked, Busy, NotKept, NotThere, Owner, Store, StoredTurn, StoreError
 
 if TYPE_CHECKING:
     from ..agent import SQLAgent
-    from ..agent.conversation import Conversation, UserInput
+    from ..agent.conversation import Conversation
     from ..agent.records import AnswerRecord, Usage
     from .config import Limits
     from .metrics import Metrics
@@ -42,35 +42,6 @@ _WATCH_SECONDS = 0.1
 _SILENT_SECONDS = 3 * _BEAT_SECONDS
 _GRACE_SECONDS = 10.0
 """How long turns may go on once the server is told to stop."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What starts a turn."""
-
-    owner: Owner
-    thread: str  # its conversation; empty for a question of its own
-    question: UserInput  # words, or the fields of a decision on a query
-    notes: str = ""  # what comes with it
-    approve: bool = False  # whether a query waits for approval before it runs
-    watched: bool = False  # whether somebody wants to see it happen, which costs more than the answer alone
-
-    @property
-    def decision(self) -> dict[str, Any] | None:
-        """The fields of a decision on a query; None where it is a question."""
-        return None if isinstance(self.question, str) else dict(self.question)
-
-    @property
-    def words(self) -> str:
-        """The question as it is kept."""
-        if isinstance(self.question, str):
-            return self.question
-        return str(self.question.get("sql") or self.question.get("action") or "")
-
-    @property
-    def settings(self) -> Mapping[str, Any] | None:
-        """All that a question may change."""
-        return {"approve": True} if self.approve else None
 
 
 class Internal(TableturnError):
@@ -104,10 +75,6 @@ class RunningTurn:
         self.events.append(event)
         self._news.set()
 
-    def _told(self, answer: Answer) -> dict[str, Any]:
-        choices = list(answer.choices)
-        return {"event": "answer", "turn": self.id, "answer": answer.to_dict(), "choices": choices}
-
     def finish(self) -> None:
         """There will be no more."""
         self.done = True
@@ -121,8 +88,9 @@ class RunningTurn:
                 number += 1
                 yield number, self.events[number - 1]
             if self.done:
-                if self.answer is not None and number == len(self.events):
-                    yield number + 1, self._told(self.answer)
+                if (answer := self.answer) is not None and number == len(self.events):
+                    said = {"answer": answer.to_dict(), "choices": list(answer.choices)}
+                    yield number + 1, {"event": "answer", "turn": self.id, **said}
                 return
             self._news.clear()
             await self._news.wait()
@@ -197,22 +165,14 @@ class Turns:
         id_ = uuid.uuid4().hex
         self._begun[id_] = asked.owner
         try:
-            if self._limits.dollars_a_day is not None:
-                await self._check_money()
+            if (most := self._limits.dollars_a_day) is not None:
+                spent = self._limits.dollars(*await self._store.run(self._store.tokens_today))
+                if spent >= most:
+                    raise TooMany("the sum that questions may cost today is spent: ask again tomorrow (UTC)")
             conversation = agent.conversation(asked.thread or None)
             if asked.decision is not None and await conversation.awaits_for() != "approve":
                 raise NothingToDecide("no query of this conversation waits for approval: ask a question in words")
-            stored = await self._store.run(
-                self._store.begin,
-                asked.owner,
-                asked.thread,
-                asked.words,
-                asked.notes,
-                decision=asked.decision,
-                approve=asked.approve,
-                rights=agent.resources.rights,
-                id_=id_,
-            )
+            stored = await self._store.run(self._store.begin, asked, agent.resources.rights, id_)
             turn = RunningTurn(stored, asked, conversation)
             self._running[turn.id] = turn
         finally:
@@ -247,11 +207,6 @@ class Turns:
         if owner.person and own >= self._limits.at_once_a_person:
             raise TooMany(f"{own} of your turns run already: wait for one of them, or stop it")
 
-    async def _check_money(self) -> None:
-        spent = self._limits.dollars(*await self._store.run(self._store.tokens_today))
-        if self._limits.dollars_a_day is not None and spent >= self._limits.dollars_a_day:
-            raise TooMany("the sum that questions may cost today is spent: ask again tomorrow (UTC)")
-
     async def _take(self, turn: RunningTurn, agent: SQLAgent) -> None:
         """Takes a turn, as a span that says how it went and nothing of what was asked."""
         with _tracer.start_as_current_span("tableturn.turn", attributes={"tableturn.turn.id": turn.id}) as span:
@@ -266,18 +221,19 @@ class Turns:
 
     async def _take_counted(self, turn: RunningTurn, agent: SQLAgent) -> None:
         started = time.perf_counter()
+        answer: Answer | None = None
         try:
             asked, conversation = turn.asked, turn.conversation
             if not asked.watched:
-                await self._keep(
-                    turn, await conversation.aask(asked.question, settings=asked.settings, notes=asked.notes)
-                )
-                return
-            async for event in conversation.astream(asked.question, settings=asked.settings, notes=asked.notes):
-                if event.answer is not None:
-                    await self._keep(turn, event.answer)
-                elif event.kind in TOLD:
-                    turn.tell(event.to_dict())
+                answer = await conversation.aask(asked.question, settings=asked.settings, notes=asked.notes)
+            else:
+                async for event in conversation.astream(asked.question, settings=asked.settings, notes=asked.notes):
+                    answer = event.answer
+                    if event.kind in TOLD and answer is None:
+                        turn.tell(event.to_dict())
+            assert answer is not None
+            await self._end(turn, "answered", answer.kept)
+            turn.answer = answer  # it is told once it is kept
         except BaseException as error:
             await self._failed(turn, error)
             if not isinstance(error, Exception):
@@ -289,11 +245,6 @@ class Turns:
             if not turn.asked.thread or isinstance(turn.error, NotThere):
                 with contextlib.suppress(Exception):
                     await agent.adelete_thread(turn.conversation.thread)
-
-    async def _keep(self, turn: RunningTurn, answer: Answer) -> None:
-        """An answer is told once it is kept."""
-        await self._end(turn, "answered", answer.kept)
-        turn.answer = answer
 
     async def _end(
         self,

@@ -23,8 +23,8 @@ from ..tools.masking import mask
 from .config import ServeSettings
 from .metrics import Metrics
 from .people import People, Unauthorized
-from .running import Asked, RunningTurn, Turns
-from .store import Busy, NotThere, Owner, Store, StoredTurn, StoreError
+from .running import RunningTurn, Turns
+from .store import Asked, Busy, NotThere, Owner, Store, StoredTurn, StoreError
 from .work import Work
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import asyncio
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -45,6 +45,8 @@ from .tables import ENDED, RUNNING, SPENT, THREADS, TURNS, WORKERS, set_up
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Executable, Row
+
+    from ..agent.conversation import UserInput
 
 R = TypeVar("R")
 
@@ -110,11 +112,11 @@ class StoredTurn:
     notes: str  # what came with it
     status: TurnStatus  # how it stands
     begun: float  # in Unix seconds
-    ended: float | None  # likewise; None while it runs
-    answer: AnswerRecord | None  # as far as it may be kept; None where there is none
-    error_kind: str | None  # the error's class, where it failed
-    error: str | None  # its message
-    feedback: dict[str, Any] | None  # what the person said about it
+    ended: float | None = None  # likewise; None while it runs
+    answer: AnswerRecord | None = None  # as far as it may be kept; None where there is none
+    error_kind: str | None = None  # the error's class, where it failed
+    error: str | None = None  # its message
+    feedback: dict[str, Any] | None = None  # what the person said about it
     decision: dict[str, Any] | None = None  # the fields of a decision on a query, where it is one
     approve: bool | None = None  # whether its query was to wait for approval; None in what an earlier version kept
     rights: Rights | None = None  # under which it was asked; None likewise
@@ -131,6 +133,35 @@ class Owner:
 
     person: str
     database: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What starts a turn."""
+
+    owner: Owner
+    thread: str  # its conversation; empty for a question of its own
+    question: UserInput  # words, or the fields of a decision on a query
+    notes: str = ""  # what comes with it
+    approve: bool = False  # whether a query waits for approval before it runs
+    watched: bool = False  # whether somebody wants to see it happen, which costs more than the answer alone
+
+    @property
+    def decision(self) -> dict[str, Any] | None:
+        """The fields of a decision on a query; None where it is a question."""
+        return None if isinstance(self.question, str) else dict(self.question)
+
+    @property
+    def words(self) -> str:
+        """The question as it is kept."""
+        if isinstance(self.question, str):
+            return self.question
+        return str(self.question.get("sql") or self.question.get("action") or "")
+
+    @property
+    def settings(self) -> Mapping[str, Any] | None:
+        """All that a question may change."""
+        return {"approve": True} if self.approve else None
 
 
 class Store:
@@ -200,18 +231,11 @@ class Store:
         if not usage.tokens:
             return
         own = and_(SPENT.c.day == _today(), SPENT.c.worker == self.worker)
-        more = (
-            update(SPENT)
-            .where(own)
-            .values(
-                prompt_tokens=SPENT.c.prompt_tokens + usage.prompt_tokens,
-                completion_tokens=SPENT.c.completion_tokens + usage.completion_tokens,
-            )
-        )
         first = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+        more = {name: SPENT.c[name] + count for name, count in first.items()}
         try:
             with _told(), self._engine.begin() as on:
-                if not on.execute(more).rowcount:
+                if not on.execute(update(SPENT).where(own).values(**more)).rowcount:
                     on.execute(delete(SPENT).where(SPENT.c.day < _today()))
                     on.execute(insert(SPENT).values(day=_today(), worker=self.worker, **first))
         except StoreError:
@@ -260,21 +284,20 @@ class Store:
 
     def threads(self, owner: Owner, offset: int = 0, limit: int = 100, *, listed: bool = True) -> tuple[Thread, ...]:
         """A person's conversations, the last used first; `listed` for those that another program does not show."""
-        wanted = _thread_columns().where(_own(THREADS, owner)).order_by(THREADS.c.changed.desc())
+        wanted = _THREAD.where(_own(THREADS, owner)).order_by(THREADS.c.changed.desc())
         if listed:
             wanted = wanted.where(THREADS.c.chat.is_(None))
         return tuple(Thread(*row) for row in self._read(wanted.offset(offset).limit(limit)))
 
     def thread(self, owner: Owner, id_: str) -> Thread:
         """One conversation."""
-        rows = self._read(_thread_columns().where(THREADS.c.id == id_, _own(THREADS, owner)))
-        if not rows:
-            raise NotThere(f"there is no thread {id_[:64]!r}")
-        return Thread(*rows[0])
+        for row in self._read(_THREAD.where(THREADS.c.id == id_, _own(THREADS, owner))):
+            return Thread(*row)
+        raise NotThere(f"there is no thread {id_[:64]!r}")
 
     def chat(self, owner: Owner, digest: str) -> Thread | None:
         """The conversation that a front end has shown so far, by a digest of its messages."""
-        wanted = _thread_columns().where(THREADS.c.chat == digest, _own(THREADS, owner))
+        wanted = _THREAD.where(THREADS.c.chat == digest, _own(THREADS, owner))
         rows = self._read(wanted.order_by(THREADS.c.changed.desc()).limit(1))
         return Thread(*rows[0]) if rows else None
 
@@ -287,35 +310,30 @@ class Store:
         self._write(update(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner)).values(title=title))
         return self.thread(owner, id_)
 
-    def begin(
-        self,
-        owner: Owner,
-        thread: str,
-        question: str,
-        notes: str = "",
-        *,
-        decision: dict[str, Any] | None = None,
-        approve: bool = False,
-        rights: Rights | None = None,
-        id_: str | None = None,
-    ) -> StoredTurn:
+    def begin(self, asked: Asked, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
         """Write down that a turn begins, unless its thread takes one already."""
-        id_, now = id_ or uuid.uuid4().hex, time.time()
+        turn = StoredTurn(
+            id_ or uuid.uuid4().hex,
+            asked.thread,
+            asked.words,
+            asked.notes,
+            "running",
+            time.time(),
+            decision=asked.decision,
+            approve=asked.approve,
+            rights=rights,
+        )
         with _told(), self._engine.begin() as on:
-            if thread:
-                found = update(THREADS).where(THREADS.c.id == thread, _own(THREADS, owner))
-                title = case((THREADS.c.title == "", question[:200]), else_=THREADS.c.title)
-                if not on.execute(found.values(changed=now, title=title)).rowcount:
-                    raise NotThere(f"there is no thread {thread[:64]!r}")
-            turn = self._fields(id_, owner, thread, question, "running")
-            given = {"notes": notes, "decision": decision, "approve": approve, "rights": rights and dump(rights)}
+            if turn.thread:
+                found = update(THREADS).where(THREADS.c.id == turn.thread, _own(THREADS, asked.owner))
+                title = case((THREADS.c.title == "", turn.question[:200]), else_=THREADS.c.title)
+                if not on.execute(found.values(changed=turn.begun, title=title)).rowcount:
+                    raise NotThere(f"there is no thread {turn.thread[:64]!r}")
             try:
-                on.execute(insert(TURNS).values(**turn, **given, begun=now))
+                on.execute(insert(TURNS).values(self._row(asked.owner, turn)))
             except IntegrityError:
                 raise Busy("this thread is taking a turn: wait for it, or stop it") from None
-        return StoredTurn(
-            id_, thread, question, notes, "running", now, None, None, None, None, None, decision, approve, rights
-        )
+        return turn
 
     def end(
         self, turn: StoredTurn, status: TurnStatus, answer: AnswerRecord | None = None, error: Exception | None = None
@@ -340,25 +358,25 @@ class Store:
         with _told(), self._engine.begin() as on:
             if on.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
                 raise NotThere("the turn was deleted while the query ran")
-            turn = self._fields(id_, owner, of.thread, of.question, "answered")
-            kept = {"answer": dump(answer), "rights": answer.rights and dump(answer.rights)}
-            on.execute(insert(TURNS).values(**turn, **kept, notes="", begun=now, ended=now))
+            turn = StoredTurn(id_, of.thread, of.question, "", "answered", now, now, answer, rights=answer.rights)
+            on.execute(insert(TURNS).values(self._row(owner, turn)))
         return id_
 
-    def _fields(self, id_: str, owner: Owner, thread: str, question: str, status: TurnStatus) -> dict[str, Any]:
-        own = {"person": owner.person, "database": owner.database, "worker": self.worker}
-        return own | {"id": id_, "thread": thread, "question": question, "status": status}
+    def _row(self, owner: Owner, turn: StoredTurn) -> dict[str, Any]:
+        """What is written of a new turn."""
+        records = {"answer": turn.answer and dump(turn.answer), "rights": turn.rights and dump(turn.rights)}
+        row = vars(turn) | records | {"person": owner.person, "database": owner.database, "worker": self.worker}
+        return {name: value for name, value in row.items() if value is not None}
 
     def turn(self, owner: Owner, id_: str) -> StoredTurn:
         """One turn."""
-        rows = self._read(_turn_columns().where(TURNS.c.id == id_, _own(TURNS, owner)))
-        if not rows:
-            raise NotThere(f"there is no turn {id_[:64]!r}")
-        return _stored(rows[0])
+        for row in self._read(_TURN.where(TURNS.c.id == id_, _own(TURNS, owner))):
+            return _stored(row)
+        raise NotThere(f"there is no turn {id_[:64]!r}")
 
     def turns(self, owner: Owner, thread: str) -> tuple[StoredTurn, ...]:
         """The turns of a conversation, oldest first."""
-        wanted = _turn_columns().where(TURNS.c.thread == thread, _own(TURNS, owner)).order_by(TURNS.c.begun)
+        wanted = _TURN.where(TURNS.c.thread == thread, _own(TURNS, owner)).order_by(TURNS.c.begun)
         return tuple(map(_stored, self._read(wanted)))
 
     def ask_to_stop(self, owner: Owner, id_: str) -> None:
@@ -462,34 +480,28 @@ def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         return create_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=8)
     engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, record: Any) -> None:  # pyright: ignore[reportUnusedFunction]
+        connection.isolation_level = None  # SQLAlchemy begins transactions
+        connection.execute("PRAGMA journal_mode = WAL")  # readers and the one writer do not wait for one another
+        connection.execute("PRAGMA secure_delete = ON")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:  # pyright: ignore[reportUnusedFunction]
+        # A writer waits for its turn when it begins: once it has read, it could not wait any more.
+        reading = connection.get_execution_options().get("reading")
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
     return engine
-
-
-def _prepare(connection: Any, record: Any) -> None:
-    """Readers and the one writer at a time do not wait for one another; SQLAlchemy begins transactions."""
-    connection.isolation_level = None
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA secure_delete = ON")
-
-
-def _begin(connection: Any) -> None:
-    """A writer waits for its turn when it begins: once it has read, it could not wait any more."""
-    reading = connection.get_execution_options().get("reading")
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
 
 def _own(table: Table, owner: Owner) -> ColumnElement[bool]:
     return and_(table.c.person == owner.person, table.c.database == owner.database)
 
 
-def _thread_columns() -> Any:
-    return select(THREADS.c.id, THREADS.c.title, THREADS.c.created, THREADS.c.changed)
-
-
-def _turn_columns() -> Any:
-    return select(*(TURNS.c[field.name] for field in fields(StoredTurn)))
+_THREAD = select(*(THREADS.c[field.name] for field in fields(Thread)))
+_TURN = select(*(TURNS.c[field.name] for field in fields(StoredTurn)))
 
 
 def _stored(row: Sequence[Any]) -> StoredTurn:

@@ -1,1 +1,1 @@
-"""What a person or a program gets back: answers, events, phrasing, approval, and what approved answers teach."""
+"""What a person or a program gets back: answers, events, phrasing, and what approved answers teach."""

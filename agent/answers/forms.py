@@ -180,6 +180,15 @@ def read_why(state: AgentState) -> Why:
 
 def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Headings, each with its lines; one without lines is left out."""
+    tried: list[str] = []
+    for number, attempt in enumerate(answer.attempts, 1):
+        tried.append(f"{number}. {attempt.error or attempt.came}: {' '.join(attempt.sql.split())}")
+        if attempt.feedback:
+            tried.append(f"   looked at again because: {' '.join(attempt.feedback.split())}")
+    sure = answer.certainty
+    if answer.answered and not sure:
+        but = " but what another reading gives" if answer.readings.line else ""
+        sure = f"{in_words(answer.confidence, '')}: nothing was found against it{but}"
     parts = {
         "read as": (answer.rephrased,) if answer.rephrased else (),
         "rests on": basis_lines(answer),
@@ -190,18 +199,11 @@ def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]
         ),
         "definitions": tuple(used.line for used in answer.used_knowledge),
         "examples": tuple(f"{example.question} ({example.source})" for example in (why.examples if why else ())),
-        "tried": tuple(_tried(answer)),
+        "tried": tuple(tried),
         "ended": (answer.stopped,) if answer.stopped else (),
-        "how sure": tuple(filter(None, (_how_sure(answer), answer.trust))),
+        "how sure": tuple(filter(None, (sure, answer.trust))),
     }
     return ((heading, lines) for heading, lines in parts.items() if lines)
-
-
-def _how_sure(answer: Answer) -> str:
-    if not answer.answered or answer.certainty:
-        return answer.certainty
-    but = " but what another reading gives" if answer.readings.line else ""
-    return f"{in_words(answer.confidence, '')}: nothing was found against it{but}"
 
 
 def _linked(why: Why | None) -> tuple[str, ...]:
@@ -213,10 +215,3 @@ def _linked(why: Why | None) -> tuple[str, ...]:
     ]
     more = len(why.tables) - _TABLES
     return (*lines, f"and {more} more tables") if more > 0 else tuple(lines)
-
-
-def _tried(answer: Answer) -> Iterator[str]:
-    for number, attempt in enumerate(answer.attempts, 1):
-        yield f"{number}. {attempt.error or attempt.came}: {' '.join(attempt.sql.split())}"
-        if attempt.feedback:
-            yield f"   looked at again because: {' '.join(attempt.feedback.split())}"

@@ -91,7 +91,11 @@ def show_query(answer: Answer, agent: SQLAgent, output: Output) -> bool:
         say_json(shown.to_dict() | {"status": "dry_run", "stop_kind": None, "reads": reads})
         return True
     show_answer(shown, explain=True, facts=False)
-    say("would read " + ("; ".join(_named(table) for table in reads) or "no table"))
+    tables: list[str] = []
+    for table in reads:
+        rows = "" if table["rows"] is None else f", {table['rows']:,} rows"
+        tables.append(f"{table['table']} ({', '.join(table['columns']) or 'no column by name'}{rows})")
+    say("would read " + ("; ".join(tables) or "no table"))
     return True
 
 
@@ -118,11 +122,6 @@ def _reads(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
         for table in schema.tables
         if table.name in used.tables
     ]
-
-
-def _named(table: dict[str, Any]) -> str:
-    rows = "" if table["rows"] is None else f", {table['rows']:,} rows"
-    return f"{table['table']} ({', '.join(table['columns']) or 'no column by name'}{rows})"
 
 
 def write_chart(answer: Answer, file: Path) -> tuple[bool, str]:

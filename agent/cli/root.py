@@ -16,7 +16,7 @@ import tomllib
 import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar
 from weakref import WeakSet
@@ -52,20 +52,16 @@ class Defaults(Mapping[str, Any]):
     def __getitem__(self, command: str) -> dict[str, Any]:
         if command not in _TAKE:
             raise KeyError(command)
-        return _chosen()
+        chosen = read_defaults(config_folder() / NAME) | read_defaults(Path(NAME))
+        if os.environ.get("TABLETURN_MODEL"):
+            chosen.pop("model", None)
+        return chosen
 
     def __iter__(self) -> Any:
         return iter(_TAKE)
 
     def __len__(self) -> int:
         return len(_TAKE)
-
-
-def _chosen() -> dict[str, str]:
-    chosen = read_defaults(config_folder() / NAME) | read_defaults(Path(NAME))
-    if os.environ.get("TABLETURN_MODEL"):
-        chosen.pop("model", None)
-    return chosen
 
 
 def read_defaults(path: Path) -> dict[str, str]:
@@ -83,17 +79,12 @@ def read_defaults(path: Path) -> dict[str, str]:
             raise SettingsError(f"{path}: {name} must be text, as in {name} = {_EXAMPLES[name]!r}, not {value!r}")
     if found.get("format", "table") not in _FORMATS:
         raise SettingsError(f"{path}: format must be one of {', '.join(_FORMATS)}, not {found['format']!r}")
-    if "database" in found:
-        found["database"] = _located(found["database"], path.parent)
+    if "://" not in (database := found.get("database", "://")):
+        found["database"] = str(path.parent / Path(database).expanduser())  # a path is meant from the file's folder
     return {_OPTIONS[name]: value for name, value in found.items()}
 
 
 _EXAMPLES = {"database": "shop.db", "model": "openai:gpt-5-mini", "format": "table"}
-
-
-def _located(database: str, folder: Path) -> str:
-    """A path is meant from the file's folder."""
-    return database if "://" in database else str(folder / Path(database).expanduser())
 
 
 GROUP = "tableturn.commands"
@@ -150,7 +141,10 @@ class Root(TyperGroup):
         self._complete = True
         for entry in entry_points(group=GROUP):
             try:
-                found = _commands(entry)
+                app = entry.load()
+                if not isinstance(app, typer.Typer):
+                    raise TypeError(f"expected a typer.Typer, got {type(app).__name__}")
+                found: dict[str, Any] = dict(typer.main.get_group(app).commands)
             except Exception as error:  # noqa: BLE001 - whatever a plug-in raises, the others must work
                 reason = " ".join(f"{type(error).__name__}: {error}".split())
                 message = f"the commands of plug-in {entry.name!r} ({entry.value}) are left out: {reason}"
@@ -185,11 +179,3 @@ def _take_literally(command: Any) -> None:
             holder.help = escape(holder.help)
     for inner in getattr(command, "commands", {}).values():
         _take_literally(inner)
-
-
-def _commands(entry: EntryPoint) -> dict[str, Any]:
-    """The commands of a plug-in, by name."""
-    app = entry.load()
-    if not isinstance(app, typer.Typer):
-        raise TypeError(f"expected a typer.Typer, got {type(app).__name__}")
-    return dict(typer.main.get_group(app).commands)

@@ -42,16 +42,11 @@ class Calls:
         self._left = most
         self._lock = threading.Lock()
 
-    def take(self) -> bool:
-        """Whether there is one more, which is then taken."""
-        with self._lock:
-            self._left -= 1
-            return self._left >= 0
-
-    def repeated(self, requests: int) -> None:
-        """Counts those that a request took besides itself, as its reply could not be used."""
+    def take(self, requests: int = 1) -> bool:
+        """Whether there are so many more, which are then taken."""
         with self._lock:
             self._left -= requests
+            return self._left >= 0
 
 
 Forms = Callable[[Dialogue, Translator, Calls], tuple[Dialogue, int, int]]
@@ -119,7 +114,7 @@ def _asked(task: Task[R], translator: Translator, calls: Calls) -> tuple[R | Non
     except ReplyError:
         reply = None
     requests = max(tally.usage.llm_calls, 1)
-    calls.repeated(requests - 1)
+    calls.take(requests - 1)  # those for replies that could not be used
     return reply, requests
 
 

@@ -9,25 +9,36 @@ from typing import Any
 from langgraph.graph import END
 from langgraph.types import Overwrite
 
+from ...tools.basis import Basis, Origin, basis_of
 from ...tools.database import Database
-from ...tools.errors import TableturnError
+from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
 from ...tools.outgoing import queries_sent
 from ...tools.sql import Heading
-from ..advice import advise
+from ..advice import advise, advisory
 from ..answers.answer import Answer
-from ..answers.basis import basis_for
 from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
-from ..audit import answered
-from ..context.inputs import remember
+from ..audit import audited
+from ..context.inputs import as_asked, remember
 from ..context.knowledge import explained_words, used_knowledge
 from ..effects import Body, do
 from ..evidence.choose import choose, compare_code, differs, objection, same_answer
 from ..evidence.confidence import certainty
 from ..evidence.readings import asks_which, readings_of
 from ..evidence.trust import UNTOLD, trusted
-from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Readings, Result, Status, Turn, Usage
+from ..records import (
+    AnswerRecord,
+    Attempt,
+    AttemptView,
+    CodeResult,
+    Readings,
+    Result,
+    Status,
+    Turn,
+    Usage,
+    UsedKnowledge,
+)
 from ..resources import Run
 from ..state import AgentState, attempts_of, dump, turn_of, usage_of
 from ..verbs import approve
@@ -55,8 +66,18 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if answer.sql in turn.to_save:
         answer = yield from _saved(answer, run)
     if (audit := run.resources.audit) is not None:
-        person = run.resources.database.session.identity
-        yield from do(lambda: audit.write(answered(answer, attempts_of(state), person, run.thread, beside)))
+        attempts = attempts_of(state)
+        record = audited(
+            run.resources.database,
+            run.thread,
+            answer.question,
+            sql=answer.sql,
+            rows=answer.row_count,
+            status=answer.status,
+            refused=tuple(attempt.sql for attempt in attempts if attempt.error_kind == "rejected"),
+            queries=(*(attempt.sql for attempt in attempts), *beside),
+        )
+        yield from do(lambda: audit.write(record))
     sql = (answer.sql or "") if answer.status in ("converged", "capped") else ""
     past = PastTurn(
         question=turn.question,
@@ -197,3 +218,48 @@ def _conclude(
         return _Conclusion("capped", phrased(code.result, called), (BY_CODE, *over), code.result, called, by_code=True)
     why = chosen.error if chosen else "no query was written"
     return _Conclusion("failed", f"No query for this question could be run: {why}")
+
+
+_LONGEST = 20_000
+"""Characters of a query whose basis is looked for."""
+
+
+@advisory("basis", None)
+def basis_for(
+    chosen: Attempt | None, turn: Turn, run: Run, used: Sequence[UsedKnowledge], readings: Readings
+) -> Basis | None:
+    """What the query of an answer rests on, looked up within an effect; None where there is none that can be read."""
+    if chosen is None or chosen.result is None or len(chosen.sql) > _LONGEST:
+        return None
+    try:
+        origin = _origin(chosen, used, run)
+        schema = run.resources.database.schema()
+        found = basis_of(chosen.sql, schema, as_asked(turn), turn.values, origin=origin)
+    except SQLParseError:
+        return None
+    date = found.date
+    if date is not None:
+        date = replace(date, newest=run.resources.newest.of(date.table, date.column))
+    result = chosen.result
+    cut = f"the first {result.row_count:,} rows" if result.truncated and not result.withheld else found.cut
+    ties = found.ties
+    if looked := next((one for one in readings.tried if one.matter == "ties"), None):
+        cuts = f"ties with the last row are cut ({looked.says})"
+        ties = cuts if looked.says else "nothing ties with the last row"
+    return replace(
+        found,
+        date=date,
+        cut=cut,
+        ties=ties,
+        definitions=tuple(entry.name for entry in used if entry.name),
+        assumed=tuple(dict.fromkeys(one.assumed for one in readings.tried if one.says and one.matter != "ties")),
+        readings=readings.line,
+    )
+
+
+def _origin(chosen: Attempt, used: Sequence[UsedKnowledge], run: Run) -> Origin:
+    if chosen.source in ("verified", "edited"):
+        return "verified" if chosen.source == "verified" else "edited"
+    if run.resources.translator(run.settings).name == "offline":
+        return "offline"
+    return "definition" if any(entry.sql for entry in used) else "generated"

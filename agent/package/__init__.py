@@ -19,25 +19,17 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_HOMES = {
-    "Answer": "tableturn.agent",
-    "Database": "tableturn.tools.database",
-    "SQLAgent": "tableturn.agent",
-    "Settings": "tableturn.agent",
-    "TableturnError": "tableturn.agent",
-}
-
 __all__ = ["Answer", "Database", "SQLAgent", "Settings", "TableturnError", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     """Names are imported when first used: `tableturn --help` must answer before LangGraph has loaded."""
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
     if name == "__version__":
         from importlib.metadata import version
 
         return version("tableturn")
+    if name in __all__:
+        return getattr(import_module("tableturn.tools.database" if name == "Database" else "tableturn.agent"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

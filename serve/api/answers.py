@@ -70,7 +70,13 @@ async def export(
     answer = _answer_of(await asker.turn(id_))
     file = await asker.work(lambda cancellation: _exported(asker, answer, form, rows, cancellation))
     name = f'attachment; filename="{id_[:8]}.{form}"'
-    return StreamingResponse(_parts(file), media_type=MEDIA_TYPES[form], headers={"content-disposition": name})
+
+    def parts() -> Iterator[bytes]:
+        with file:
+            while part := file.read(_PART):
+                yield part
+
+    return StreamingResponse(parts(), media_type=MEDIA_TYPES[form], headers={"content-disposition": name})
 
 
 @router.post("/turns/{id_}/run", response_model=TurnReply)
@@ -130,9 +136,3 @@ def _exported(asker: Asker, answer: Answer, form: Format, rows: int | None, canc
         raise
     file.seek(0)
     return file
-
-
-def _parts(file: BinaryIO) -> Iterator[bytes]:
-    with file:
-        while part := file.read(_PART):
-            yield part

@@ -12,9 +12,9 @@ from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from ..errors import error_body, status_of
-from ..running import Asked, RunningTurn
+from ..running import RunningTurn
 from ..server import Asker, AskerHere
-from ..store import Busy, Store, StoredTurn
+from ..store import Asked, Busy, Store, StoredTurn
 from .bodies import AgainBody, AskBody, Decision, TurnBody, TurnReply
 
 router = APIRouter(tags=["asking"])
@@ -91,15 +91,9 @@ async def turn_reply(turn: StoredTurn, asker: Asker, rows: int | None = None) ->
     error = None if turn.error_kind is None else error_body(turn.error_kind, turn.error or "")["error"]
     if turn.status == "lost":
         error = error_body("Lost", "the worker that took this turn is gone: ask again")["error"]
-    reply = {"id": turn.id, "thread": turn.thread, "question": turn.question, "status": turn.status}
-    return reply | {
-        "begun": turn.begun,
-        "ended": turn.ended,
-        "answer": told,
-        "choices": [] if answer is None else list(answer.choices),
-        "error": error,
-        "feedback": turn.feedback,
-    }
+    choices = [] if answer is None else list(answer.choices)
+    fields = vars(turn) | {"answer": told, "choices": choices, "error": error}
+    return {name: fields[name] for name in TurnReply.model_fields}
 
 
 async def _shown(turn: RunningTurn, asker: Asker) -> Response:

@@ -20,9 +20,9 @@ from starlette.responses import JSONResponse, Response
 from ...agent import Answer
 from ...agent.answers.forms import answer_markdown
 from ..errors import status_of
-from ..running import Asked, RunningTurn
+from ..running import RunningTurn
 from ..server import Asker, AskerHere
-from ..store import Store
+from ..store import Asked, Store
 from .asking import event_stream
 from .bodies import storable
 

@@ -29,7 +29,7 @@ ENTRIES: dict[Part, str] = {
     "checks": "tableturn.agent.evidence.feedback.check",
     "readings": "tableturn.agent.evidence.readings.rivals",
     "confidence": "tableturn.agent.evidence.confidence.evidence_of",
-    "basis": "tableturn.agent.answers.basis.basis_of",
+    "basis": "tableturn.agent.nodes.respond.basis_of",
     "headings": "tableturn.agent.answers.phrasing.headings_of",
     "phrasing": "tableturn.agent.answers.phrasing.phrase",
     "charts": "tableturn.agent.answers.answer.choose",
@@ -124,8 +124,8 @@ def test_an_estimate_that_cannot_be_told_is_left_out(
     shop: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.delenv(RAISING_VARIABLE)
-    for module in ("answer", "approval"):
-        monkeypatch.setattr(f"tableturn.agent.answers.{module}.shown", _fail)
+    for module in ("answers.answer", "nodes.execute"):
+        monkeypatch.setattr(f"tableturn.agent.{module}.shown", _fail)
     with SQLAgent(shop, model=writes(SQL), settings={"approve": True}) as agent:
         conversation = agent.conversation()
         waiting = conversation.ask(ASKED[0])

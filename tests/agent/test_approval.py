@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.answers.approval import decide
+from tableturn.agent.nodes.execute import decide
 
 from tests.support.scripted import writes
 

@@ -82,7 +82,7 @@ async def test_advice_that_fails_is_counted(
 
     before = counted((await client.get("/metrics")).text)
     monkeypatch.delenv(RAISING_VARIABLE)
-    monkeypatch.setattr("tableturn.agent.answers.basis.basis_of", broken)
+    monkeypatch.setattr("tableturn.agent.nodes.respond.basis_of", broken)
     reply = await client.post("/ask", json={"question": "Who?"})
     assert reply.status_code == 200
     assert any(note.startswith("basis failed") for note in reply.json()["notes"])

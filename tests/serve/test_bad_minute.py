@@ -23,7 +23,7 @@ from tableturn.serve.checkpoints import Place
 from tableturn.serve.metrics import Metrics
 from tableturn.serve.running import Turns
 from tableturn.serve.server import Server
-from tableturn.serve.store import Owner, Store, StoreError
+from tableturn.serve.store import Asked, Owner, Store, StoreError
 
 from tests.serve.conftest import Client, scripted, serving
 from tests.support.scripted import ScriptedModel
@@ -200,7 +200,7 @@ async def test_a_turn_that_nobody_takes_is_lost(shop: Path, tmp_path: Path) -> N
     async with kept(shop, tmp_path, model) as (client, _, server):
         thread, other = await thread_of(client), await thread_of(client)
         owner = server.anybody().owner
-        server.store.begin(owner, thread, "Who?")
+        server.store.begin(Asked(owner, thread, "Who?"))
         asked = asyncio.create_task(ask(client, other))
         await model.asked.wait()
         assert await over(client, thread) == "lost"
@@ -263,7 +263,7 @@ def test_counts_of_an_earlier_version_get_wider() -> None:
     place = Place.of(url, "shop.db")
     try:
         store, owner = Store(place.url), Owner("ada", "shop")
-        turn = store.begin(owner, "", "Who?")
+        turn = store.begin(Asked(owner, "", "Who?"))
         store.spend(Usage(1, 100, 10))
         store.close()
         for table in ("tableturn_turns", "tableturn_spent"):

@@ -13,9 +13,8 @@ import pytest
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServeSettings
 from tableturn.serve.checkpoints import Place
-from tableturn.serve.running import Asked
 from tableturn.serve.server import Server, opened_server
-from tableturn.serve.store import StoreError
+from tableturn.serve.store import Asked, StoreError
 from tableturn.tools.errors import SettingsError
 
 from tests.serve.conftest import scripted

@@ -14,6 +14,7 @@ from langchain_core.outputs import ChatResult
 from tableturn.agent import SQLAgent
 from tableturn.serve import Limits, ServeSettings
 from tableturn.serve.checkpoints import Place
+from tableturn.serve.store import Asked as Question
 from tableturn.serve.store import Busy, NotThere, Owner, Store
 
 from tests.serve.conftest import Client, events, scripted, serving
@@ -89,7 +90,7 @@ def test_a_worker_that_was_silent_writes_nothing_back(tmp_path: Path) -> None:
     owner = Owner("ada", "shop")
     store = Store(f"sqlite:///{tmp_path}/store.sqlite")
     thread = store.add_thread(owner).id
-    turn = store.begin(owner, thread, "Who?")
+    turn = store.begin(Question(owner, thread, "Who?"))
     with pytest.raises(Busy):
         store.delete_thread(owner, thread)
     assert store.thread(owner, thread).id == thread, "refused as a whole"
@@ -149,6 +150,6 @@ def test_a_place_of_an_earlier_version_gets_what_it_lacks(tmp_path: Path) -> Non
         for column in ("decision", "approve", "rights"):
             connection.execute(f"ALTER TABLE tableturn_turns DROP COLUMN {column}")
     store = Store(url)
-    turn = store.begin(owner, "", "Who?", approve=True)
+    turn = store.begin(Question(owner, "", "Who?", approve=True))
     assert store.turn(owner, turn.id).approve
     store.close()

@@ -8,6 +8,7 @@ import threading
 import time
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -41,11 +42,12 @@ async def test_an_edit_without_a_query_leaves_the_query_waiting(client: Client) 
 
 async def test_a_number_past_the_events_still_tells_the_end() -> None:
     nothing = cast(Any, None)
-    turn = RunningTurn(nothing, nothing, nothing, events=[{"event": "step"}])
-    turn.answer = cast(Any, "an answer")
-    turn._told = lambda answer: {"event": "answer"}
+    turn = RunningTurn(cast(Any, SimpleNamespace(id="t")), nothing, nothing, events=[{"event": "step"}])
+    turn.answer = cast(Any, SimpleNamespace(to_dict=dict, choices=()))
     turn.finish()
-    assert [event async for event in turn.watch(999)] == [(2, {"event": "answer"})]
+    assert [event async for event in turn.watch(999)] == [
+        (2, {"event": "answer", "turn": "t", "answer": {}, "choices": []})
+    ]
 
 
 def test_any_number_of_threads_is_deleted(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from tableturn.serve.door import TooMany
 from tableturn.serve.protocol import Protocol
 from tableturn.serve.run import winding_down
 from tableturn.serve.server import given, opened_server
-from tableturn.serve.store import Owner, Store, StoreError
+from tableturn.serve.store import Asked, Owner, Store, StoreError
 from tableturn.serve.work import Work
 
 from tests.serve.conftest import events, scripted, serving
@@ -81,13 +81,12 @@ def test_it_says_where_it_is_and_ends_when_told(shop: Path, tmp_path: Path) -> N
 
 async def test_who_waits_is_told_when_the_server_stops(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     async with opened_server(given(agent_over(shop, model=scripted(delay=60))), None, ServeSettings()) as server:
-        from tableturn.serve.running import Asked
         from tableturn.tools.errors import TurnCancelled
 
         asker = server.anybody()
         turn = await server.turns.begin(asker.agent, Asked(asker.owner, "", "Who?"))
         elsewhere = Owner("ada", asker.owner.database)
-        other = server.store.begin(elsewhere, "", "Who?")
+        other = server.store.begin(Asked(elsewhere, "", "Who?"))
         following = asyncio.create_task(server.turns.follow(elsewhere, other.id))
         await server.turns.wind_down(0.1)
         assert isinstance(turn.error, TurnCancelled)

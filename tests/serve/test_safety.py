@@ -14,7 +14,7 @@ import pytest
 from tableturn.agent import SQLAgent
 from tableturn.serve import Limits, ServeSettings, create_app
 from tableturn.serve.door import Rates, TooMany
-from tableturn.serve.store import Busy, NotThere, Owner, Store
+from tableturn.serve.store import Asked, Busy, NotThere, Owner, Store
 from tableturn.tools.database import PermissionsFile
 from tableturn.tools.errors import SettingsError
 
@@ -293,16 +293,16 @@ def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch
     dead.beat()
     alive.beat()
     thread = dead.add_thread(owner).id
-    turn = dead.begin(owner, thread, "Who?")
+    turn = dead.begin(Asked(owner, thread, "Who?"))
     with pytest.raises(Busy):
-        alive.begin(owner, thread, "And?")
+        alive.begin(Asked(owner, thread, "And?"))
     alive.ask_to_stop(owner, turn.id)
     assert dead.stop_wanted() == {turn.id}
     monkeypatch.setattr("tableturn.serve.store.time.time", lambda: __import__("time").monotonic() + 10**10)
     alive.beat()
     assert alive.mend() == 1
     assert alive.turn(owner, turn.id).status == "lost"
-    again = alive.begin(owner, thread, "Who?")
+    again = alive.begin(Asked(owner, thread, "Who?"))
     alive.end(again, "answered")
     with pytest.raises(NotThere):
         alive.turn(Owner("eve", "shop"), turn.id)
