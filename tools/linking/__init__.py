@@ -1,10 +1,9 @@
 """Schema linking: which tables and columns matter for a turn, what joins them, and which past query it builds on."""
 
 from .context import LOOK, base_turn, still_runs
-from .copies import copies, families, set_aside
 from .join_path import join_path
 from .keep import requested, widen
-from .large import drop_samples, lighten, tell_values
+from .large import copies, drop_samples, families, lighten, set_aside, tell_values
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
 

@@ -16,8 +16,7 @@ from .linked import ROLES, STAR, PastTurn, PastUse, past_use
 from .shape import Shape
 from .vocabulary import Associations, Mentioned, Shares, Vocabulary, description_words, without
 
-_DECAY = 0.6
-"""What an earlier turn counts for, against the one after it."""
+_DECAY = 0.6  # what an earlier turn counts for, against the one after it
 
 
 class Names:

@@ -9,8 +9,7 @@ from itertools import chain, count
 from ..database.schema import ForeignKey, Schema
 from ..words import name_stems
 
-_INFERRED_COST = 1.5
-"""An inferred key is taken only where it saves a table."""
+_INFERRED_COST = 1.5  # an inferred key is taken only where it saves a table
 
 _Links = Mapping[str, list[tuple[float, ForeignKey, str]]]
 _Way = tuple[tuple[ForeignKey, str], ...]

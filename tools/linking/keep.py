@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import pairwise
 
 from sqlglot.errors import SqlglotError
@@ -15,8 +14,7 @@ from ..words import nearest_names
 from .join_path import join_paths
 from .linked import STAR, SchemaItem, read_past
 
-_COLUMNS_A_TABLE = 5
-"""Where only so many columns are shown, a fifth as many tables are."""
+_COLUMNS_A_TABLE = 5  # where only so many columns are shown, a fifth as many tables are
 
 _LIKELY = 0.1
 """Where not all are shown, tables in between are added for those that are so probable; Track-SQL's threshold."""
@@ -86,7 +84,10 @@ def requested(schema: Schema, sql: str) -> frozenset[str]:
     """Return the tables that a query names, parsed or not, and for names of no table those most like them."""
     names = [table.name for table in schema.tables]
     if (query := read_past(sql, schema)) is None:
-        words = _words(sql, schema.dialect)
+        try:
+            words = [token.text.lower() for token in grammar_of(schema.dialect).tokenize(sql)]
+        except SqlglotError:  # a quote that is never closed
+            words = re.findall(r"\w+", sql.lower())
         found = {table.name for word in words if (table := schema.table(word))}
         unknown = {word for before, word in pairwise(words) if before in ("from", "join") and not schema.table(word)}
     else:
@@ -94,15 +95,6 @@ def requested(schema: Schema, sql: str) -> frozenset[str]:
         found = {source.table.name for source in sources if source.table}
         unknown = {source.node.name for source in sources if not source.known}
     return frozenset(found | {near for name in unknown for near in nearest_names(name, names)})
-
-
-@lru_cache(maxsize=8)
-def _words(sql: str, dialect: str) -> Sequence[str]:
-    """Return the words of a query, parsed or not: names without their quotes, in lower case."""
-    try:
-        return [token.text.lower() for token in grammar_of(dialect).tokenize(sql)]
-    except SqlglotError:  # a quote that is never closed
-        return re.findall(r"\w+", sql.lower())
 
 
 def _is_column(schema: Schema, item: SchemaItem) -> bool:

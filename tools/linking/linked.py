@@ -11,8 +11,7 @@ from ..sql import Query
 from ..sql.dialects import Clause
 from ..sql.parse import analysis_or
 
-STAR = "*"
-"""The column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)."""
+STAR = "*"  # the column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)
 
 _ROLE_OF: Mapping[Clause, str] = {
     "select": "shown",
@@ -22,8 +21,7 @@ _ROLE_OF: Mapping[Clause, str] = {
     "order": "ordered",
     "from": "joined",
 }
-ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))
-"""What a query does with a column."""
+ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))  # what a query does with a column
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .scoring import shipped_model
 from .vocabulary import shipped
 
-EVIDENCE = 10
-"""Values that the linker goes by, coincidences among them: it is fitted on as many."""
+EVIDENCE = 10  # values that the linker goes by, coincidences among them: it is fitted on as many
 
 
 class SchemaLinker:

@@ -35,35 +35,16 @@ from .vocabulary import Shares
 Part = TypeVar("Part")
 Array = Matrix = npt.NDArray[np.float32]
 
-STAGES = ("tables", "columns", "stars")
-"""The forests of a model, in the order in which they are asked."""
-
-TABLES_SCORED = 120
-"""How many tables of a large schema the trees are asked about."""
-
-COLUMNS_FROM = 0.04
-"""Least probability of a table whose columns the trees are asked about."""
-
-_UNSCORED = 0.02
-"""What a table's probability counts for a column that was not scored."""
-
-_FLOOR = 1e-4
-"""Probability of a table that was not scored."""
-
-MESSAGES = 5
-"""How many messages an item gets in a layer of the net, its own state among them."""
-
-_MOST_DEVIATIONS = 4.0
-"""Standard deviations from the mean at which the net's inputs are clipped."""
-
-NET_SHARE = 0.7
-"""The net's share of the log-odds; the rest is the trees'."""
-
-_MARGIN = 1e-4
-"""Probabilities are clipped to stay this far from 0 and 1."""
-
-_ALONE = 1 << 18
-"""Multiplications up to which OpenBLAS keeps a matrix product to the calling thread (interface/gemm.c)."""
+STAGES = ("tables", "columns", "stars")  # the forests of a model, in the order in which they are asked
+TABLES_SCORED = 120  # how many tables of a large schema the trees are asked about
+COLUMNS_FROM = 0.04  # least probability of a table whose columns the trees are asked about
+_UNSCORED = 0.02  # what a table's probability counts for a column that was not scored
+_FLOOR = 1e-4  # probability of a table that was not scored
+MESSAGES = 5  # how many messages an item gets in a layer of the net, its own state among them
+_MOST_DEVIATIONS = 4.0  # standard deviations from the mean at which the net's inputs are clipped
+NET_SHARE = 0.7  # the net's share of the log-odds; the rest is the trees'
+_MARGIN = 1e-4  # probabilities are clipped to stay this far from 0 and 1
+_ALONE = 1 << 18  # multiplications up to which OpenBLAS keeps a matrix product to the calling thread (interface/gemm.c)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -15,11 +15,8 @@ import numpy.typing as npt
 
 from ..words import FUNCTION_WORDS, Word, fold, name_words, stem, taken_for
 
-Shares = npt.NDArray[np.float64]
-"""One number a name, from 0 to 1."""
-
-_EMPTY = FUNCTION_WORDS | {"every", "its", "this"}
-"""Words of a description that say nothing of what it describes."""
+Shares = npt.NDArray[np.float64]  # one number a name, from 0 to 1
+_EMPTY = FUNCTION_WORDS | {"every", "its", "this"}  # words of a description that say nothing of what it describes
 
 
 @dataclass(frozen=True)
@@ -57,17 +54,6 @@ class _Index:
         self._joined = {fold("".join(text)): parts for text, parts in joined if len(text) > 1}
         self._spellings = {word: stem(word) for text in texts for word in text if len(word) > 3}
 
-    def mentions(self, words: Sequence[Word]) -> Iterator[Mention]:
-        """Yield the words of a text that items hold; one that none holds counts for the one that it nearly spells."""
-        shares: dict[str, tuple[float, float]] = {}
-        for number, word in enumerate(words):
-            position = number / len(words)
-            for part, share in self._found(word):
-                before, first = shares.get(part, (0.0, position))
-                shares[part] = max(share, before), first
-        for part, (share, position) in shares.items():
-            yield Mention(part, share, self.holders[part], position)
-
     def coverage(self, mentions: Sequence[Mention]) -> Shares:
         """Return how much of each text is mentioned, from 0 (left out) to 1, rare words counting more."""
         sums = np.zeros(len(self._size))
@@ -84,8 +70,11 @@ class _Index:
                 heads[self._headed[mention.stem]] = mention.share
         return heads
 
-    def _found(self, word: Word) -> list[tuple[str, float]]:
-        """Return the stems that a word stands for, with how alike the spellings are."""
+    def spelt(self, word: Word) -> list[tuple[str, float]]:
+        """Return the stems that a word stands for, with how alike the spellings are.
+
+        A word that no text holds counts for the one that it nearly spells.
+        """
         if word.stem in self.holders:
             return [(word.stem, 1.0)]
         # A name that is written as one word: `orderItems`, `co2`, `unitprice`.
@@ -122,14 +111,12 @@ class Vocabulary:
 
     def mentions(self, words: Sequence[Word]) -> Sequence[Mention]:
         """Return the words of a text that names or descriptions hold."""
-        found: dict[str, Mention] = {}
-        for text in self._texts:
-            for mention in text.mentions(words):
-                other = found.get(mention.stem, mention)
-                holders = mention.holders if other is mention else np.union1d(mention.holders, other.holders)
-                share, position = max(mention.share, other.share), min(mention.position, other.position)
-                found[mention.stem] = Mention(mention.stem, share, holders, position)
-        return list(found.values())
+        shares: dict[str, tuple[float, float]] = {}
+        for number, word in enumerate(words):
+            for part, share in (spelt for text in self._texts for spelt in text.spelt(word)):
+                best, position = shares.get(part, (0.0, number / len(words)))
+                shares[part] = max(share, best), position
+        return [Mention(part, share, self._holders[part], position) for part, (share, position) in shares.items()]
 
     def coverage(self, mentions: Sequence[Mention]) -> Shares:
         """Return how much of each name, or of its description, is mentioned."""

@@ -27,25 +27,15 @@ NOT = frozenset(("no", "non", "not", "never", "without", "neither", "nor", "isn"
 _ASIDE = frozenset(("a", "flag", "has", "have", "indic", "is", "of", "on", "the", "was", "yn"))
 """Stems in a column's name that say nothing of what it is about."""
 
-_GOOD = 0.9
-"""Score from which a longer mention leaves little to those inside it."""
-
-_COMMON = 100
-"""A word that more values hold is only looked for together with its neighbour."""
-
-_PARTS = 30
-"""Most values of which only a part is mentioned."""
+_GOOD = 0.9  # score from which a longer mention leaves little to those inside it
+_COMMON = 100  # a word that more values hold is only looked for together with its neighbour
+_PARTS = 30  # most values of which only a part is mentioned
 
 _LONGEST_INITIALS = 6
 
-_LEAST_SHARE = 0.35
-"""How much of a value, in letters, must be said: less is chance more often than not."""
-
-_CODE = 3
-"""Other names of at most so many letters are codes: they are compared as written, as "US" is not "us"."""
-
-Candidate = tuple[Stored, Span, float, str]
-"""A value that a span may mention, and score and `how` as in a match."""
+_LEAST_SHARE = 0.35  # how much of a value, in letters, must be said: less is chance more often than not
+_CODE = 3  # other names of at most so many letters are codes: they are compared as written, as "US" is not "us"
+Candidate = tuple[Stored, Span, float, str]  # a value that a span may mention, and score and `how` as in a match
 
 
 @derived
@@ -308,18 +298,14 @@ def _aliases_by_key() -> Mapping[str, list[tuple[Alias, tuple[Alias, ...]]]]:
 _FEW = 5_000
 """Values that are all compared; of a column that holds more, those that share a word with the text, or nearly."""
 
-_WORD_HOLDERS = 500
-"""Values taken for one word."""
+_WORD_HOLDERS = 500  # values taken for one word
 
 _LEAST, _LOOKED_AT = 60.0, 30
 """Least similarity, from 0 to 100, of what is looked at closely, and how many values are at most."""
 
 _WORD = re.compile(r"[^\W_]+")
-_TYPO, _TWO_TYPOS = 6, 12
-"""Letters and digits from which one may be wrong, or two."""
-
-_PART = 4
-"""Letters and digits from which a text may be a part of what was meant."""
+_TYPO, _TWO_TYPOS = 6, 12  # letters and digits from which one may be wrong, or two
+_PART = 4  # letters and digits from which a text may be a part of what was meant
 
 
 def nearest(store: Store, column: StoredColumn, text: str, limit: int) -> tuple[str, ...]:

@@ -23,8 +23,7 @@ from .store import DEFAULT_BOUNDS, IndexBounds, Store, StoredColumn, columns_to_
 
 R = TypeVar("R")
 
-_STEM = 3
-"""First letters of a word that its stem has too."""
+_STEM = 3  # first letters of a word that its stem has too
 
 
 class ValueIndex:

@@ -21,23 +21,15 @@ Place = tuple[str, str]
 
 _WHOLE = frozenset(("exact", "case", "inflection"))
 
-_A_MENTION = 3
-"""Values shown for the same words: the columns that hold one and the same text, at most."""
-
-_PARTS = 2
-"""Values of which a part is mentioned are shown where the words leave so few to choose from."""
-
-_PART_SHARE = 0.7
-"""How much of a value a part has to be, in letters, where nothing sets it off from ordinary words."""
+_A_MENTION = 3  # values shown for the same words: the columns that hold one and the same text, at most
+_PARTS = 2  # values of which a part is mentioned are shown where the words leave so few to choose from
+_PART_SHARE = 0.7  # how much of a value a part has to be, in letters, where nothing sets it off from ordinary words
 
 _TYPO_LENGTH, _TYPO_LIKENESS = 7, 0.85
 """A word in small letters is taken for a misspelt value from this length and likeness; shorter ones are words."""
 
-_KINDS = 12
-"""Distinct values of a column that tells kinds apart."""
-
-_INITIALS = 3
-"""So many words may have a code of their initials; names of columns have it by chance."""
+_KINDS = 12  # distinct values of a column that tells kinds apart
+_INITIALS = 3  # so many words may have a code of their initials; names of columns have it by chance
 
 _CODE_LENGTH = 4
 

@@ -9,11 +9,8 @@ from dataclasses import dataclass
 
 from ..words import STOP_WORDS, Word, key, words
 
-LONGEST = 10
-"""Words of the longest mention that is looked for."""
-
-_MOST_WORDS = 400
-"""Words that are read: a question has fewer, and a pasted text shall not take its time."""
+LONGEST = 10  # words of the longest mention that is looked for
+_MOST_WORDS = 400  # words that are read: a question has fewer, and a pasted text shall not take its time
 
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|(?<!\w)'((?:[^']|'(?=\w))+)'(?!\w)|‘([^’]+)’")
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Container, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import groupby, starmap
 from pathlib import Path
@@ -20,11 +19,8 @@ from ..database import Database, Schema
 from ..errors import QueryError
 from ..words import initials, key, stems
 
-FORMAT = 3
-"""Raised whenever the layout or the words' treatment changes; a file of another format is rebuilt."""
-
-_ROWS = 2_000
-"""Most rows of one look-up."""
+FORMAT = 3  # raised whenever the layout or the words' treatment changes; a file of another format is rebuilt
+_ROWS = 2_000  # most rows of one look-up
 
 _LAYOUT = (
     "CREATE TABLE col(id INTEGER PRIMARY KEY, tbl TEXT, name TEXT, state TEXT, held INTEGER DEFAULT 0)",
@@ -69,7 +65,8 @@ class Store:
         self._db.execute("PRAGMA synchronous=OFF")  # a damaged index is rebuilt: speed matters more
         self._db.execute("PRAGMA cache_size=-64000")
         if not self._format():
-            with self._transaction():
+            with self._db:
+                self._db.execute("BEGIN IMMEDIATE")
                 if not self._format():  # no other process was faster
                     for statement in _LAYOUT:
                         self._db.execute(statement)
@@ -80,16 +77,6 @@ class Store:
 
     def _format(self) -> int:
         return self._db.execute("PRAGMA user_version").fetchone()[0]
-
-    @contextmanager
-    def _transaction(self) -> Generator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
 
     def close(self, *, remove: bool = False) -> None:
         """Close the file, and remove it if it is damaged."""
@@ -109,7 +96,8 @@ class Store:
         rows = [(text, stems(text)) for text in texts]
         seen = sorted({part for _, parts in rows for part in parts if len(part) > 3})
         words = ((len(word), word, word[::-1]) for word in seen)
-        with self._transaction():
+        with self._db:
+            self._db.execute("BEGIN IMMEDIATE")
             before = self._db.execute("SELECT state, held FROM col WHERE id = ?", (column,)).fetchone()
             if before != ("waiting", held):
                 return
@@ -192,14 +180,9 @@ class Store:
 # counted in rows and values, not in seconds, so that what a question finds does not depend on how busy the machine is.
 # Time alone ends what hangs.
 
-_CHUNK = 10_000
-"""Values stored at once; some tenths of a second."""
-
-_STORING = 20
-"""What storing a value takes, in rows read."""
-
-_UNCOUNTED = 100_000
-"""Rows of a table that nobody has counted."""
+_CHUNK = 10_000  # values stored at once; some tenths of a second
+_STORING = 20  # what storing a value takes, in rows read
+_UNCOUNTED = 100_000  # rows of a table that nobody has counted
 
 
 @dataclass(frozen=True)
