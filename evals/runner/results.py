@@ -155,7 +155,7 @@ class Results:
         scored = [verdict for _, verdict in self.answered if verdict.question.golds or verdict.ex is not None]
         with StrictJudge(self.asked) as judge:
             questions = [
-                _judged(record, verdict, official.get(record.id), judge, self.asked.conversational)
+                _judged(record, verdict, official.get(verdict.question.id), judge, self.asked.conversational)
                 for record, verdict in self.answered
             ]
         found = {
