@@ -1,7 +1,4 @@
-"""History as a test: which past answers a change of the schema, the rows or the knowledge would change.
-
-Answers come from trails, trials, runs and examples, and are replayed on two states of a database.
-"""
+"""History as a test: which past answers a change of the schema, the rows or the knowledge would change."""
 
 from __future__ import annotations
 
@@ -84,15 +81,10 @@ def _read_folder(folder: Path) -> Iterator[PastAnswer]:
             name, _, number = record["interaction"].rpartition("~")
             if about and number != "1":
                 continue
-            yield PastAnswer(
-                record["question"],
-                record["sql"],
-                f"{folder.name}:{name if about else record['id']}",
-                time=about.get("time", ""),
-                thread=record["interaction"],
-                status=record["status"],
-                database=about.get("database") or record["database"],
-            )
+            source = f"{folder.name}:{name if about else record['id']}"
+            place = about.get("database") or record["database"]
+            end = about.get("time", ""), record["interaction"], record["status"], place
+            yield PastAnswer(record["question"], record["sql"], source, "", *end)
     except (KeyError, TypeError, IndexError) as error:
         raise SettingsError(f"{folder / RESULTS_FILE} is not what a trial or a run writes: {error!r}") from error
 

@@ -48,11 +48,6 @@ class Case:
     sql: str
     gold: str
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """The question's id and the query, by which proposals on the answer are found."""
-        return self.question.id, self.sql
-
 
 class Cases(Closing):
     """Prepares cases of a dataset for a judge."""

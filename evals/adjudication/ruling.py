@@ -54,12 +54,10 @@ def now() -> str:
 
 
 def read_rulings(path: Path) -> list[Ruling]:
-    """Read a verdict file, in its order: the last word on a query counts.
-
-    A last line that a killed process left half written is passed over, and the next one takes its place.
-    """
+    """Read a verdict file, in its order: the last word on a query counts."""
     try:
         content = path.read_bytes()
+        # A last line that a killed process left half written is passed over, and the next one takes its place.
         if torn := torn_line(content):
             _warn_torn(path, torn)
         records = read_lines(content.removesuffix(torn).decode("utf-8-sig"))

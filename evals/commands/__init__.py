@@ -1,7 +1,4 @@
-"""The commands of evaluations: pyproject's entry-point group `tableturn.commands` names `app`.
-
-What a command needs is imported when it runs.
-"""
+"""The commands of evaluations, `app` for pyproject's entry points; what one needs is imported when it runs."""
 
 from __future__ import annotations
 

@@ -373,7 +373,6 @@ def experiment(
 _Removed = Annotated[
     str | None, removed_option("hold the trial or run again with the other model, and give both to `tableturn report`")
 ]
-"""An option of 0.2 by which a model was asked."""
 
 
 def impact(

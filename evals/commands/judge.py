@@ -17,14 +17,12 @@ if TYPE_CHECKING:
     from ...prompts.judge import Opinion, Word
     from ..adjudication.judging import Case, JudgingEnd
 
-RunArgument = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
-
 app = typer.Typer(help="Have a model and people judge the answers that gold counts as wrong.", no_args_is_help=True)
 
 
 @app.command("run")
 def run(
-    folder: RunArgument,
+    folder: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
     settings: SettingsOption = None,
@@ -59,14 +57,15 @@ def run(
         judge = PromptedTranslator(chat_model, options)
         by = f"model {judge.model}"
         proposals = [ruling for ruling in finished.rulings if not ruling.accepted and ruling.by == by]
-        said: dict[tuple[str, str], Word] = {(ruling.id, ruling.sql): ruling.verdict for ruling in proposals}
-        to_do = [case for case in found if case.key not in said]
+        verdict_on = {(ruling.id, ruling.sql): ruling.verdict for ruling in proposals}
+        said = {case: word for case in found if (word := verdict_on.get((case.question.id, case.sql)))}
+        to_do = [case for case in found if case not in said]
         task = progress.add_task("judging", total=len(to_do), visible=bool(to_do))
 
         def keep(case: Case, answer: Opinion, gold: Opinion) -> None:
             """Store what is said before the next is awaited."""
             finished.propose(by, case, answer, gold)
-            said[case.key] = answer.verdict
+            said[case] = answer.verdict
             progress.advance(task)
 
         # What people have decided comes first: it shows how far the judge can be trusted with the rest.
@@ -75,10 +74,9 @@ def run(
             cases = [case for case in to_do if (case in given) is decided]
             ends.append(judge_cases(cases, finished.dataset, judge, keep, jobs=jobs, calls=more))
             if decided:
-                pairs: list[tuple[Word, Word]] = [(given[case], said[case.key]) for case in given if case.key in said]
-                say(
-                    f"agreement: {agreement(pairs).told}" if pairs else "agreement unknown: no verdicts on this run yet"
-                )
+                pairs = [(given[case], said[case]) for case in given if case in said]
+                unknown = "agreement unknown: no verdicts on this run yet"
+                say(f"agreement: {agreement(pairs).told}" if pairs else unknown)
     say(f"{sum(end.calls for end in ends)} calls; proposals are in {finished.verdict_file}")
     if left := sum(end.left for end in ends):
         warn(f"{left} left to judge: the same command goes on with them")

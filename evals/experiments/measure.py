@@ -92,8 +92,7 @@ class Experiment(_Part):
     @property
     def shown(self) -> tuple[str, ...]:
         """Names of the figures to print."""
-        reported = tuple(dict.fromkeys(name for row in self.rows for name in row.paper))
-        return self.figures or reported or ("ex", "em")
+        return self.figures or tuple(dict.fromkeys(name for row in self.rows for name in row.paper)) or ("ex", "em")
 
     def models(self, given: Sequence[str]) -> dict[str, str]:
         """Return the models of single rows, by the row's name; each is given as `ROW=MODEL`."""
@@ -240,10 +239,7 @@ def _clause_errors(run: Results) -> dict[str, float]:
 
 
 def _seconds(run: Results) -> dict[str, float]:
-    """Return what linking and generating took per question and altogether; linking also by the database's columns.
-
-    A database belongs to the nearest of the numbers of columns that Track-SQL's table 15 has.
-    """
+    """Return what linking and generating took per question and altogether; linking by the nearest of `_COLUMNS`."""
     found: dict[str, float] = {}
     by_step: dict[str, list[float]] = defaultdict(list)
     for record, _ in run.answered:

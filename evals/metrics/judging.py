@@ -159,10 +159,7 @@ class Verdict:
 
 
 class ClauseJudge(Closing):
-    """Reads queries as the official evaluator does.
-
-    Foreign keys are those of the dataset's tables.json files, else those that the database declares.
-    """
+    """Reads queries as the official evaluator does; foreign keys are those of tables.json, else of the database."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.databases = OfficialDatabases(dataset.database)

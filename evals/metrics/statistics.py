@@ -9,7 +9,7 @@ from functools import cache
 from itertools import count
 from math import sqrt
 from statistics import fmean
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,6 @@ try:
     from scipy import optimize, stats
 except ImportError as error:
     raise SettingsError("statistics of evaluations need scipy: pip install 'tableturn[evals]'") from error
-
-T = TypeVar("T")
 
 SIGNIFICANT = 0.05  # the usual bound on how often chance alone may look like a difference
 
@@ -76,7 +74,7 @@ class Comparison:
         )
 
 
-def compare(first: Mapping[T, Judged], second: Mapping[T, Judged]) -> Comparison:
+def compare(first: Mapping[Any, Judged], second: Mapping[Any, Judged]) -> Comparison:
     """Compare two runs by the questions that both judged."""
     pairs = [(outcome, second[name]) for name, outcome in first.items() if name in second]
     changes = [b.right - a.right for a, b in pairs]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from statistics import fmean
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 from ...agent.model.record import Record
 from ...tools.database.schema import Schema
@@ -141,8 +141,6 @@ Linked: TypeAlias = Sequence[tuple[str, str | None, float]]
 
 Turn: TypeAlias = tuple[str, Schema, Linked]  # a gold query, its schema, and what was linked
 
-T = TypeVar("T")
-
 
 class _Items(NamedTuple):
     """Tables and columns in small letters, without `*`."""
@@ -210,7 +208,7 @@ def _read_items(turns: Iterable[Turn]) -> Iterator[tuple[Schema, _Items, _Items]
         yield schema, used, _Items(frozenset(table for table, column in counted if column is None), frozenset(columns))
 
 
-def redundancy(gold: Collection[T], extracted: Collection[T]) -> float:
+def redundancy(gold: Collection[object], extracted: Collection[object]) -> float:
     """Return equation 11: 0 for the same set, 1 if something is missing, else the share of what is too much."""
     if set(gold) == set(extracted):
         return 0.0

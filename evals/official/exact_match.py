@@ -138,14 +138,10 @@ class Query:
     combined: tuple[str, Query] | None = None  # intersect, union or except, and what follows it
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """The comparisons of ON, WHERE and HAVING."""
-        return self.joins.units + self.where.units + self.having.units
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The `and` and `or` of ON, WHERE and HAVING."""
-        return self.joins.words + self.where.words + self.having.words
+    def conditions(self) -> Conditions:
+        """Those of ON, WHERE and HAVING."""
+        joins, where, having = self.joins, self.where, self.having
+        return Conditions(joins.units + where.units + having.units, joins.words + where.words + having.words)
 
 
 _STRING = re.compile('"[^"]*"')
@@ -196,9 +192,7 @@ class _Reader:
     """Reads a query; a place past its end is an IndexError, an unknown table a KeyError, no FROM a ValueError."""
 
     def __init__(self, tokens: Sequence[str], names: Names, tables: Mapping[str, str]) -> None:
-        self._tokens = tokens
-        self._names = names
-        self._tables = tables
+        self._tokens, self._names, self._tables = tokens, names, tables
         self._place = 0
         self._default: list[str] = []
 
@@ -470,31 +464,30 @@ def _differences(predicted: Query, gold: Query) -> Iterator[Clause]:
 
 
 def _keywords(query: Query) -> set[str]:
+    conditions, words = query.conditions
     present = {
         "where": query.where.units,
         "group": query.group,
         "having": query.having.units,
         "order": query.order,
         "limit": query.limit,
-        "or": "or" in query.words,
-        "not": any(condition.negated for condition in query.conditions),
-        "in": any(condition.operator == "in" for condition in query.conditions),
-        "like": any(condition.operator == "like" for condition in query.conditions),
+        "or": "or" in words,
+        "not": any(condition.negated for condition in conditions),
+        "in": any(condition.operator == "in" for condition in conditions),
+        "like": any(condition.operator == "like" for condition in conditions),
     }
-    words = {word for word, found in present.items() if found}
+    keywords = {word for word, found in present.items() if found}
     if query.order is not None:
-        words.add(query.order.direction)
-    if query.combined is not None:
-        words.add(query.combined[0])
-    return words
+        keywords.add(query.order.direction)
+    return keywords if query.combined is None else {*keywords, query.combined[0]}
 
 
 def hardness(gold: Query) -> Literal["easy", "medium", "hard", "extra"]:
     """Return the level that the numbers of clauses, nested queries and other features put a query at."""
-    conditions = gold.conditions
+    conditions, words = gold.conditions
     # WHERE, GROUP BY, ORDER BY and LIMIT, each join, each OR and each LIKE.
     clauses = sum((bool(gold.where.units), bool(gold.group), gold.order is not None, gold.limit))
-    clauses += max(len(gold.tables) - 1, 0) + gold.words.count("or")
+    clauses += max(len(gold.tables) - 1, 0) + words.count("or")
     clauses += sum(condition.operator == "like" for condition in conditions)
     # Queries that conditions compare with, and the combined one; those in FROM are not counted.
     nested = sum(isinstance(value, Query) for condition in conditions for value in (condition.first, condition.second))

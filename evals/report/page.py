@@ -1,7 +1,4 @@
-"""The one page of runs and trials: tables, and every question.
-
-The terminal shows the same tables.
-"""
+"""The one page of runs and trials: tables, which the terminal shows as well, and every question."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from ...tools.examples import open_existing
 from ...tools.linking import PastTurn
 from ...tools.sql import explain
 from ..datasets import Dataset, Question, read_predictions
-from .record import SHOWN_ROWS, History, RunSpec, TurnRecord, failed, not_asked
+from .record import NOT_ASKED, SHOWN_ROWS, History, RunSpec, TurnRecord, failed
 
 CACHE_FILE = "replies.sqlite"  # the file in a run's folder that keeps every reply
 
@@ -125,7 +125,7 @@ async def watch_turn(turn: Question, take: Awaitable[TurnRecord]) -> TurnRecord:
     if requests.pending and not record.sql:
         # A request that the turn broke off counts only if it came to nothing.
         why = why or "a request to the model was broken off before its reply came: try again, or allow it more time"
-    return not_asked(turn, why) if why else record
+    return TurnRecord(turn.id, "", NOT_ASKED, text=why) if why else record
 
 
 class RequestWatch(BaseCallbackHandler):
@@ -262,9 +262,8 @@ class AgentAnswering:
 
     def close(self) -> None:
         """Close the agents and the example store."""
-        for opened in (*self._open.values(), self._store):
-            if opened is not None:
-                opened.close()
+        for opened in filter(None, (*self._open.values(), self._store)):
+            opened.close()
 
     async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the records that are missing, as `Answering` says."""

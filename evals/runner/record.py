@@ -153,8 +153,3 @@ def failed(turn: Question, error: Exception) -> TurnRecord:
     """Return the record of a turn that an error ended: a wrong answer, while the other questions still count."""
     text = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
     return TurnRecord(turn.id, "", "failed", text=text)
-
-
-def not_asked(turn: Question, why: str) -> TurnRecord:
-    """Return the record of a turn for which the model gave no reply: nothing to judge."""
-    return TurnRecord(turn.id, "", NOT_ASKED, text=why)

@@ -59,11 +59,7 @@ def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
 
 
 def outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
-    """Return counts of every kind, and how far declining and asking back can be trusted.
-
-    Empty if every question expects nothing but a query. `useful` is the share of right questions back that led to a
-    right answer.
-    """
+    """Return counts of every kind, and how far declining and asking back can be trusted; empty if none is expected."""
     if all(verdict.question.expects is None for _, verdict in answered):
         return {}
     kinds = [outcome(*pair) for pair in answered]
@@ -80,6 +76,7 @@ def outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
             }
             for name, two in (("declined", declined), ("asked", asked))
         },
+        # Of right questions back, those that led to a right answer.
         "useful": share(kind == "asked_usefully" for kind in kinds if kind in ("asked_usefully", "asked_in_vain")),
     }
 
@@ -158,7 +155,7 @@ class Results:
         scored = [verdict for _, verdict in self.answered if verdict.question.golds or verdict.ex is not None]
         with StrictJudge(self.asked) as judge:
             questions = [
-                _judged(record, verdict, official.get(record.id), judge, self.asked.conversational)
+                _judged(record, verdict, official.get(verdict.question.id), judge, self.asked.conversational)
                 for record, verdict in self.answered
             ]
         found = {

@@ -25,7 +25,7 @@ from ..datasets.load import Closing, Dataset, Question, parse_record
 from ..metrics.judging import StrictJudge, Verdict
 from ..metrics.summary import percent
 from .agents import CACHE_FILE, REPLAY_SETTINGS, AgentAnswering, ReplyCache, is_replay, kept_model, replay_model
-from .record import Answering, RunSpec, TurnRecord, check_folder, not_asked, write_spec
+from .record import NOT_ASKED, Answering, RunSpec, TurnRecord, check_folder, write_spec
 from .results import RESULTS_FILE, Answered, read_results
 
 T = TypeVar("T")
@@ -274,7 +274,7 @@ class _Run:
                 await self._judge(left.pop(record.id), record)
             # After a turn that the model could not be asked, none is.
             for turn in left.values():
-                await self._judge(turn, not_asked(turn, why))
+                await self._judge(turn, TurnRecord(turn.id, "", NOT_ASKED, text=why))
 
     async def _judge(self, turn: Question, record: TurnRecord) -> None:
         loop = asyncio.get_running_loop()

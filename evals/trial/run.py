@@ -35,8 +35,6 @@ from ..runner.results import HISTORY_FILE, RESULTS_FILE, Results, read_results, 
 from ..runner.run import JOURNAL_FILE, Listener, run_evaluation, run_settings
 from .question import TrialQuestion, TrialTurn, count_rows, read_trial
 
-PAGE_FILE, PREVIOUS_FILE = "report.html", "previous.json"
-
 FOUND = (
     *("trial", "tries", "pass_rate", "interval", "stable_rate", "unstable", "failed", "broken", "not_asked"),
     *("cost", "gate", "compared", "seconds"),
@@ -92,23 +90,29 @@ def run_trial(
         before = read_results(out) if (out / RESULTS_FILE).exists() else None
         if before is not None and "trial" not in before:
             raise SettingsError(f"{out / RESULTS_FILE} is not what `tableturn trial` writes")
-        start, replies = time.perf_counter(), _kept_replies(out)
         judge = TrialJudge(database, turns).judge
-        judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judge=judge)
+        with closing(ReplyCache(out / CACHE_FILE)) as cache:
+            start, replies = time.perf_counter(), cache.size()
+            judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judge=judge)
+            new_replies = cache.size() - replies  # those that the model gave in this start
     results = Results(dataset, judged).as_json(spec, time.perf_counter() - start, rulings_beside(out, None))
-    results = _trial_results(results, judged, asked, turns, options, database.location)
-    results["cost"]["new_replies"] = _kept_replies(out) - replies  # those that the model gave in this start
+    notes = {question.id: question.note for question in asked}
+    for record, (_, verdict) in zip(results["questions"], judged, strict=True):
+        accepted = turns[record["id"]].model_dump(exclude_defaults=True, exclude={"question"})
+        record |= {"accepted": accepted, "note": notes[_question_id(record)], "broken": verdict.broken}
+    results = _trial_results(results, options, database.location)
+    results["cost"]["new_replies"] = new_replies
     if results["not_asked"]:
         return results
     if before is not None:
         results["compared"] = compared(before, results)
-        write_whole(out / PREVIOUS_FILE, (out / RESULTS_FILE).read_text(encoding="utf-8"))
+        write_whole(out / "previous.json", (out / RESULTS_FILE).read_text(encoding="utf-8"))
     write_results(results, out)
     shown = {name: results[name] for name in ("tries", "pass_rate", "seconds")}
     line = {**results["trial"], **shown, "calls": results["cost"]["calls"]}
     append_lines(out / HISTORY_FILE, json.dumps(line, ensure_ascii=False) + "\n")
     _forget(out)
-    write_report([out], out / PAGE_FILE)
+    write_report([out], out / "report.html")
     return results
 
 
@@ -185,29 +189,12 @@ class TrialJudge:
             return error
 
 
-def _kept_replies(out: Path) -> int:
-    out.mkdir(parents=True, exist_ok=True)
-    with closing(ReplyCache(out / CACHE_FILE)) as cache:
-        return cache.size()
-
-
-def _trial_results(
-    results: dict[str, Any],
-    judged: Sequence[tuple[TurnRecord, Verdict]],
-    questions: Sequence[TrialQuestion],
-    turns: Mapping[str, TrialTurn],
-    options: TrialOptions,
-    location: str,
-) -> dict[str, Any]:
+def _trial_results(results: dict[str, Any], options: TrialOptions, location: str) -> dict[str, Any]:
     """Return a run's results with what a trial found besides; of one that could not ask everything, what there is.
 
     A question counts as passed by the share of its tries that pass; the interval is over questions, as tries at
     the same question say little new. Calls and dollars are what the answers take without kept replies.
     """
-    notes = {question.id: question.note for question in questions}
-    for record, (_, verdict) in zip(results["questions"], judged, strict=True):
-        accepted = turns[record["id"]].model_dump(exclude_defaults=True, exclude={"question"})
-        record |= {"accepted": accepted, "note": notes[_question_id(record)], "broken": verdict.broken}
     asked = _outcomes(results)
     known = [question for question in asked if question["share"] is not None]
     shares = [question["share"] for question in known]
@@ -221,7 +208,7 @@ def _trial_results(
         "trial": {**about, "settings": options.settings, "questions": len(asked)},
         "tries": options.tries,
         "pass_rate": rate,
-        "interval": [interval.low, interval.high] if interval else None,
+        "interval": interval and list(interval),
         "stable_rate": fmean(share == 1 for share in shares) if shares else None,
         "unstable": [question["id"] for question in known if 0 < question["share"] < 1],
         "failed": failed,
