@@ -473,7 +473,8 @@ def test_a_record_of_other_rights_under_an_identifier_of_before_is_written_anew(
     with ExampleStore.open(tmp_path / "store") as store:
         store.add([before])
         pairs = store._backend.make(before.owner, "pairs")
-        pairs.update([example_id(before)], [make_entry(replace(old, added=next(store.list()).example.added)).fields])
+        *_, pair = make_entry(replace(old, added=next(store.list()).example.added)).rows
+        pairs.put([example_id(before)], store.embedding([TEAM]), [pair[-1]])
     assert told(staff, "ada") == HEADS
     assert approved(staff, "ada", HEADS).new is False
     approved(staff, "bo", NAMES)

@@ -6,27 +6,18 @@
 ...         print(example.sql)
 """
 
-from .chroma import default_location, is_made
 from .compact_schema import regular_example
-from .embedding import HashedEmbedding, embed, make_embedding
+from .embedding import embed, make_embedding
 from .entry import example_id, example_of, meaning_of, runs_on
 from .example import Added, Example, Found, to_json
 from .importing import DatabaseFolder, read_examples
 from .masking import mask
 from .rights import VERIFIED, approval_of, database_identity, foremost, gives_way, may_remove, readable
-from .seeds import (
-    SeedProgram,
-    default_store,
-    open_existing,
-    open_with_seeds,
-    seed_dialogues,
-    seed_examples,
-    seed_programs,
-    seed_schemas,
-)
+from .seeds import default_store, open_existing, open_with_seeds, seed_dialogues, seed_examples, seed_programs
 from .selectors import ExampleQuery, OwnFirst, Selector, SelectorKind, make_selector
 from .soundness import contradiction
 from .store import ExampleStore
+from .tables import default_location, is_made
 from .verified import Verified, answered_by
 
 __all__ = [
@@ -37,9 +28,7 @@ __all__ = [
     "ExampleQuery",
     "ExampleStore",
     "Found",
-    "HashedEmbedding",
     "OwnFirst",
-    "SeedProgram",
     "Selector",
     "SelectorKind",
     "Verified",
@@ -69,6 +58,5 @@ __all__ = [
     "seed_dialogues",
     "seed_examples",
     "seed_programs",
-    "seed_schemas",
     "to_json",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import lru_cache
-from typing import get_args
+from typing import cast, get_args
 
 from ..database.schema import ColumnKind, ColumnSchema, ForeignKey, Schema, TableSchema
 from ..errors import SQLParseError
@@ -61,7 +61,9 @@ def _table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
         elif item and _NAME.fullmatch(item[0]):
             is_primary = item[1:2] == ["*"]
             primary += is_primary
-            columns.append(_column(item, primary if is_primary else 0))
+            kind = cast(ColumnKind, next((piece for piece in item[1:4] if piece in get_args(ColumnKind)), "text"))
+            likely = item[1:3] == ["~", "*"]
+            columns.append(ColumnSchema(_unquoted(item[0]), "", kind, primary * is_primary, likely_key=likely))
             keys += [
                 ForeignKey(table, (columns[-1].name,), ".".join(target[:-1]), target[-1:], arrow == "~>")
                 for place, arrow in enumerate(item[:-3])
@@ -91,12 +93,6 @@ def _items(pieces: _Item) -> list[_Item]:
         else:
             items[-1].append(piece)
     return items
-
-
-def _column(item: _Item, primary_key: int) -> ColumnSchema:
-    kind = next((piece for piece in item[1:4] if piece in get_args(ColumnKind)), None)
-    column = ColumnSchema(_unquoted(item[0]), primary_key=primary_key, likely_key=item[1:3] == ["~", "*"])
-    return replace(column, kind=kind) if kind else column
 
 
 def _composite(table: str, item: _Item) -> list[ForeignKey]:

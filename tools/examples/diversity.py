@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, Literal, cast
 
@@ -88,71 +89,29 @@ def _clusters(few: Distinct, n: int, method: Method) -> Centroids:
         return lambda seed: [np.average(few.rows, axis=0, weights=few.weights)] if n else []
     if find_spec("sklearn") is None:
         raise SettingsError("choosing examples by diversity needs scikit-learn: pip install 'tableturn[evals]'")
-    return {"kmeans": _kmeans, "agglomerative": _ward, "spectral": _spectral}[method](few, n)
+    # scikit-learn takes over a second to load; only what follows needs it.
+    from sklearn.cluster import AgglomerativeClustering, KMeans
 
-
-# scikit-learn takes over a second to load; only what follows needs it.
-
-
-def _kmeans(few: Distinct, n: int) -> Centroids:
-    from sklearn.cluster import KMeans
-
-    rows = few.rows + np.random.default_rng(0).uniform(-_JITTER, _JITTER, few.rows.shape)
-
-    def centroids(seed: int) -> list[Matrix]:
-        fitted = KMeans(n, n_init=cast(Any, 1), random_state=seed).fit(rows, sample_weight=few.weights)
-        return list(fitted.cluster_centers_)
-
-    return centroids
-
-
-def _ward(few: Distinct, n: int) -> Centroids:
-    """Cluster by Ward linkage, for which weights have to be spelt out as repeated rows."""
-    from sklearn.cluster import AgglomerativeClustering
-
-    rows = _thinned(np.repeat(few.rows, few.weights.astype(int), axis=0))
-    labels = AgglomerativeClustering(n, linkage="ward").fit_predict(rows)
-    found = [rows[labels == label].mean(axis=0) for label in np.unique(labels)]
-    return lambda seed: found
-
-
-def _spectral(few: Distinct, n: int) -> Centroids:
-    rows, weights = _thinned(few.rows), _thinned(few.weights)
-    labelled = spectral_labels(rows, weights, n)
-
-    def centroids(seed: int) -> list[Matrix]:
-        labels = labelled(seed)
-        groups = [labels == label for label in np.unique(labels)]
-        return [np.average(rows[group], axis=0, weights=weights[group]) for group in groups]
-
-    return centroids
-
-
-def spectral_labels(rows: Matrix, weights: Matrix, n: int) -> Callable[[int], npt.NDArray[np.int32]]:
-    """Label distinct rows by seed as scikit-learn's `SpectralClustering` labels rows repeated `weights` times.
-
-    A row's copies are as like one another as can be, but none is like itself: each has `weight - 1` neighbours at its
-    own place. Copies have equal coordinates, so the normalised affinity matrix of all is one of the distinct rows.
-    """
-    from scipy.sparse.linalg import eigsh
-    from sklearn.cluster import KMeans
+    if method == "kmeans":
+        moved = few.rows + np.random.default_rng(0).uniform(-_JITTER, _JITTER, few.rows.shape)
+        start = partial(KMeans, n, n_init=cast(Any, 1))
+        return lambda seed: list(start(random_state=seed).fit(moved, sample_weight=few.weights).cluster_centers_)
+    # The others know no weights: repeated rows stand for them.
+    repeated = np.repeat(few.rows, few.weights.astype(int), axis=0)
+    rows = repeated[:: -(-len(repeated) // _MOST_PAIRWISE)]
+    if method == "agglomerative":
+        ward = _means(rows, AgglomerativeClustering(n, linkage="ward").fit_predict(rows))
+        return lambda seed: ward
+    # As in `SpectralClustering`, which would find the places anew for every seed.
+    from sklearn.manifold import spectral_embedding
     from sklearn.metrics.pairwise import rbf_kernel
 
     affinity = rbf_kernel(rows, gamma=1.0)
-    degrees = affinity @ weights - 1
-    degrees[degrees <= 0] = 1
-    scale = np.sqrt(weights / degrees)
-    normalised = affinity * np.outer(scale, scale)
-    normalised[np.diag_indices_from(normalised)] -= 1 / degrees
-    _, vectors = eigsh(normalised, n, which="LA", v0=np.sqrt(weights * degrees))
-    embedded = vectors / np.sqrt(weights * degrees)[:, None]
-
-    def labels(seed: int) -> npt.NDArray[np.int32]:
-        # The best of ten starts, as there: single starts on a spectrum agree far less from seed to seed.
-        return KMeans(n, n_init=cast(Any, 10), random_state=seed).fit_predict(embedded, sample_weight=weights)
-
-    return labels
+    places = spectral_embedding(affinity, n_components=n, drop_first=False, random_state=0)
+    # The best of ten starts, as there: single starts on a spectrum agree far less from seed to seed.
+    start = partial(KMeans, n, n_init=cast(Any, 10))
+    return lambda seed: _means(rows, start(random_state=seed).fit_predict(places))
 
 
-def _thinned(rows: Matrix) -> Matrix:
-    return rows[:: -(-len(rows) // _MOST_PAIRWISE)]
+def _means(rows: Matrix, labels: npt.NDArray[Any]) -> list[Matrix]:
+    return [rows[labels == label].mean(axis=0) for label in np.unique(labels)]

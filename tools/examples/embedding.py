@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from hashlib import blake2b
 from importlib import import_module
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ Vectors = npt.NDArray[np.float32]
 
 DIMENSIONS = 256
 VERSION = 2
-"""Of the features and their weights; stores of vectors made by others are refused (see `chroma.FORMAT`)."""
+"""Of the features and their weights; stores of vectors made by others are refused (see `tables.FORMAT`)."""
 
 # Found on Spider train with databases held out, by skeleton agreement at 8 (`held_out_hit_at_8` of the bench).
 _WORD, _PAIR, _CUE, _CUES, _MARK = 1.0, 0.4, 2.0, 0.5, 1.5
@@ -58,26 +59,20 @@ class HashedEmbedding:
         return embed(texts)
 
 
+@dataclass(frozen=True)
 class ModelEmbedding:
-    """A model's vectors, by a library that is given texts in batches.
+    """A model's vectors, by a library that is given texts in batches and returns a row of numbers for each.
 
-    Args:
-        name: See `Embedding`.
-        label: Of the model, in messages.
-        encode: Returns a row of numbers per text.
-        close: Gives back connections.
+    The label is the model's name in messages; `close` gives back connections.
     """
 
-    def __init__(
-        self, name: str, label: str, encode: Callable[[list[str]], Any], close: Callable[[], object] = lambda: None
-    ) -> None:
-        self.name = name
-        self.close = close
-        self._label = label
-        self._encode = encode
+    name: str
+    label: str
+    encode: Callable[[list[str]], Any]
+    close: Callable[[], object] = lambda: None
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """See `Embedding`.
+        """Return one unit row a text.
 
         Raises:
             ExampleStoreError: The model cannot be reached or loaded, refuses, or answers with what are no vectors.
@@ -86,10 +81,10 @@ class ModelEmbedding:
             parts = [self._rows(list(texts[start : start + _BATCH])) for start in range(0, len(texts), _BATCH)]
             return unit(np.concatenate(parts)) if parts else np.zeros((0, 1), dtype=np.float32)
         except Exception as error:  # a model's files or an answer of another form break a library at any place
-            raise ExampleStoreError(f"the embedding {self._label} failed: {one_line(error)}") from error
+            raise ExampleStoreError(f"the embedding {self.label} failed: {one_line(error)}") from error
 
     def _rows(self, texts: list[str]) -> Vectors:
-        vectors = np.asarray(self._encode(texts), dtype=np.float32)
+        vectors = np.asarray(self.encode(texts), dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.size or not np.isfinite(vectors).all():
             raise ValueError(f"the answer does not hold {len(texts)} equally long vectors of numbers")
         return vectors
@@ -113,8 +108,7 @@ def make_embedding(name: str) -> Embedding:
     if name == "chroma":
         from chromadb.utils.embedding_functions import DefaultEmbeddingFunction
 
-        chroma: Any = DefaultEmbeddingFunction()
-        return ModelEmbedding("chroma-all-MiniLM-L6-v2", "'chroma'", chroma)
+        return ModelEmbedding("chroma-all-MiniLM-L6-v2", "'chroma'", cast(Any, DefaultEmbeddingFunction()))
     if kind == "openai" and model:
         return _openai_embedding(model)
     if kind == "sentence" and model:
@@ -143,18 +137,16 @@ def _sentence_embedding(model: str) -> ModelEmbedding:
     try:
         library: Any = import_module("sentence_transformers")
     except ImportError:
-        raise ExampleStoreError(
-            "a sentence model needs the extra `sentence`: pip install 'tableturn[sentence]'"
-        ) from None
+        install = "a sentence model needs the extra `sentence`: pip install 'tableturn[sentence]'"
+        raise ExampleStoreError(install) from None
     try:
         loaded = library.SentenceTransformer(model, device="cpu")
     except Exception as error:  # whatever the library stumbles over in a model's files
         raise ExampleStoreError(f"the sentence model {brief_repr(model)} cannot be used: {one_line(error)}") from error
     # The same model under another path is the same: its folder's name tells it from others.
     name = Path(model).resolve().name if Path(model).is_dir() else model
-    return ModelEmbedding(
-        f"sentence-{name}", brief_repr(model), lambda texts: loaded.encode(texts, show_progress_bar=False)
-    )
+    encode = partial(loaded.encode, show_progress_bar=False)
+    return ModelEmbedding(f"sentence-{name}", brief_repr(model), encode)
 
 
 def embed(texts: Sequence[str]) -> Vectors:

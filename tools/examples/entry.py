@@ -65,29 +65,18 @@ def room_of(example: Example) -> str:
 def example_of(
     database: Database, question: str, sql: str, *, simplified: str = "", source: str = "approved", shared: bool = False
 ) -> Example:
-    """Make an example with the part of the database's schema that its SQL uses.
+    """Make an example of an approved query, or raise a `SQLParseError`; with the part of the schema that it uses.
 
-    Args:
-        database: Where the SQL is the answer.
-        question: Self-contained.
-        sql: As approved.
-        simplified: The question in plain common words, where known.
-        source: Where it comes from.
-        shared: Whether other databases' questions may see it; otherwise it is found under `database_identity` alone.
-
-    Raises:
-        SQLParseError: The SQL is not one query.
+    Where it is not shared with other databases' questions, it is found under its `database_identity` alone.
     """
     schema, owner = schema_part(sql, database.schema()), database_identity(database)
     return Example(question, sql, database.name, schema, simplified, source, shared, owner=owner)
 
 
 def runs_on(database: Database | Callable[[str], Database], limits: Limits | None = None) -> Verify:
-    """Return a check for `ExampleStore.add`: the SQL has to run on its database.
+    """Return a check for `ExampleStore.add`: the SQL has to run on its database, within limits or the database's own.
 
-    Args:
-        database: The one database that all examples are of, or a function from a database's name to it.
-        limits: How far a query may go; the database's own where None.
+    The databases are one of which all examples are, or a function from a database's name to it.
     """
 
     def verify(example: Example) -> None:
@@ -105,24 +94,18 @@ def runs_on(database: Database | Callable[[str], Database], limits: Limits | Non
 
 
 def sound(example: Example) -> Example:
-    """Return the example itself, once its texts can be kept.
-
-    Raises:
-        ExampleRefused: Its question or database is empty, or one is no text, too long, or has characters of none; or
-            its SQL says the opposite of its question.
-    """
+    """Return the example itself if its texts can be kept, and its SQL does not say the opposite of its question."""
     texts = {field.name: getattr(example, field.name) for field in fields(example) if field.type == "str"}
     texts |= {f"earlier question {number}": text for number, text in enumerate(example.earlier, 1)}
     for name, value in texts.items():
         if not isinstance(value, str):
             raise refusal(example, f"its {name} is a text, not {brief_repr(value)}")
-    if not example.question.strip() or not example.database.strip():
-        raise refusal(example, "an example needs a question and the name of its database")
-    for name, value in texts.items():
         if len(value) > LONGEST:
             raise refusal(example, f"its {name} has {len(value):,} characters, and {LONGEST:,} are the most")
         if wrong := _NO_CHARACTER.search(value):
             raise refusal(example, f"its {name} holds U+{ord(wrong[0]):04X}, which is no character of a text")
+    if not example.question.strip() or not example.database.strip():
+        raise refusal(example, "an example needs a question and the name of its database")
     if wrong := contradiction(example.question, example.sql):
         raise refusal(example, wrong)
     return example
@@ -134,11 +117,7 @@ def refusal(example: Example, reason: object) -> ExampleRefused:
 
 
 def make_entry(example: Example, verify: Verify | None = None, id_: str = "") -> Entry:
-    """Find the keys of an example that is `sound`; its identifier is `example_id` if it has none.
-
-    Raises:
-        ExampleRefused: Its SQL is not one query, or doesn't run.
-    """
+    """Find the keys of an example that is `sound`; an `ExampleRefused` says that its SQL is not one query, or fails."""
     try:
         sql = skeleton_of(example.sql)
         if verify:
@@ -156,20 +135,16 @@ def make_entry(example: Example, verify: Verify | None = None, id_: str = "") ->
 
 
 def skeleton_of(sql: str) -> str:
-    """Return `sql_skeleton`, remembered: the same query with other values has the same, and parsing costs the most.
+    """Return `sql_skeleton`, or raise a `SQLParseError` if it is not one query.
 
-    Raises:
-        SQLParseError: It is not one query.
+    The same query with other values has the same: it is remembered, since parsing costs the most.
     """
     plain = _LITERAL.sub(lambda match: match["kept"] or ("''" if match[0][0] == "'" else "1"), sql)
-    try:
-        return _remembered_skeleton(plain)
-    except SQLParseError:
-        # The query may be another engine's, whose texts end elsewhere too: the skeleton is the same in every dialect.
-        for dialect in _OTHER_DIALECTS:
-            with suppress(SQLParseError):
-                return sql_skeleton(sql, dialect)
-        raise
+    # The query may be another engine's, whose texts end elsewhere too: the skeleton is the same in every dialect.
+    for text, dialect in ((plain, "sqlite"), *((sql, dialect) for dialect in _OTHER_DIALECTS)):
+        with suppress(SQLParseError):
+            return _remembered_skeleton(text, dialect)
+    return sql_skeleton(sql)
 
 
 _remembered_skeleton = lru_cache(maxsize=65_536)(sql_skeleton)

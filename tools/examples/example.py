@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from functools import lru_cache
@@ -20,7 +21,6 @@ class Example:
 
     Attributes:
         question: Self-contained, as asked.
-        sql: One query that answers it.
         database: Short name of the database that it was asked of.
         schema: That database's schema in the compact prompt form (the tables that the SQL uses are enough).
         simplified: The question in plain common words; empty if not simplified yet.
@@ -28,7 +28,6 @@ class Example:
         source: Where it comes from: `seed`, `import:NAME` (a dialogue: `import:NAME-HASH#NUMBER`), `approved` by a
             person in use, `verified` from a file of one's own.
         shared: Whether other databases' questions may see it.
-        added: When it was added.
         owner: Whose it is: `database_identity` of its database. Where it is not shared, it is found under that alone.
             Empty: `database` itself stands for it.
         database_schema: The schema of the whole database, in the same form; empty where `schema` has to do.
@@ -85,11 +84,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Added:
-    """What an addition did: how many examples were new, how many there already, and which were refused.
-
-    Attributes:
-        updated: Those that were there and got another form of their question, or their whole database's schema.
-    """
+    """What an addition did: `updated` are those that got another form of their question, or a database's schema."""
 
     added: int = 0
     known: int = 0
@@ -119,22 +114,20 @@ def brief_repr(value: object) -> str:
     return repr(one_line(value, 80)) if isinstance(value, str) else one_line(reprlib.repr(value), 80)
 
 
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in cast("list[Any]", value))
-
-
 def _is_time(value: Any) -> bool:
-    try:
+    with suppress(TypeError, ValueError):
         return not value or bool(datetime.fromisoformat(value))
-    except (TypeError, ValueError):
-        return False
+    return False
 
 
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     **{field.name: (lambda value: isinstance(value, str), "text") for field in fields(Example)},
     "shared": (lambda value: isinstance(value, bool), "true or false"),
     "turn": (lambda value: type(value) is int and value >= 0, "a whole number"),
-    "earlier": (_is_texts, "a list of texts"),
+    "earlier": (
+        lambda value: isinstance(value, list | tuple) and all(isinstance(one, str) for one in value),
+        "a list of texts",
+    ),
     "added": (_is_time, "a time in ISO 8601"),
 }
 """Tests of each field in a file, and what the field is."""
@@ -148,11 +141,7 @@ def to_json(example: Example) -> str:
 
 
 def from_mapping(content: Mapping[str, Any]) -> Example:
-    """Read an example from untrusted content.
-
-    Raises:
-        ExampleStoreError: If fields are missing, unknown or of another type.
-    """
+    """Read an example from untrusted content; an `ExampleStoreError` says which field is missing, unknown or wrong."""
     given = {name: value for name, value in content.items() if name != "id"}  # `examples list --json` prints it
     if unknown := sorted(given.keys() - _KINDS):
         raise ExampleStoreError(f"an example has no field {brief_repr(unknown[0])}; the fields are {sorted(_KINDS)}")
@@ -170,11 +159,7 @@ def from_mapping(content: Mapping[str, Any]) -> Example:
 
 @lru_cache(maxsize=1_024)
 def from_json(line: str) -> Example:
-    """Read an example from an untrusted line that `to_json` may have written.
-
-    Raises:
-        ExampleStoreError: If the line is not an example.
-    """
+    """Read an example from an untrusted line that `to_json` may have written, or raise an `ExampleStoreError`."""
     try:
         content = json.loads(line)
     except (ValueError, RecursionError) as error:

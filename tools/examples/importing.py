@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -30,18 +31,19 @@ _OPEN = 16
 """Databases of a folder that are open at once: a system allows a process some hundred files."""
 
 _SUPERLATIVE = re.compile(
-    r"\b(?:most|least|top \w+|highest|lowest|largest|smallest|biggest|oldest|youngest|newest|latest|earliest|longest"
-    r"|shortest|cheapest|best|worst|maximum|minimum)\b(?!\s+(?:of the time|likely))|\bmost expensive\b",
+    r"(?<!\bat )\b(?:most|least|top \w+|highest|lowest|largest|smallest|biggest|oldest|youngest|newest|latest|earliest"
+    r"|longest|shortest|cheapest|best|worst|maximum|minimum)\b(?!\s+(?:of the time|likely))",
     re.IGNORECASE,
 )
 _RANKS = re.compile(
     r"\b(?:order\s+by|max\s*\(|min\s*\(|rank\s*\(|row_number\s*\(|not\s+exists|>=?\s*all)", re.IGNORECASE
 )
-_AT = re.compile(r"\bat (?:most|least)\b", re.IGNORECASE)
 
 
 def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> Iterator[Example]:
     """Read examples from a file, in its order.
+
+    Text in double quotes is put into single ones (`mended`); what would teach wrong (`fault`) is no example.
 
     Args:
         path: `.jsonl`: an example a line, with the fields of `Example`. `.json`: a list of objects with `question`,
@@ -49,8 +51,6 @@ def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> 
             `utterance` and `query` (CoSQL's), whose examples are marked as one dialogue in `source`.
         refuse: Is given the place and the reason of each record that is no example, and the rest is read. None: the
             first one raises.
-
-    Text in double quotes is put into single ones (`mended`); what would teach wrong (`fault`) is no example.
 
     Raises:
         ExampleStoreError: The file is missing or not of one of these forms; the message names the place.
@@ -91,11 +91,11 @@ def _records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
             yield place, partial(_benchmark_example, item, f"import:{path.stem}")
             continue
         dialogue = f"import:{path.stem}-{crc32(text.encode()):08x}#{number}"  # other files may have this one's name
-        earlier: list[str] = []
-        for count, turn in enumerate(cast(list[Any], turns), 1):
-            asked = {"database_id": fields.get("database_id"), "turn": count, "earlier": tuple(earlier)}
-            yield f"{place}, turn {count}", partial(_benchmark_example, {**_fields(turn), **asked}, dialogue)
-            earlier.append(str(_fields(turn).get("utterance", "")))
+        earlier: tuple[str, ...] = ()
+        for count, turn in enumerate(map(_fields, cast(list[Any], turns)), 1):
+            asked = {"database_id": fields.get("database_id"), "turn": count, "earlier": earlier}
+            yield f"{place}, turn {count}", partial(_benchmark_example, turn | asked, dialogue)
+            earlier += (str(turn.get("utterance", "")),)
 
 
 def _fields(item: Any) -> dict[str, Any]:
@@ -105,14 +105,14 @@ def _fields(item: Any) -> dict[str, Any]:
 def _benchmark_example(item: Any, source: str) -> Example:
     if not isinstance(item, dict):
         raise ExampleStoreError("not an object")
-    fields = _fields(item)
     # Spider's `sql` is a parse; its `query` is the SQL.
-    named = fields | {name: fields[other] for other, name in _OTHER_NAMES.items() if other in fields}
-    kept = {name: named.get(name) for name in ("question", "sql", "database")}
-    if isinstance(kept["sql"], str):
-        kept["sql"] = join_split_operators(kept["sql"])
-    place = {"turn": fields.get("turn", 0), "earlier": fields.get("earlier", ())}
-    return from_mapping({**kept, **place, "source": source})
+    fields = _fields(item)
+    fields = fields | {name: fields[other] for other, name in _OTHER_NAMES.items() if other in fields}
+    if isinstance(sql := fields.get("sql"), str):
+        fields["sql"] = join_split_operators(sql)
+    known = {name: fields.get(name) for name in ("question", "sql", "database")}
+    place = {name: fields[name] for name in ("turn", "earlier") if name in fields}
+    return from_mapping({**known, **place, "source": source})
 
 
 class DatabaseFolder:
@@ -122,22 +122,13 @@ class DatabaseFolder:
     """
 
     def __init__(self, folder: Path, *, whole_schemas: bool = False) -> None:
-        """Open nothing yet.
-
-        Args:
-            folder: Of the databases.
-            whole_schemas: Whether shared examples also get the schema of their whole database (CREDIT-SQL 3.4).
-        """
+        """Open nothing yet; with `whole_schemas`, shared examples also get their whole database's (CREDIT-SQL 3.4)."""
         self._folder = folder
         self._whole_schemas = whole_schemas
         self._open: dict[str, Database] = {}
 
     def __call__(self, name: str) -> Database:
-        """Return the database of that name.
-
-        Raises:
-            DatabaseUnavailable: The folder has none, or it cannot be opened.
-        """
+        """Return the database of that name; raises `DatabaseUnavailable` if there is none, or it cannot be opened."""
         database = self._open.pop(name, None) or self._opened(name)
         self._open[name] = database  # the last one used is the last in order
         if len(self._open) > _OPEN:
@@ -160,27 +151,18 @@ class DatabaseFolder:
         """
         for example in examples:
             try:
-                schema = example.schema or schema_part(example.sql, self(example.database).schema())
-                found = self._owned(replace(example, schema=schema))
-                if self._whole_schemas and found.shared and not found.database_schema:
-                    whole = render_schema(self(found.database).schema(), samples=0)
-                    found = replace(found, database_schema=whole)
-                yield found
+                database = self(example.database)
+                schema = example.schema or schema_part(example.sql, database.schema())
+                whole = example.database_schema
+                if self._whole_schemas and example.shared and not whole:
+                    whole = render_schema(database.schema(), samples=0)
+                # A file cannot tell whose an example is: it is this folder's database's, or nobody's where it is
+                # shared. A private one that names another owner stays as it is, to be refused (`runs_on`).
+                owner, identity = example.owner, database_identity(database)
+                owner = ("" if owner != identity else owner) if example.shared else owner or identity
+                yield replace(example, schema=schema, database_schema=whole, owner=owner)
             except (DatabaseUnavailable, SQLParseError):
                 yield example
-
-    def _owned(self, example: Example) -> Example:
-        """Return an example with its owner.
-
-        A file cannot tell whose an example is: it is this folder's database's, or nobody's where it is shared. A
-        private one that names another owner stays as it is, to be refused (`runs_on`).
-        """
-        if example.shared and not example.owner:
-            return example
-        identity = database_identity(self(example.database))
-        if example.shared and example.owner != identity:
-            return replace(example, owner="")
-        return replace(example, owner=example.owner or identity)
 
     def close(self) -> None:
         """Close the databases."""
@@ -229,15 +211,16 @@ def read_verified(
         except (ExampleRefused, SQLParseError, QueryError) as error:
             refuse(f"refused {one_line(question)!r}: {one_line(error)}")
             continue
-        doubt = _doubt(example, result) or _other_answer(example, result, database, store, results)
-        results.setdefault(tuple(stems(question)), (sql, result))
+        earlier = results.get(asked := tuple(stems(question)))
+        doubt = _doubt(example, result) or _other_answer(example, result, database, store, earlier)
+        results.setdefault(asked, (sql, result))
         pairs.append(VerifiedPair(example, doubt))
     return pairs
 
 
 def _doubt(example: Example, result: Table) -> str:
     """Say why a pair's SQL may not answer its question, from the two and the result; empty if nothing is wrong."""
-    superlative = _SUPERLATIVE.search(_AT.sub(" ", example.question))
+    superlative = _SUPERLATIVE.search(example.question)
     if superlative and not _RANKS.search(example.sql):
         return f"the question asks for {superlative[0]!r}, and the query ranks nothing"
     if not result.rows:
@@ -250,23 +233,14 @@ def _doubt(example: Example, result: Table) -> str:
 
 
 def _other_answer(
-    example: Example,
-    result: Table,
-    database: Database,
-    store: ExampleStore,
-    results: Mapping[tuple[str, ...], tuple[str, Table]],
+    example: Example, result: Table, database: Database, store: ExampleStore, earlier: tuple[str, Table] | None
 ) -> str:
     """Say which query to the same question gives something else; empty if none does."""
-    asked = tuple(stems(example.question))
-    others = [results[asked]] if asked in results else []
+    others = [earlier] if earlier else []
     near = store.seen_by(database).nearest("question", example.question, 3, example.owner, shared=False)
-    for hit in near if not others else ():
-        if tuple(stems(hit.example.question)) == asked and hit.example.sql != example.sql:
-            try:
+    for hit in near if not earlier else ():
+        if stems(hit.example.question) == stems(example.question) and hit.example.sql != example.sql:
+            with suppress(QueryError):
                 others.append((hit.example.sql, database.execute(hit.example.sql)))
-            except QueryError:
-                continue
-    for sql, table in others:
-        if sql != example.sql and not same_result(result, table):
-            return f"the same question is there with another result: {one_line(sql)}"
-    return ""
+    different = [sql for sql, table in others if sql != example.sql and not same_result(result, table)]
+    return f"the same question is there with another result: {one_line(different[0])}" if different else ""

@@ -30,13 +30,7 @@ def mask(
 
     The skeleton removes what distinguishes forms of SQL: how many columns are asked for, how many values are given, how
     many tables take part. So it is followed by marks such as `#columns2 #values1 #numbers0 #tables1`, which embeddings
-    see as words.
-
-    Args:
-        question: Of an example or of a turn.
-        schema: Whose words are masked; text in the compact prompt form, or None for values only.
-        values: Mentions of database values.
-        form: `plain` for the skeleton alone, with all words of the schema masked.
+    see as words. The form `plain` is the skeleton alone, with all words of the schema masked.
     """
     read = schema if isinstance(schema, Schema) else read_compact(schema or "")
     if form == "plain":

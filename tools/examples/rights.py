@@ -24,11 +24,9 @@ VERIFIED = ("approved", "verified")
 
 @dataclass(frozen=True)
 class Approval:
-    """What is written in `Example.rights`.
+    """What is written in `Example.rights`: of the session in which the SQL was run, and what it read.
 
-    Attributes:
-        rights: Of the session in which its SQL was run.
-        columns: The tables and columns that the SQL reads, `*` spelled out; the column is empty for a table itself.
+    A `*` is spelled out in the columns; the column is empty for a table itself.
     """
 
     rights: Rights = field(default_factory=Rights)
@@ -49,11 +47,7 @@ def read_approval(text: str) -> Approval:
 
 
 def approval_of(database: Database, sql: str) -> str:
-    """Return the record of a query's rights, as a text.
-
-    Raises:
-        SQLParseError: It is not one query.
-    """
+    """Return the record of a query's rights, as a text; a `SQLParseError` says that it is not one query."""
     schema = database.schema()
     used = used_items(sql, schema)
     columns = {(table, "") for table in used.tables}
@@ -74,11 +68,7 @@ def database_identity(database: Database) -> str:
 
 
 def schema_part(sql: str, schema: Schema) -> str:
-    """Write the part of a schema that a query uses.
-
-    Raises:
-        SQLParseError: It is not one query.
-    """
+    """Write the part of a schema that a query uses; a `SQLParseError` says that it is not one query."""
     used = used_items(sql, schema).tables
     tables = [table for table in schema.tables if table.name in used]
     part = schema.part([(table.name, [column.name for column in table.columns]) for table in tables])
@@ -88,10 +78,8 @@ def schema_part(sql: str, schema: Schema) -> str:
 def readable(example: Example, database: Database) -> Example | None:
     """Return an example as it may be shown to whoever asks a database; None if it may not.
 
-    Examples of other databases may: whoever shared them meant them to be seen. One of this database may where it was
-    approved under equal or narrower rights; or where all columns that its SQL read then may be read now, with the part
-    of the schema that is shown beside it written anew. Where there is no record, it counts as approved under all
-    rights.
+    If all that its SQL reads may be read, but not all that its approver might, the part of the schema that is shown
+    beside it is written anew.
     """
     if not is_readable(example, database):
         return None
@@ -104,7 +92,12 @@ def readable(example: Example, database: Database) -> Example | None:
 
 
 def is_readable(example: Example, database: Database) -> bool:
-    """Whether an example may be shown to whoever asks a database, as `readable` says it."""
+    """Whether an example may be shown to whoever asks a database.
+
+    Examples of other databases may: whoever shared them meant them to be seen. One of this database may where it was
+    approved under equal or narrower rights; or where all columns that its SQL read then may be read now. Where there is
+    no record, it counts as approved under all rights.
+    """
     if not _is_own(example, database):
         return True
     made, now = _approvers(example, database), database.rights
@@ -129,9 +122,8 @@ def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
 
     best: dict[object, Example] = {}
     for number, example in enumerate(examples):
-        question: object = " ".join(example.question.split())
-        if not _is_own(example, database) or example.source not in VERIFIED:
-            question = number
+        one_of_several = _is_own(example, database) and example.source in VERIFIED
+        question = " ".join(example.question.split()) if one_of_several else number
         known = best.get(question)
         if known is None or weight(example) > weight(known):
             best[question] = example
@@ -182,13 +174,13 @@ def _standing_of(example: Example, database: Database) -> Standing:
 
 def _reads_only(example: Example, rights: Rights, schema: Schema) -> bool:
     """Whether all that an example reads may certainly be read under rights; what a view reads is not known here."""
-    shows = rights.policy.permissions.shows
 
     def certain(table: str, column: str) -> bool:
         found = schema.table(table)
-        part = found.column(column) if found is not None and column else None
-        plain = found is not None and found.kind == "table" and not (part is not None and part.generated)
-        return plain and (not column or shows(table, column))
+        if found is None or found.kind != "table":
+            return False
+        part = found.column(column) if column else None
+        return not (part and part.generated) and (not column or rights.policy.permissions.shows(table, column))
 
     columns = read_approval(example.rights).columns
     return bool(columns) and all(certain(table, column) for table, column in columns)

@@ -13,10 +13,10 @@ from sqlglot import transpile
 
 from ..errors import ExampleStoreError
 from ..sql.dialects import rules_of
-from .chroma import is_made
 from .embedding import Embedding, make_embedding
 from .example import Example
 from .store import ExampleStore
+from .tables import is_made
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,9 @@ class SeedDialogue:
 
 @dataclass(frozen=True)
 class SeedProgram:
-    """A question worked out in pandas and in SQL (SQL-CRAFT A.4).
+    """A self-contained question worked out in pandas and in SQL (SQL-CRAFT A.4).
 
-    Attributes:
-        database: One of the seed databases.
-        question: Self-contained.
-        thought: What the answer has to hold, and what is easily got wrong.
-        code: Over `db_dict`; leaves its answer in `result`.
-        sql: The same in SQL.
+    The thought is what the answer has to hold, and what is easily got wrong; the code leaves its answer in `result`.
     """
 
     database: str
@@ -90,9 +85,11 @@ def seed_programs() -> tuple[SeedProgram, ...]:
     return tuple(SeedProgram(**row) for row in _rows("seed_programs.jsonl"))
 
 
-def default_store() -> ExampleStore:
+def default_store(embedding: Embedding | None = None) -> ExampleStore:
     """Return a new store of the seeds in plain memory, for when no other is configured."""
-    return _seeded(None)
+    store = ExampleStore.open(None, embedding)
+    store.add(seed_examples())
+    return store
 
 
 def open_with_seeds(location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
@@ -100,25 +97,14 @@ def open_with_seeds(location: str | Path | None = None, embedding: Embedding | N
 
     A store that only holds what was approved on one database would otherwise leave every other without any.
     """
-    return ExampleStore.open(location, embedding, partial(_seeded, embedding))
+    return ExampleStore.open(location, embedding, partial(default_store, embedding))
 
 
 def open_existing(location: str, embedding: str) -> ExampleStore:
-    """Open a store that is there, a folder or a Chroma server's URL, as `open_with_seeds` does.
-
-    Raises:
-        ExampleStoreError: There is none, or it was made by another version or with another embedding.
-        SettingsError: There is no such embedding.
-    """
+    """Open a store that is there, a folder or a Chroma server's URL, as `open_with_seeds` does."""
     if not is_made(location):
         raise ExampleStoreError(f"there is no example store at {location}: `tableturn examples import` makes one")
     return open_with_seeds(location, make_embedding(embedding))
-
-
-def _seeded(embedding: Embedding | None) -> ExampleStore:
-    store = ExampleStore.open(None, embedding)
-    store.add(seed_examples())
-    return store
 
 
 def _rows(name: str) -> list[dict[str, Any]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import random
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
-from typing import Any, Literal, Protocol, TypeVar, get_args
+from operator import attrgetter
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -23,6 +25,10 @@ from .example import Example, Found, brief_repr
 from .masking import SkeletonForm, mask
 from .store import ExampleStore, without_repeats
 
+SelectorKind = Literal["skeleton", "question", "draft", "voted", "random", "none"]
+"""How examples are chosen."""
+
+_POOL = 64
 _LOOKED_AT = 5
 """Times as many of a database's own examples are looked at as are shown, where some may not be shown."""
 
@@ -32,8 +38,6 @@ training databases three in four are less alike than that."""
 
 _SHARPNESS = 8.0
 """How fast a vote loses weight with distance: by e for every 1/8 of similarity."""
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -58,94 +62,124 @@ class ExampleQuery:
     database: str = ""
 
 
-class Selector(Protocol):
-    """Chooses few-shot examples. Implementations are safe to use from several threads."""
+@dataclass(frozen=True)
+class Selector:
+    """Chooses few-shot examples in one way. Safe to use from several threads."""
+
+    store: ExampleStore
+    way: Callable[..., tuple[Example, ...]]
+    numbers: Mapping[str, Any]
 
     def select(self, query: ExampleQuery) -> tuple[Example, ...]:
         """Return the examples to show, the best first; empty if there are none."""
-        ...
+        return self.way(self.store, query, **self.numbers)
 
 
-@dataclass(frozen=True)
-class ByQuestion:
-    """The k nearest questions (SQL-CRAFT 3, k = 5)."""
-
-    store: ExampleStore
-    k: int = 5
-
-    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        return tuple(hit.example for hit in self.store.nearest("question", query.question, self.k, query.database))
+def _by_question(store: ExampleStore, query: ExampleQuery, k: int = 5) -> tuple[Example, ...]:
+    """Choose the k nearest questions (SQL-CRAFT 3, k = 5)."""
+    return tuple(hit.example for hit in store.nearest("question", query.question, k, query.database))
 
 
-@dataclass(frozen=True)
-class BySkeleton:
-    """k1 by the question's skeleton, then k2 by its simplified form's, without repeats (revision chain 3.1.3).
+def _by_skeleton(
+    store: ExampleStore,
+    query: ExampleQuery,
+    k1: int = 4,
+    k2: int = 4,
+    least: float = 0.0,
+    pool: int = _POOL,
+    form: SkeletonForm = "marked",
+    simplified: bool = True,
+) -> tuple[Example, ...]:
+    """Choose k1 by the question's skeleton, then k2 by its simplified form's, without repeats (revision chain 3.1.3).
+
+    Without a simplified form all k1 + k2 go by the question.
+
+    Below the similarity `least` of skeletons an example is not shown: one unlike the question costs room and misleads
+    more often than it helps. The `plain` form is the paper's own way, without a pool; an ablation without
+    simplification has no keys of simplified questions in its repository.
+    """
+    second = query.simplified if query.simplified != query.question else ""
+    asked = [(query.question, k1), (second, k2)] if second else [(query.question, k1 + k2)]
+    if form == "plain":
+        return _by_plain_skeleton(store, query, asked, least, simplified)
+    kind = attrgetter("skeleton" if pool else "id")
+    ranked = [_ranked(store, text, query, k1 + k2, pool, least) for text, _ in asked]
+    hits = ranked[0]
+    if second:
+        chosen = set(map(kind, hits[:k1]))
+        hits = [*hits[:k1], *[hit for hit in ranked[1] if kind(hit) not in chosen][:k2], *hits[k1:]]
+    return _first(hits, k1 + k2, kind)
+
+
+def _ranked(
+    store: ExampleStore, text: str, query: ExampleQuery, k: int, pool: int = _POOL, least: float = 0.0
+) -> list[Found]:
+    """Return the examples by a question's skeleton, best first.
 
     Where the paper takes the nearest skeletons, these take the SQL skeletons for which most of the `pool` nearest
     speak, weighted by similarity, and of each the nearest example: k examples then show k forms of SQL
-    (`evals.lab bench examples-skeleton` has both ways). Without a simplified form all k1 + k2 go by the question.
-    The paper's own way is `ByPlainSkeleton`.
+    (`evals.lab bench examples-skeleton` has both ways).
+    """
+    hits = store.near("skeleton", mask(text, query.schema, query.values), max(pool, k), query.database)
+    if pool:
+        votes: dict[str, float] = defaultdict(float)
+        nearest: dict[str, Found] = {}
+        for hit in hits:
+            votes[hit.skeleton] += math.exp(_SHARPNESS * hit.similarity)
+            nearest.setdefault(hit.skeleton, hit)
+        hits = sorted(nearest.values(), key=lambda hit: -votes[hit.skeleton])
+    return [hit for hit in hits if not least or hit.similarity >= least]
 
-    Attributes:
-        least: Similarity of skeletons below which an example is not shown: one unlike the question costs room and
-            misleads more often than it helps. 0 shows the nearest however far.
+
+def _by_plain_skeleton(
+    store: ExampleStore, query: ExampleQuery, asked: list[tuple[str, int]], least: float, simplified: bool
+) -> tuple[Example, ...]:
+    """Choose as the revision chain does (3.1): every pair under its plain skeletons, and the nearest ones shown.
+
+    The repository R = {(S_o, SQL), (S_r, SQL)} (3.1.2) has twice as many keys as pairs where all are simplified. The
+    first call after a change of the store indexes all of it.
     """
 
-    store: ExampleStore
-    k1: int = 4
-    k2: int = 4
-    pool: int = 64
-    least: float = 0.0
+    def repository(visible: Sequence[Example]) -> tuple[list[Example], Vectors]:
+        pairs = [
+            (example, text)
+            for example in visible
+            for text in dict.fromkeys((example.question, (simplified and example.simplified) or example.question))
+        ]
+        # As questions are: by the whole database where it is stored, not by the part that the SQL uses.
+        keys = [mask(text, example.database_schema or example.schema, form="plain") for example, text in pairs]
+        return [example for example, _ in pairs], store.embedding(keys)
 
-    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        hits = self.ranked(query.question, query)
-        if query.simplified and query.simplified != query.question:
-            first = hits[: self.k1]
-            chosen = {self._kind(hit) for hit in first}
-            second = [hit for hit in self.ranked(query.simplified, query) if self._kind(hit) not in chosen]
-            hits = [*first, *second[: self.k2], *hits[self.k1 :]]
-        return _first(self.store, hits, self.k1 + self.k2, self._kind)
-
-    def ranked(self, text: str, query: ExampleQuery) -> list[Found]:
-        """Return the examples by a question's skeleton, best first."""
-        key, k = mask(text, query.schema, query.values), max(self.pool, self.k1 + self.k2)
-        hits = self.store.near("skeleton", key, k, query.database)
-        if self.pool:
-            votes: dict[str, float] = defaultdict(float)
-            nearest: dict[str, Found] = {}
-            for hit in hits:
-                votes[hit.skeleton] += math.exp(_SHARPNESS * hit.similarity)
-                nearest.setdefault(hit.skeleton, hit)
-            hits = sorted(nearest.values(), key=lambda hit: -votes[hit.skeleton])
-        return [hit for hit in hits if hit.similarity >= self.least] if self.least else hits
-
-    def _kind(self, hit: Found) -> str:
-        return hit.skeleton if self.pool else hit.id
+    examples, vectors = store.cached(("plain skeletons", simplified), repository, query.database)
+    chosen: dict[Example, None] = {}
+    for text, k in asked if examples else ():
+        # No value is masked: of the repository's questions nobody knows which words are values.
+        cosines = vectors @ store.embedding([mask(text, query.schema, form="plain")])[0]
+        most = len(chosen) + k
+        for row in np.argsort(-cosines, kind="stable"):
+            if len(chosen) == most or cosines[row] < least:
+                break
+            chosen.setdefault(examples[row])
+    return tuple(chosen)
 
 
-@dataclass(frozen=True)
-class ByDraft:
-    """Half by the draft's SQL skeleton (DAIL-SQL's idea), half by the question's; by the latter without a draft.
+def _by_draft(store: ExampleStore, query: ExampleQuery, k: int = 8) -> tuple[Example, ...]:
+    """Choose half by the draft's SQL skeleton (DAIL-SQL's idea), half by the question's; by that without a draft.
 
     A right draft finds its own form first whatever else is shown; where the draft is wrong, the question's own votes
     are what can still show the right one.
     """
-
-    store: ExampleStore
-    k: int = 8
-
-    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        by_question = BySkeleton(self.store, self.k, 0).ranked(query.question, query)
-        try:
-            skeleton = skeleton_of(query.draft_sql) if query.draft_sql else ""
-        except SQLParseError:
-            skeleton = ""
-        by_sql = self.store.near("sql", skeleton, self.k, query.database) if skeleton else []
-        in_turn = chain.from_iterable(zip_longest(by_sql, by_question))
-        return _first(self.store, filter(None, in_turn), self.k, lambda hit: hit.skeleton)
+    by_question = _ranked(store, query.question, query, k)
+    try:
+        skeleton = skeleton_of(query.draft_sql) if query.draft_sql else ""
+    except SQLParseError:
+        skeleton = ""
+    by_sql = store.near("sql", skeleton, k, query.database) if skeleton else []
+    in_turn = chain.from_iterable(zip_longest(by_sql, by_question))
+    return _first(filter(None, in_turn), k, attrgetter("skeleton"))
 
 
-def _first(store: ExampleStore, hits: Iterable[Found], k: int, kind: Callable[[Found], str]) -> tuple[Example, ...]:
+def _first(hits: Iterable[Found], k: int, kind: Callable[[Found], str]) -> tuple[Example, ...]:
     """Return the first k examples of different kinds."""
     unique: dict[str, Found] = {}
     for hit in hits:
@@ -153,105 +187,34 @@ def _first(store: ExampleStore, hits: Iterable[Found], k: int, kind: Callable[[F
     return tuple(hit.example for hit in without_repeats(list(unique.values())[:k]))
 
 
-@dataclass(frozen=True)
-class ByPlainSkeleton:
-    """The revision chain's own way (3.1): every pair under its plain skeletons, and the nearest ones shown.
+def _voted(
+    store: ExampleStore, query: ExampleQuery, n: int = 18, m: int = 20, method: Method = "kmeans", seed: int = 0
+) -> tuple[Example, ...]:
+    """Choose the N most chosen of M diverse samples of the visible examples (CREDIT-SQL 3.3: N = 18, M = 20).
 
-    The repository R = {(S_o, SQL), (S_r, SQL)} (3.1.2) has twice as many keys as pairs where all are simplified. k1 go
-    by the question's skeleton, then k2 by its simplified form's, without repeats (3.1.3). Without a simplified form all
-    k1 + k2 go by the question.
-
-    Attributes:
-        least: See `BySkeleton`.
-        simplified: Whether the repository has keys of simplified questions too; an ablation without simplification
-            has none.
+    The first call after a change of the store takes seconds, the others nothing.
     """
 
-    store: ExampleStore
-    k1: int = 4
-    k2: int = 4
-    least: float = 0.0
-    simplified: bool = True
-
-    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        """See `Selector.select`. The first call after a change of the store indexes all of it."""
-        simplified = query.simplified if query.simplified != query.question else ""
-        first = self._nearest(query.question, query, self.k1 if simplified else self.k1 + self.k2, ())
-        return first + self._nearest(simplified, query, self.k2, first) if simplified else first
-
-    def _nearest(self, text: str, query: ExampleQuery, k: int, known: tuple[Example, ...]) -> tuple[Example, ...]:
-        examples, vectors = _cached(self.store, query, ("plain skeletons", self.simplified), self._repository)
-        # No value is masked: of the repository's questions nobody knows which words are values.
-        vector = self.store.embedding([mask(text, query.schema, form="plain")])[0]
-        cosines = vectors @ vector if examples else np.zeros(0, dtype=np.float32)
-        chosen = dict.fromkeys(known)
-        for row in np.argsort(-cosines, kind="stable"):
-            if len(chosen) == len(known) + k or cosines[row] < self.least:
-                break
-            chosen.setdefault(examples[row])
-        return tuple(chosen)[len(known) :]
-
-    def _repository(self, visible: list[Example]) -> tuple[list[Example], Vectors]:
-        pairs = [
-            (example, text)
-            for example in visible
-            for text in dict.fromkeys((example.question, (self.simplified and example.simplified) or example.question))
-        ]
-        # As questions are: by the whole database where it is stored, not by the part that the SQL uses.
-        keys = [mask(text, example.database_schema or example.schema, form="plain") for example, text in pairs]
-        return [example for example, _ in pairs], self.store.embedding(keys)
-
-
-@dataclass(frozen=True)
-class Voted:
-    """The N most chosen of M diverse samples of the visible examples (CREDIT-SQL 3.3: N = 18, M = 20)."""
-
-    store: ExampleStore
-    n: int = 18
-    m: int = 20
-    method: Method = "kmeans"
-    seed: int = 0
-
-    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        """See `Selector.select`. The first call after a change of the store takes seconds, the others nothing."""
-        return _cached(self.store, query, ("voted", self.n, self.m, self.method, self.seed), self._choose)
-
-    def _choose(self, visible: list[Example]) -> tuple[Example, ...]:
+    def choose(visible: Sequence[Example]) -> tuple[Example, ...]:
         vectors = np.asarray([vectorize(example.sql) for example in visible], dtype=np.float64)
-        rows = voted(vectors, self.n, self.m, self.seed, self.method) if visible else []
-        return tuple(visible[row] for row in rows)
+        return tuple(visible[row] for row in (voted(vectors, n, m, seed, method) if visible else ()))
+
+    return store.cached(("voted", n, m, method, seed), choose, query.database)
 
 
-@dataclass(frozen=True)
-class AtRandom:
-    """k examples at random (CREDIT-SQL 5.1, without diverse examples), the same for every question."""
+def _at_random(store: ExampleStore, query: ExampleQuery, k: int = 18, seed: int = 0) -> tuple[Example, ...]:
+    """Choose k at random (CREDIT-SQL 5.1, without diverse examples), the same for every question."""
 
-    store: ExampleStore
-    k: int = 18
-    seed: int = 0
+    def choose(visible: Sequence[Example]) -> tuple[Example, ...]:
+        chance = random.Random(seed)  # noqa: S311 - a sample, not a secret
+        return tuple(chance.sample(visible, min(k, len(visible))))
 
-    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        return _cached(self.store, query, ("random", self.k, self.seed), self._choose)
-
-    def _choose(self, visible: list[Example]) -> tuple[Example, ...]:
-        chance = random.Random(self.seed)  # noqa: S311 - a sample, not a secret
-        return tuple(chance.sample(visible, min(self.k, len(visible))))
+    return store.cached(("random", k, seed), choose, query.database)
 
 
-def _cached(
-    store: ExampleStore, query: ExampleQuery, key: tuple[Hashable, ...], make: Callable[[list[Example]], _T]
-) -> _T:
-    """Return what is made of all examples that a question may see; made once, as long as they stay the same."""
-    own = query.database if store.holds_own(query.database) else ""
-    return store.cached((*key, own), lambda: make([hit.example for hit in store.visible(own)]), own)
-
-
-@dataclass(frozen=True)
-class NoExamples:
-    """Zero-shot."""
-
-    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        return ()
+def _none(*_: object, **numbers: object) -> tuple[Example, ...]:
+    """Choose nothing: zero-shot."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -261,11 +224,10 @@ class OwnFirst:
     Those show the very tables that are asked about, which no example of the same form over other data does. A database
     without any of its own is shown what it was before.
 
-    `readable` leaves out what may not be shown to whoever asks (see `tools/examples/rights.py`).
-
     Attributes:
-        least: Likeness below which none is shown, as in `BySkeleton`; the words of the whole questions count too, since
-            they name the same tables. 0 shows the nearest however far.
+        readable: Leaves out what may not be shown to whoever asks; see `rights.readable`.
+        least: Likeness below which none is shown, as in `_by_skeleton`; the words of the whole questions count too,
+            since they name the same tables. 0 shows the nearest however far.
     """
 
     store: ExampleStore
@@ -275,6 +237,7 @@ class OwnFirst:
     least: float = 0.0
 
     def select(self, query: ExampleQuery) -> tuple[Example, ...]:
+        """Return the examples to show, the best first."""
         chosen: dict[str, Example] = {}
         for example in (*self._shown(self._own(query))[: self.k], *self._shown(self.others.select(query))):
             chosen.setdefault(meaning_of(example), example)
@@ -291,30 +254,18 @@ class OwnFirst:
             near += [hit for hit in alike if hit.similarity >= self.least]
         return [hit.example for hit in without_repeats(near)]
 
-    def _shown(self, examples: Sequence[Example]) -> list[Example]:
+    def _shown(self, examples: Iterable[Example]) -> list[Example]:
         shown = map(self.readable, examples) if self.readable else examples
         return [example for example in shown if example is not None]
 
 
-SelectorKind = Literal["skeleton", "question", "draft", "voted", "random", "none"]
-"""How examples are chosen."""
-
-
-def _by_skeleton(
-    store: ExampleStore, *, form: SkeletonForm = "marked", pool: int = 64, simplified: bool = True, **numbers: Any
-) -> Selector:
-    """Choose by the form of skeletons; the plain form always shows the nearest ones themselves."""
-    if form == "plain":
-        return ByPlainSkeleton(store, simplified=simplified, **numbers)
-    return BySkeleton(store, pool=pool, **numbers)
-
-
-_MAKERS: Mapping[str, Callable[..., Selector]] = {
+_WAYS: Mapping[str, Callable[..., tuple[Example, ...]]] = {
     "skeleton": _by_skeleton,
-    "question": ByQuestion,
-    "draft": ByDraft,
-    "voted": Voted,
-    "random": AtRandom,
+    "question": _by_question,
+    "draft": _by_draft,
+    "voted": _voted,
+    "random": _at_random,
+    "none": _none,
 }
 
 
@@ -330,10 +281,8 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Se
     Raises:
         SettingsError: An unknown kind or method, a number that it doesn't have, or one that is out of range.
     """
-    if kind == "none":
-        return NoExamples()
-    if kind not in _MAKERS:
-        raise SettingsError(f"no example selector is called {kind!r}; there are {', '.join([*_MAKERS, 'none'])}")
+    if kind not in _WAYS:
+        raise SettingsError(f"no example selector is called {kind!r}; there are {', '.join(_WAYS)}")
     for name, value in numbers.items():
         if name in ("method", "form"):
             known = get_args(Method if name == "method" else SkeletonForm)
@@ -348,6 +297,7 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Se
         if not fits:
             raise SettingsError(f"example selector {kind!r}: {name} is {wanted}, not {brief_repr(value)}")
     try:
-        return _MAKERS[kind](store, **numbers)
+        inspect.signature(_WAYS[kind]).bind(store, None, **numbers)
     except TypeError as error:
         raise SettingsError(f"example selector {kind!r}: {error}") from None
+    return Selector(store, _WAYS[kind], numbers)

@@ -11,37 +11,35 @@ from sqlglot import exp
 from ..database.schema import Schema
 from ..errors import SQLParseError
 from ..sql import Query
+from ..words import listed_words
 from .compact_schema import read_compact
 from .example import Example
 
-_DESCENDING = re.compile(r"\bdescending\b|\bdesc\b|\b(?:from )?(?:high(?:est)?|larg(?:e|est)) to (?:low|small)", re.I)
-_TOP = re.compile(r"\btop (?:\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.I)
+_HIGHEST = re.compile(r"(?<!\bat )\b(?:most(?! recent| of\b)|highest|largest|biggest|greatest|maximum)\b", re.I)
+_LOWEST = re.compile(r"(?<!\bat )\b(?:least|lowest|fewest|smallest|cheapest|minimum)\b", re.I)
 _UPWARDS = re.compile(
     r"\b(?:ascending|asc|lowest|least|fewest|smallest|earliest|oldest|shortest|longest|cheapest|youngest|alphabetical(?:ly)?)\b"
     r"|\b(?:rank|position|place)",
     re.I,
 )
-_HIGHEST = re.compile(r"\b(?:most(?! recent)|highest|largest|biggest|greatest|maximum)\b", re.I)
-_LOWEST = re.compile(r"\b(?:least|lowest|fewest|smallest|minimum)\b", re.I)
-_ONE = re.compile(r"\border\s+by\s+(?P<by>(?:(?!\border\s+by\b).)*)\blimit\s+1\s*;?\s*\Z", re.I | re.S)
+_DESCENDING = re.compile(r"\bdescending\b|\bdesc\b|\b(?:from )?(?:high(?:est)?|larg(?:e|est)) to (?:low|small)", re.I)
 _DOWNWARDS = re.compile(
     rf"{_HIGHEST.pattern}|{_DESCENDING.pattern}|\b(?:most|latest|newest|best|recent|youngest|last)\b", re.I
 )
+_TOP = re.compile(r"\btop (?:\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.I)
 _ORDER = re.compile(r"\border\s+by\b(.*)", re.I | re.S)
+_ONE = re.compile(r"\border\s+by\s+(?P<by>(?:(?!\border\s+by\b).)*)\blimit\s+1\s*;?\s*\Z", re.I | re.S)
 _DOWN = re.compile(r"\bdesc\b|\border\s+by\s+-", re.I)
 
+_ASKED = r"\b(?:which|what|who|whose|find|show|list|name|give)\b.*"
+_EXTREME = r"fewest|highest|lowest|largest|smallest"
 _SUPERLATIVE = re.compile(
-    r"\b(?:which|what|who|whose|find|show|list|name|give)\b.*\b(?:has|have|had|with|by|is|are|was|were)\s+(?:\w+\s+)?the\s+"
-    r"(?:most|least|fewest|highest|lowest|largest|smallest|greatest|longest|shortest|oldest|youngest|cheapest)\b",
+    rf"{_ASKED}\b(?:has|have|had|with|by|is|are|was|were)\s+(?:\w+\s+)?the\s+"
+    rf"(?:most|least|{_EXTREME}|greatest|longest|shortest|oldest|youngest|cheapest)\b"
+    rf"|^{_ASKED}\bthe (?:(?:\d+|one|two|three|four|five|ten) )?"
+    rf"(?:(?:most|least) (?!of\b|common\b|one\b|recent\b)|(?:{_EXTREME}|cheapest)\b)",
     re.I | re.S,
 )
-_THE_MOST = re.compile(
-    r"^(?:which|what|who|whose|find|show|list|name|give)\b.*\bthe (?:(?:\d+|one|two|three|four|five|ten) )?"
-    r"(?:(?:most|least) (?!of\b|common\b|one\b|recent\b)|(?:fewest|highest|lowest|largest|smallest|cheapest)\b)",
-    re.I | re.S,
-)
-_MOST = re.compile(r"(?<!\bat )\b(?:most|highest|largest|greatest|biggest)\b(?! of\b)", re.I)
-_LEAST = re.compile(r"(?<!\bat )\b(?:least|lowest|smallest|fewest|cheapest)\b", re.I)
 _EITHER_WAY = re.compile(
     r"rank|pos|place|order|level|grade|class|priority|date|time|year|age|birth|most|high|larg|great|big|max|least|low|small"
     r"|few|min|top|best|worst",
@@ -54,19 +52,12 @@ _EACH = re.compile(r"\b(?:for|of|in|by|from|at|on) (?:each|every)\b(?! other)", 
 _MASKED = re.compile(
     r"\[?\b(?:MASK|VALUE|UNK)\b\]?|<\s*(?:mask|value|unk|literal)\s*>|\[(?:mask|value|unk|literal)\]|_{2,}"
 )
-_MASKED_TEXTS = frozenset(
-    ("", "?", "_", "[mask]", "<mask>", "mask", "terminal", "value", "[value]", "<value>", "<unk>")
-)
-_MAKES_ONE = (exp.Max, exp.Min, exp.Limit, exp.Fetch, exp.Window)
+_MASKED_TEXTS = listed_words("? _ [mask] <mask> mask terminal value [value] <value> <unk>")
+_MAKES_ONE = (exp.Max, exp.Min, exp.Limit, exp.Fetch, exp.Window, exp.Subquery, exp.Exists, exp.All)
 
 
 def contradiction(question: str, sql: str) -> str:
-    """Why the SQL cannot answer the question, of what can be told from their words alone; empty if nothing is wrong.
-
-    Args:
-        question: Self-contained.
-        sql: One query.
-    """
+    """Say why a query cannot answer a question, as their words alone tell; empty if nothing is wrong."""
     if one := _ONE.search(sql):
         down = bool(_DOWN.search(one["by"]) or one["by"].lstrip().startswith("-"))
         if not down and _HIGHEST.search(question) and not _UPWARDS.search(question):
@@ -113,27 +104,21 @@ def _quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
 
 
 def fault(question: str, sql: str) -> str:
-    """Why an example would teach wrong, of what its words and the form of its SQL tell; empty if nothing does.
-
-    Args:
-        question: Self-contained.
-        sql: One query.
-    """
+    """Say why an example would teach wrong, of its words and the form of its SQL; empty if nothing does."""
     try:
         tree = Query.of(sql, "sqlite").tree
     except SQLParseError:
         return ""
-    if _MASKED.search(question) or any(
-        literal.is_string and literal.name.strip().lower() in _MASKED_TEXTS and literal.name.strip()
-        for literal in tree.find_all(exp.Literal)
-    ):
+    texts = (literal.name.strip().lower() for literal in tree.find_all(exp.Literal) if literal.is_string)
+    if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
         return "a value is masked: it stands for nothing that the question says"
-    superlative = _SUPERLATIVE.search(question) or _THE_MOST.search(question)
-    if superlative and not _SORTED.search(question) and not _picks(tree, question):
+    if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _picks(tree, question):
         return "the question asks for the one with the most or the least, and the SQL does not pick it"
     if _turned_round(tree, question):
         return "the question asks for the most or the least, and the SQL puts the opposite first"
-    if _EACH.search(question) and isinstance(tree, exp.Select) and _counts_once(tree):
+    counts = any(each.find(exp.Count, exp.Sum, exp.Avg) for each in tree.expressions)
+    groups = tree.args.get("group") or tree.args.get("distinct") or tree.find(exp.Window, exp.Subquery)
+    if counts and not groups and isinstance(tree, exp.Select) and _EACH.search(question):
         return "the question counts for each, and the SQL has no GROUP BY"
     return ""
 
@@ -143,16 +128,14 @@ def _picks(tree: exp.Expr, question: str) -> bool:
 
     Where a column is called so ("the highest position"), it may be what the question means.
     """
-    named = {column.name.lower() for column in tree.find_all(exp.Column)}
     words = set(re.findall(r"\w+est\b|\bmost\b", question.lower()))
-    return tree.find(*_MAKES_ONE, exp.Subquery, exp.Exists, exp.All) is not None or any(
-        word in name for word in words for name in named
-    )
+    named = any(word in column.name.lower() for column in tree.find_all(exp.Column) for word in words)
+    return named or tree.find(*_MAKES_ONE) is not None
 
 
 def _turned_round(tree: exp.Expr, question: str) -> bool:
     """Whether the first of an order is kept, and that is the least where the most is asked for, or the reverse."""
-    most, least = _MOST.search(question), _LEAST.search(question)
+    most, least = _HIGHEST.search(question), _LOWEST.search(question)
     order = tree.args.get("order")
     if bool(most) == bool(least) or order is None or tree.args.get("limit") is None or len(order.expressions) != 1:
         return False
@@ -162,10 +145,3 @@ def _turned_round(tree: exp.Expr, question: str) -> bool:
         return False
     named = any(_EITHER_WAY.search(column.name) for column in key.find_all(exp.Column))
     return not named and bool(term.args.get("desc")) != bool(most)
-
-
-def _counts_once(select: exp.Select) -> bool:
-    """Whether something is counted or added up over everything, and nothing makes groups."""
-    if select.args.get("group") or select.args.get("distinct") or select.find(exp.Window, exp.Subquery):
-        return False
-    return any(expression.find(exp.Count, exp.Sum, exp.Avg) for expression in select.expressions)

@@ -13,21 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ExampleRefused
-from .chroma import ChromaBackend, ChromaTable
 from .embedding import Embedding, HashedEmbedding, Vectors
 from .entry import PAIRS, SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
 from .example import Added, Example, Found, Index, Refusal, Stats, from_json
 from .rights import Standing, is_readable, verified_standing
-from .tables import REBUILT_SUFFIX, Fields, MemoryBackend, MemoryTable, Row
+from .tables import REBUILT_SUFFIX, ChromaBackend, ChromaTable, Fields, MemoryBackend, MemoryTable, Row
 
 if TYPE_CHECKING:
     from ..database import Database
 
 _TABLES: dict[Index, str] = {"question": PAIRS, "skeleton": "skeletons", "sql": "sqls"}
 _KEY_FIELDS: dict[Index, tuple[str, ...]] = {"skeleton": ("skeleton_1", "skeleton_2"), "sql": ("sql",)}
-_FORMS = ("simplified", "rephrased", "database_schema")
-"""What an example that is there already may be given anew."""
-
 _BATCH = 1_000
 ENOUGH_SHARED = 50
 """Shared examples that are enough to choose from; with fewer, the built-in ones are shown too."""
@@ -150,12 +146,8 @@ class ExampleStore:
                 distinct skeleton and SQL skeleton; `sql` SQL skeletons, one key each.
             text: The key to look for: a question, what `mask` gives, or an SQL skeleton.
             k: How many.
-            database: Whose question it is (`database_identity`). Shared examples are always seen, others only by their
-                own database.
+            database: Whose question it is (`database_identity`); its own examples are seen by it alone.
             shared: Whether shared examples are looked through too.
-
-        Raises:
-            ExampleStoreError: The store cannot be read.
         """
         vector = self.embedding([text])[0]
         # Of equally near ones, the database's own come first.
@@ -171,11 +163,7 @@ class ExampleStore:
         return without_repeats(self.near(index, text, k, database, shared=shared))
 
     def remove(self, ids: Sequence[str]) -> int:
-        """Remove examples by identifier; return how many were there.
-
-        Raises:
-            ExampleStoreError: The store cannot be written.
-        """
+        """Remove examples by identifier; return how many were there."""
         removed = 0
         for room in self._backend.rooms():
             pairs = self._backend.find(room, PAIRS)
@@ -205,12 +193,11 @@ class ExampleStore:
 
     def holds_own(self, database: str) -> bool:
         """Whether a database (its `database_identity`) has examples that only its own questions may see."""
-        pairs = self._backend.find(database, PAIRS) if database else None
-        return pairs is not None and pairs.count() > 0
+        return bool(database) and self._count("question", database) > 0
 
     def count(self) -> int:
         """Count the examples."""
-        return self._total("question")
+        return sum(self._count("question", room) for room in self._backend.rooms())
 
     def stats(self) -> Stats:
         """Return the store in numbers; reads all of it."""
@@ -218,35 +205,36 @@ class ExampleStore:
         databases = Counter(example.database for example in examples)
         sources = Counter(example.source for example in examples)
         shared = sum(example.shared for example in examples)
-        return Stats(len(examples), shared, dict(databases), dict(sources), self._total("sql"), self.embedding.name)
+        skeletons = sum(self._count("sql", room) for room in self._backend.rooms())
+        return Stats(len(examples), shared, dict(databases), dict(sources), skeletons, self.embedding.name)
 
     def reindex(self) -> int:
         """Rebuild every index from the examples themselves; return their number.
 
-        Repairs a damaged index. Others may search meanwhile; what they add or remove while it ends may be lost. If it
-        is interrupted, nothing has changed: run it again. (Another embedding needs another store: import the examples
-        there.)
-
-        Raises:
-            ExampleStoreError: The store cannot be read or written.
+        Repairs a damaged index; memory has none. Others may search meanwhile; what they add or remove while it ends may
+        be lost. If it is interrupted, nothing has changed: run it again. (Another embedding needs another store: import
+        the examples there.)
         """
-        total = sum(map(self._rebuild, self._backend.rooms()))
+        if isinstance(self._backend, MemoryBackend):
+            return self.count()
+        backend = self._backend
+        total = sum(self._rebuild(backend, room) for room in backend.rooms())
         self._changed()
         return total
 
-    def cached(self, key: Hashable, make: Callable[[], _T], database: str = "") -> _T:
-        """Return what `make` gives, kept until the examples change that a database's questions may see.
+    def cached(self, key: Hashable, make: Callable[[Sequence[Example]], _T], database: str = "") -> _T:
+        """Return what is made of all examples that a database's questions may see, kept until those change.
 
         Of what other processes change, the number of those examples tells.
         """
-        tables = [self._backend.find(room, PAIRS) for room in dict.fromkeys((SHARED, database))]
+        own = database if self.holds_own(database) else ""
         if self._reader is not None:
             key = (key, self._reader.rights, self._reader.schema().version)
-        state = (*self._changes, *(table.count() if table else 0 for table in tables))
+        state = (*self._changes, *(self._count("question", room) for room in (SHARED, own)))
         with self._lock:
-            known = self._cache.get(key)
+            known = self._cache.get((key, own))
             if known is None or known[0] != state:
-                known = self._cache[key] = (state, make())
+                known = self._cache[key, own] = (state, make([hit.example for hit in self.visible(own)]))
             return known[1]
 
     def close(self) -> None:
@@ -261,9 +249,9 @@ class ExampleStore:
 
     def _further(self) -> ExampleStore | None:
         """Return the store whose shared examples are found too: one while this store has few of its own."""
-        pairs = self._backend.find(SHARED, PAIRS) if self._make_further else None
-        few = pairs is None or pairs.count() < ENOUGH_SHARED
-        return self._make_further() if self._make_further and few else None
+        if not self._make_further or self._count("question", SHARED) >= ENOUGH_SHARED:
+            return None
+        return self._make_further()
 
     def _may_read(self, room: str, row: Row) -> bool:
         return self._reader is None or room == SHARED or is_readable(_example(row), self._reader)
@@ -299,9 +287,9 @@ class ExampleStore:
         pairs = self._backend.find(room, PAIRS)
         return (Found(row.id, _example(row)) for row in (pairs.scan() if pairs else ()) if self._may_read(room, row))
 
-    def _total(self, index: Index) -> int:
-        tables = [self._backend.find(room, _TABLES[index]) for room in self._backend.rooms()]
-        return sum(table.count() for table in tables if table)
+    def _count(self, index: Index, room: str) -> int:
+        table = self._backend.find(room, _TABLES[index])
+        return table.count() if table else 0
 
     def _changed(self) -> None:
         with self._lock:
@@ -314,21 +302,21 @@ class ExampleStore:
         """
         by_room: dict[str, dict[str, Example]] = {}
         for example in examples:
-            held = by_room.setdefault(room_of(example), {})
-            first = held.setdefault(id_ := example_id(example), example)
-            held[id_] = replace(first, **{name: getattr(example, name) or getattr(first, name) for name in _FORMS})
+            given = by_room.setdefault(room_of(example), {})
+            first = given.setdefault(id_ := example_id(example), example)
+            given[id_] = replace(first, **_forms(first) | _forms(example))
         unknown: list[Example] = []
         changed: list[Entry] = []
-        for room, held in by_room.items():
+        for room, given in by_room.items():
             pairs = self._backend.find(room, PAIRS)
-            there = pairs.get(list(held)) if pairs else {}
-            unknown += [example for id_, example in held.items() if id_ not in there]
+            there = pairs.get(list(given)) if pairs else {}
+            unknown += [example for id_, example in given.items() if id_ not in there]
             for id_, row in there.items():
-                kept = _example(row)
-                if example_id(kept) != id_:  # of before rights counted, and approved under others
-                    kept = replace(held[id_], added=kept.added)
-                new = replace(kept, **{name: form for name in _FORMS if (form := getattr(held[id_], name))})
-                if new != _example(row):
+                new = old = _example(row)
+                if example_id(old) != id_:  # of before rights counted, and approved under others
+                    new = replace(given[id_], added=old.added)
+                new = replace(new, **_forms(given[id_]))
+                if new != old:
                     changed.append(make_entry(new, id_=id_))
         return unknown, changed
 
@@ -372,24 +360,30 @@ class ExampleStore:
             unused = [key for key in keys if not pairs.having(names, key, 1)]
             self._backend.make(room, _TABLES[index]).remove(unused)
 
-    def _rebuild(self, room: str) -> int:
+    def _rebuild(self, backend: ChromaBackend, room: str) -> int:
         """Rebuild all tables of a room from its pairs, then replace the old ones; return how many pairs there are.
 
         Until then everybody finds the old ones, and an interruption changes nothing.
         """
-        self._backend.clear(room, [table + REBUILT_SUFFIX for table in _TABLES.values()])
-        pairs = self._backend.find(room, PAIRS)
+        backend.clear(room, [table + REBUILT_SUFFIX for table in _TABLES.values()])
+        pairs = backend.find(room, PAIRS)
         if pairs is None:
             return 0
         for _ in range(2):
             stream = pairs.scan()
             while part := list(islice(stream, _BATCH)):
                 self._write(room, [make_entry(_example(row)) for row in part], REBUILT_SUFFIX)
-            if pairs.count() == self._backend.make(room, PAIRS + REBUILT_SUFFIX).count():
+            if pairs.count() == backend.make(room, PAIRS + REBUILT_SUFFIX).count():
                 break  # otherwise somebody wrote meanwhile
         for table in reversed(_TABLES.values()):  # pairs last: they have their keys
-            self._backend.replace(room, table, table + REBUILT_SUFFIX)
-        return self._backend.make(room, PAIRS).count()
+            backend.replace(room, table, table + REBUILT_SUFFIX)
+        return backend.make(room, PAIRS).count()
+
+
+def _forms(example: Example) -> dict[str, str]:
+    """Return what an example that is there already may be given anew."""
+    forms = {name: getattr(example, name) for name in ("simplified", "rephrased", "database_schema")}
+    return {name: form for name, form in forms.items() if form}
 
 
 def without_repeats(found: Iterable[Found]) -> list[Found]:

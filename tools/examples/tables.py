@@ -1,23 +1,68 @@
-"""Named tables of vectors, each row with a few text fields: what a store needs, and such tables in plain memory."""
+"""Named tables of vectors, each row with a few text fields: in plain memory, or in Chroma."""
 
 from __future__ import annotations
 
+import hashlib
+import struct
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 import numpy as np
+import numpy.typing as npt
 
+from ..errors import ExampleStoreError
+from ..folders import data_folder
 from .embedding import Vectors
+from .example import one_line
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+FORMAT = "2"
+"""Layout of the tables, and the rules by which questions and SQL become keys; a store of another one is refused.
+
+A change of `mask` or `sql_skeleton` needs another number here, and one of `embed` another `embedding.VERSION`: keys
+made by other rules are not near each other. A test holds what they give to these numbers.
+"""
+
+# Many neighbours and a wide search keep recall over 0.98 with a million pairs (`evals.lab bench examples-scale`) and
+# where thousands of questions differ by one word. The index is written to disk every 2,000 rows; rows since then are
+# indexed again when the store is opened.
+_HNSW = {"space": "cosine", "ef_construction": 100, "max_neighbors": 32, "ef_search": 300, "sync_threshold": 2_000}
+REBUILT_SUFFIX = "-anew"
+"""Ends the names of tables that are built to replace others. Where the other is gone, such a table replaces it."""
+
+_PAGE = 1_000
+_SECONDS = 60.0
+"""How long a server may take to answer."""
+_PAUSES = (0.0, 0.1, 0.5)
+"""Seconds to wait where another client is replacing the table, or a server trips over rows that are being written."""
+_READ_WHOLE = 64_000_000
+"""Bytes of a file up to which all of it is checked; a larger one would take seconds."""
+_REPAIR = (
+    "; if its index is damaged, close what uses the store, delete the folders in it (the examples are in "
+    "chroma.sqlite3) and run `tableturn examples reindex`"
+)
+_REPLACE = "; if its file is damaged, put back a copy of it, or move it away and import its examples anew"
+_REPAIRS = {"hnsw": _REPAIR, "malformed": _REPLACE, "not a database": _REPLACE, "log store": _REPLACE}
+"""What helps, by what Chroma says of a damaged index or database file."""
+_T = TypeVar("_T")
+
+# Chroma keeps one engine a folder for all clients of a process, and makes it without a lock.
+_opening = threading.Lock()
 
 Fields = Mapping[str, str]
 """A row's text fields by name."""
 
-REBUILT_SUFFIX = "-anew"
-"""Ends the names of tables that are built to replace others. Where the other is gone, such a table replaces it."""
-
-SIMILARITY_DECIMALS = 4
+_DECIMALS = 4
 """Rows whose similarity differs beyond are equally near: the last bits of a sum differ by processor."""
 
 
@@ -28,6 +73,25 @@ class Row:
     id: str
     fields: Fields
     similarity: float = 1.0
+
+
+def default_location() -> Path:
+    """Return the folder of the store if none is named; a person would miss what is in it."""
+    return data_folder() / "examples"
+
+
+def is_made(location: str | Path) -> bool:
+    """Whether there is something to open: a server's URL, a folder that holds a store, or whatever else is there.
+
+    Opening a folder that holds none makes one.
+    """
+    if "://" in str(location):
+        return True
+    path = Path(location)
+    try:
+        return path.exists() and (not path.is_dir() or (path / "chroma.sqlite3").exists())
+    except OSError:
+        return True
 
 
 class MemoryTable:
@@ -56,25 +120,21 @@ class MemoryTable:
         return list(islice((row for row in self.scan() if value in map(row.fields.get, names)), limit))
 
     def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
-        """Return the k rows nearest to a vector of shape (dimensions,), best first; fewer if there are fewer.
+        """Return the k rows nearest to a vector, best first; `among` holds the only ones to look at, all of them there.
 
         Equally near rows come in the order in which they were added.
-
-        Args:
-            vector: Where to look.
-            k: How many.
-            among: Identifiers of rows that are there, to look among these alone; None for all rows.
         """
         with self._lock:
             if not self._rows:
                 return []
             if self._matrix is None:
                 self._matrix = np.stack(list(self._vectors.values()))
-            ids, wanted = list(self._vectors), None if among is None else frozenset(among)
+            rows, wanted = list(self._rows.values()), None if among is None else frozenset(among)
             # Not by BLAS, whose threads spin for longer than they compute.
-            similarities = np.einsum("ij,j->i", self._matrix, vector).round(SIMILARITY_DECIMALS)
-            best = (i for i in np.argsort(-similarities, kind="stable") if wanted is None or ids[i] in wanted)
-            return [Row(ids[i], self._rows[ids[i]].fields, float(similarities[i])) for i in islice(best, k)]
+            similarities = np.einsum("ij,j->i", self._matrix, vector).round(_DECIMALS)
+            order = np.argsort(-similarities, kind="stable")
+            best = (i for i in order if wanted is None or rows[i].id in wanted)
+            return [replace(rows[i], similarity=float(similarities[i])) for i in islice(best, k)]
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove rows; unknown identifiers are passed over."""
@@ -116,16 +176,288 @@ class MemoryBackend:
         """Return the rooms that have a table, in alphabetical order."""
         return sorted({room for room, _ in list(self._tables)})
 
-    def clear(self, room: str, names: Sequence[str]) -> None:
-        """Remove tables of a room, where they exist."""
-        for name in names:
-            self._tables.pop((room, name), None)
-
-    def replace(self, room: str, name: str, by: str) -> None:
-        """Replace one table of a room by another; nothing where there is no other."""
-        if (table := self._tables.pop((room, by), None)) is not None:
-            self._tables[room, name] = table
-
     def close(self) -> None:
         """Give back what the tables hold; the backend is not used afterwards."""
         self._tables.clear()
+
+
+class ChromaTable:
+    """A table like `MemoryTable`. Where another client has rebuilt it, it is looked up again by its name."""
+
+    def __init__(self, backend: ChromaBackend, name: str, collection: Collection) -> None:
+        self._backend = backend
+        self._name = name
+        self._collection = collection
+
+    def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
+        for start in range(0, len(fields), self._backend.batch):
+            part = slice(start, start + self._backend.batch)
+            rows: Any = [dict(row) for row in fields[part]]
+            self._do(lambda table, part=part, rows=rows: table.upsert(list(ids[part]), vectors[part], rows))
+
+    def get(self, ids: Sequence[str]) -> dict[str, Row]:
+        return {row.id: row for row in self._rows(ids=list(ids))} if ids else {}
+
+    def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+        tests = [{name: value} for name in names]
+        return self._rows(where=tests[0] if len(tests) == 1 else {"$or": tests}, limit=limit)
+
+    def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
+        ids = None if among is None else list(among)
+        result = self._do(
+            lambda table: table.query(vector[None], ids=ids, n_results=k, include=["metadatas", "distances"])
+        )
+        parts: Any = (result["ids"][0], (result["metadatas"] or [[]])[0], (result["distances"] or [[]])[0])
+        rows = [Row(id_, row or {}, round(1.0 - far, _DECIMALS)) for id_, row, far in zip(*parts, strict=True)]
+        return sorted(rows, key=lambda row: (-row.similarity, row.id))
+
+    def remove(self, ids: Sequence[str]) -> None:
+        if ids:
+            self._do(lambda table: table.delete(ids=list(ids)))
+
+    def scan(self) -> Iterator[Row]:
+        offset = 0
+        while rows := self._rows(limit=_PAGE, offset=offset):
+            yield from rows
+            offset += len(rows)
+
+    def ids(self) -> list[str]:
+        return list(self._do(lambda table: table.get(include=[]))["ids"])
+
+    def count(self) -> int:
+        return self._do(lambda table: table.count())
+
+    def _rows(self, **which: Any) -> list[Row]:
+        result = self._do(lambda table: table.get(include=["metadatas"], **which))
+        found = zip(result["ids"], result["metadatas"] or [], strict=True)
+        return [Row(id_, cast(Fields, fields or {})) for id_, fields in found]
+
+    def _do(self, call: Callable[[Collection], _T]) -> _T:
+        from chromadb.errors import InternalError, NotFoundError
+
+        for pause in _PAUSES:
+            try:
+                return self._backend.do(lambda: call(self._collection))
+            except ExampleStoreError as error:
+                if not isinstance(error.__cause__, NotFoundError | InternalError):
+                    raise
+            time.sleep(pause)
+            self._collection = self._backend.collection(self._name) or self._collection
+        self._backend.forget(self._name)
+        return self._backend.do(lambda: call(self._collection))
+
+
+class ChromaBackend:
+    """Tables like those of `MemoryBackend`. Each carries its embedding's name: vectors of two kinds never meet."""
+
+    def __init__(self, location: str | Path, embedding: str) -> None:
+        """Open or make the store in a folder, or at a Chroma server's URL; the embedding is the name of its vectors'.
+
+        Raises:
+            ExampleStoreError: It cannot be opened, or was made by another version or with another embedding.
+        """
+        self._embedding = embedding
+        self._where = str(location)
+        self._tables: dict[str, ChromaTable] = {}
+        with _opening:
+            self._client = self.do(lambda: _client(location))
+        try:
+            self.batch: int = self.do(self._client.get_max_batch_size)
+            self._check()
+        except BaseException:
+            _close(self._client)
+            raise
+
+    def find(self, room: str, name: str) -> ChromaTable | None:
+        full = _full_name(room, name)
+        if full in self._tables:
+            return self._tables[full]
+        if not self._tables and "://" not in self._where and (damaged := damaged_index(Path(self._where))):
+            raise ExampleStoreError(f"the example store ({self._where}) failed: hnsw index {damaged.name}{_REPAIR}")
+        collection = self.collection(full)
+        return self._table(full, collection) if collection is not None else None
+
+    def make(self, room: str, name: str) -> ChromaTable:
+        if (table := self.find(room, name)) is not None:
+            return table
+        full = _full_name(room, name)
+        settings: Any = {
+            "configuration": {"hnsw": _HNSW},
+            "metadata": {"format": FORMAT, "embedding": self._embedding, "room": room},
+            "embedding_function": None,
+        }
+        return self._table(full, self.do(lambda: self._client.get_or_create_collection(full, **settings)))
+
+    def _table(self, full: str, collection: Collection) -> ChromaTable:
+        table = self._tables[full] = ChromaTable(self, full, collection)
+        return table
+
+    def rooms(self) -> list[str]:
+        return sorted({str((each.metadata or {}).get("room", "")) for each in self._collections()})
+
+    def clear(self, room: str, names: Sequence[str]) -> None:
+        """Remove tables of a room, where they exist."""
+        for full in (_full_name(room, name) for name in names):
+            self.forget(full)
+            if self.collection(full) is not None:
+                self.do(lambda full=full: self._client.delete_collection(full))
+
+    def replace(self, room: str, name: str, by: str) -> None:
+        """Replace one table of a room by another; nothing where there is no other."""
+        self.clear(room, [name])
+        self.forget(_full_name(room, by))
+        if (collection := self.collection(_full_name(room, by))) is not None:
+            self.do(lambda: collection.modify(name=_full_name(room, name)))
+
+    def close(self) -> None:
+        self._tables.clear()
+        with _opening:
+            _close(self._client)
+
+    def collection(self, full: str) -> Collection | None:
+        """Look a collection up by its name."""
+        from chromadb.errors import NotFoundError
+
+        try:
+            return self.do(lambda: self._client.get_collection(full, embedding_function=None))
+        except ExampleStoreError as error:
+            if isinstance(error.__cause__, NotFoundError):
+                return None
+            raise
+
+    def forget(self, full: str) -> None:
+        """Let a table be looked up again when it is next used."""
+        self._tables.pop(full, None)
+
+    def do(self, call: Callable[[], _T]) -> _T:
+        """Run a call into Chroma, whose errors have no common base; where its Rust panics, they are no `Exception`."""
+        try:
+            return call()
+        except ExampleStoreError:
+            raise
+        except BaseException as error:
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            repairs = (repair for words, repair in _REPAIRS.items() if words in str(error).lower())
+            repair = next(repairs, "") if Path(self._where).is_dir() else ""
+            raise ExampleStoreError(f"the example store ({self._where}) failed: {one_line(error)}{repair}") from error
+
+    def _collections(self) -> list[Collection]:
+        return [each for each in self.do(self._client.list_collections) if each.name.startswith("tableturn.")]
+
+    def _check(self) -> None:
+        """Refuse a store that would answer badly, and end a replacement that was broken off."""
+        collections = self._collections()
+        names = {collection.name for collection in collections}
+        for collection in collections:
+            made = collection.metadata or {}
+            if made.get("format") != FORMAT:
+                raise ExampleStoreError(
+                    f"the example store at {self._where} has format {made.get('format')}, this version reads {FORMAT}: "
+                    "list its examples with the version that wrote it (`tableturn examples list --json --limit N`) "
+                    "and import them into a new store"
+                )
+            if made.get("embedding") != self._embedding:
+                raise ExampleStoreError(
+                    f"the example store at {self._where} was built with the embedding {made.get('embedding')!r}, not "
+                    f"{self._embedding!r}: open it with that embedding, or import its examples into a new store"
+                )
+            name = collection.name.removesuffix(REBUILT_SUFFIX)
+            if name not in names:
+                self.do(lambda collection=collection, name=name: collection.modify(name=name))
+
+
+def _full_name(room: str, name: str) -> str:
+    # Chroma allows few characters in names, database names may have any.
+    code = hashlib.sha256(room.encode()).hexdigest()[:16] if room else "shared"
+    return f"tableturn.{code}.{name}"
+
+
+def _client(location: str | Path) -> ClientAPI:
+    import chromadb
+    from chromadb.config import Settings
+
+    quiet = Settings(anonymized_telemetry=False)
+    if isinstance(location, str) and "://" in location:
+        url = urlsplit(location)
+        if url.scheme not in ("http", "https"):
+            raise ExampleStoreError(
+                f"no example store can be opened at {location}: name a folder, or http://host:port of a Chroma server"
+            )
+        port = url.port or (443 if url.scheme == "https" else 80)
+        client = chromadb.HttpClient(url.hostname or "", port, ssl=url.scheme == "https", settings=quiet)
+        for session in _sessions(client):
+            session.timeout = _SECONDS
+        return client
+    return chromadb.PersistentClient(Path(location), quiet)
+
+
+def _close(client: ClientAPI) -> None:
+    sessions = _sessions(client)
+    cast(Any, client).close()
+    for session in sessions:
+        session.close()
+
+
+def _sessions(client: ClientAPI) -> list[Any]:
+    """Return a server's client's HTTP sessions, which Chroma neither gives a time limit nor closes."""
+    parts = (client, getattr(client, "_admin_client", None))
+    sessions = [getattr(getattr(part, "_server", None), "_session", None) for part in parts]
+    return [session for session in sessions if session is not None]
+
+
+# Links of an index that lead nowhere end the process that loads it. The layout is hnswlib's: a header; for each element
+# its links on the lowest level, its vector and its label; and for each the number of bytes, and the links, on higher
+# levels.
+_HEADER = struct.Struct("<iQQQQQQiIQQQdQ")
+_WORD = 4
+
+
+def damaged_index(store: Path) -> Path | None:
+    """Return the folder of an index that cannot be loaded; None if there is none."""
+    for header in sorted(store.glob("*/header.bin")):
+        with suppress(OSError, ValueError, IndexError, struct.error):
+            if _is_sound(header.parent):
+                continue
+        return header.parent
+    return None
+
+
+def _is_sound(folder: Path) -> bool:
+    header = _HEADER.unpack((folder / "header.bin").read_bytes()[: _HEADER.size])
+    _, start, room, count, size, label, data, levels, entry, most_above, most, *_ = header
+    lowest, links = folder / "data_level0.bin", most + 1
+    fits = start == 0 and 0 < most_above <= most < 10_000 and data == _WORD * links < label == size - 8
+    if not fits or size % _WORD or count > room or lowest.stat().st_size < count * size:
+        return False
+    if count == 0:
+        return True
+    if not (0 <= levels < 64 and entry < count):
+        return False
+    if count * size > _READ_WHOLE:
+        return True
+    words = np.fromfile(lowest, "<u4", count * size // _WORD).reshape(count, size // _WORD)
+    return _lead_somewhere(words[:, :links], count) and _above(folder, count, levels, entry, most_above)
+
+
+def _lead_somewhere(blocks: npt.NDArray[np.uint32], count: int) -> bool:
+    """Whether each block, a number and so many links, links to elements that there are."""
+    used = (blocks[:, 0] & 0xFFFF)[:, None]
+    unused = np.arange(1, blocks.shape[1]) > used
+    return bool(np.all(used < blocks.shape[1]) and np.all((blocks[:, 1:] < count) | unused))
+
+
+def _above(folder: Path, count: int, levels: int, entry: int, most: int) -> bool:
+    """Whether links on higher levels lead to elements that reach as high."""
+    words, block = np.fromfile(folder / "link_lists.bin", "<u4"), most + 1
+    places = [0]
+    for _ in range(count):
+        places.append(places[-1] + 1 + int(words[places[-1]]) // _WORD)
+    *places, end = places
+    heights, rest = np.divmod(words[places].astype(np.int64), _WORD * block)
+    if rest.any() or end > len(words) or heights[entry] != levels or heights.max() > levels:
+        return False
+    above = np.delete(words[:end], places).reshape(-1, block)
+    used = (above[:, 0] & 0xFFFF)[:, None] > np.arange(most)
+    own = np.concatenate([np.arange(1, height + 1) for height in heights])[:, None]
+    return _lead_somewhere(above, count) and bool(np.all((heights[np.where(used, above[:, 1:], 0)] >= own) | ~used))

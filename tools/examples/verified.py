@@ -5,28 +5,28 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
 
+from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ..database.schema import Schema
-from ..errors import SQLParseError
 from ..sql import Query
 from ..sql.dialects import quote_text
-from ..sql.literals import searched_literals
-from ..words import Word, words
+from ..sql.parse import analysis_or
+from ..sql.query import plain_text
+from ..words import Word, listed_words, words
 from .example import Example
 
 Spelt = Callable[[str, str, str], str | None]
 """How a column spells a text, `(table, column, text)`; None where it does not hold it."""
 
-_POLITE = frozenset(
-    ["please", "can", "could", "you", "show", "give", "tell", "me", "us", "i", "want", "to", "see", "need", "know"]
-)
+_POLITE = listed_words("please can could you show give tell me us i want to see need know")
 """What may stand before a question without changing what is asked."""
-_SMALL = frozenset(["please", "a", "an", "the"])
+_SMALL = listed_words("please a an the")
 """What may stand anywhere in it."""
 
 _LONGEST, _SLOTS = 80, 4
@@ -60,13 +60,8 @@ def answered_by(question: str, candidates: Iterable[Example], schema: Schema, sp
     """Return the first verified question that asks the same, or the same of other values; None if none does.
 
     Values count as others only where the query compares a column with the one, and that column holds the other. What
-    the query does not name stays as it is, so it must be the same in both questions.
-
-    Args:
-        question: Self-contained.
-        candidates: Verified questions, the most similar first.
-        schema: Of the database.
-        spelt: What its columns hold.
+    the query does not name stays as it is, so it must be the same in both questions. The question is self-contained;
+    of the candidates, the most similar stand first.
     """
     asked, signs = _said(question), _signs(question)
     kinds = [sign for sign, _ in signs]
@@ -78,12 +73,11 @@ def answered_by(question: str, candidates: Iterable[Example], schema: Schema, sp
     ]
     if same:
         literal = " ".join(question.split()).casefold()
-        found = next((one for one in same if " ".join(one.question.split()).casefold() == literal), same[0])
+        # Of several, the one that is spelt alike.
+        found = min(same, key=lambda one: " ".join(one.question.split()).casefold() != literal)
         return Verified(found, found.sql)
-    for example in candidates:
-        if found := _with_values(asked, question, example, schema, spelt):
-            return found
-    return None
+    with_values = (_with_values(asked, question, example, schema, spelt) for example in candidates)
+    return next(filter(None, with_values), None)
 
 
 def _said(question: str) -> tuple[Word, ...]:
@@ -112,59 +106,61 @@ def _signs(question: str) -> list[tuple[str, int]]:
 
 
 def _forms(said: Sequence[Word]) -> tuple[str, ...]:
-    return tuple(map(_form, said))
-
-
-def _form(word: Word) -> str:
-    """Return a word without its plural: stems are too coarse where nobody looks again (orders, ordered)."""
-    plural = len(word.folded) > 3 and word.folded.endswith("s") and not word.folded.endswith("ss")
-    return word.folded[:-1] if plural else word.folded
+    """Return words without their plurals: stems are too coarse where nobody looks again (orders, ordered)."""
+    return tuple(re.sub(r"(?<=..[^s])s\Z", "", word.folded) for word in said)
 
 
 def _with_values(
     asked: Sequence[Word], question: str, example: Example, schema: Schema, spelt: Spelt
 ) -> Verified | None:
     told = _said(example.question)
+    forms = _forms(told)
     # Reading the query costs most: words of its question that the new one lacks must stand in it as constants.
     known, text = set(_forms(asked)), example.sql.casefold()
     if max(len(told), len(asked)) > _LONGEST:
         return None
-    if any(_form(word) not in known and word.text.casefold() not in text for word in told):
+    if any(form not in known and word.text.casefold() not in text for word, form in zip(told, forms, strict=True)):
         return None
-    slots = _slots(example, told, schema)
+    slots = _slots(example, forms, schema)
     if not 0 < len(slots) <= _SLOTS:
         return None
-    pattern: list[str | _Slot] = []
-    forms, place = _forms(told), 0
-    while place < len(forms):
-        slot = next((slot for slot in reversed(slots) if forms[place : place + len(slot.words)] == slot.words), None)
-        pattern.append(slot or forms[place])
-        place += len(slot.words) if slot else 1
+    parts: list[str] = []
+    places: list[_Slot] = []
+    start = 0
+    while start < len(forms):
+        slot = next((slot for slot in reversed(slots) if forms[start : start + len(slot.words)] == slot.words), None)
+        places += [slot] if slot else []
+        parts.append(r"([^\0]+(?:\0[^\0]+){0,5}?)" if slot else re.escape(forms[start]))
+        start += len(slot.words) if slot else 1
+    said = "\0".join(_forms(asked))
+    matched = re.fullmatch("\0".join(parts), said)
     changes: list[tuple[_Slot, str]] = []
-    for slot, span in _match(pattern, asked) or ():
-        if _forms(span) == slot.words:
+    for slot, (first, end) in zip(places, matched.regs[1:] if matched else (), strict=False):
+        if tuple(said[first:end].split("\0")) == slot.words:
             continue
-        now = _value(question[span[0].start : span[-1].end], slot, spelt)
-        if now is None:
+        first, last = said.count("\0", 0, first), said.count("\0", 0, end)
+        now = question[asked[first].start : asked[last].end]
+        spellings = {spelt(*place, now) for place in slot.places} or {now if _NUMBER.fullmatch(now) else None}
+        if len(spellings) > 1 or (value := spellings.pop()) is None:
             return None
-        changes.append((slot, now))
+        changes.append((slot, value))
     if not changes:
         return None
     return Verified(example, _spliced(example.sql, changes, schema.dialect), tuple((s.text, now) for s, now in changes))
 
 
-def _slots(example: Example, told: Sequence[Word], schema: Schema) -> list[_Slot]:
+@analysis_or(())
+def _slots(example: Example, forms: tuple[str, ...], schema: Schema) -> Sequence[_Slot]:
     """Return the constants of a query that its question names just once."""
-    try:
-        query = Query.of(example.sql, schema.dialect, schema)
-    except SQLParseError:
-        return []
+    query = Query.of(example.sql, schema.dialect, schema)
     if query.sql != example.sql.strip().strip(";").strip():
-        return []
+        return ()
     places: dict[str, list[tuple[str, str]]] = {}
-    for literal in searched_literals(example.sql, schema, _Anything()):
-        places.setdefault(literal.text, []).append((literal.table, literal.column))
-    forms = _forms(told)
+    comparisons = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
+    for node in (node for scope in query.scopes for node in query.own(scope, *comparisons)):
+        for column, operand in () if isinstance(node.parent, exp.Escape) else query.operands(node):
+            if isinstance(text := query.literal(operand), str):
+                places.setdefault(plain_text(text), []).append(column.item)
     found: dict[tuple[bool, str], list[Token]] = {}
     for token in query.tokens:
         if token.token_type in (TokenType.STRING, TokenType.NUMBER):
@@ -173,47 +169,11 @@ def _slots(example: Example, told: Sequence[Word], schema: Schema) -> list[_Slot
     for (is_text, text), tokens in found.items():
         own = tuple(places.get(text.casefold(), ())) if is_text else ()
         spoken = _forms(words(text))
-        said = sum(forms[i : i + len(spoken)] == spoken for i in range(len(forms))) if spoken else 0
-        numeric = not is_text and bool(_NUMBER.fullmatch(text))
-        if said == 1 and (numeric or own):
+        times = sum(forms[i : i + len(spoken)] == spoken for i in range(len(forms))) if spoken else 0
+        if times == 1 and (own or (not is_text and _NUMBER.fullmatch(text))):
             slots.append(_Slot(text, spoken, tuple(tokens), own))
-    numbers = [slot.words for slot in slots]
-    return [slot for slot in slots if numbers.count(slot.words) == 1]
-
-
-class _Anything:
-    """Contents that hold everything: only the columns count that a query compares."""
-
-    def holds(self, table: str, column: str, text: str) -> bool:
-        return True
-
-    def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
-        return False
-
-    def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
-        return ()
-
-
-def _match(pattern: Sequence[str | _Slot], asked: Sequence[Word]) -> list[tuple[_Slot, tuple[Word, ...]]] | None:
-    """Return the words of a question that stand for each slot, if all others are those of the pattern."""
-    if not pattern:
-        return [] if not asked else None
-    first, rest = pattern[0], pattern[1:]
-    if isinstance(first, str):
-        return _match(rest, asked[1:]) if asked and _form(asked[0]) == first else None
-    for length in range(1, min(len(asked), 6) + 1):
-        found = _match(rest, asked[length:])
-        if found is not None:
-            return [(first, tuple(asked[:length])), *found]
-    return None
-
-
-def _value(text: str, slot: _Slot, spelt: Spelt) -> str | None:
-    """Return the new value as the query must have it; None if it may not stand there."""
-    if not slot.places:
-        return text if _NUMBER.fullmatch(text) else None
-    spellings = {spelt(table, column, text) for table, column in slot.places}
-    return spellings.pop() if len(spellings) == 1 else None
+    said_by = Counter(slot.words for slot in slots)
+    return [slot for slot in slots if said_by[slot.words] == 1]
 
 
 def _spliced(sql: str, changes: Sequence[tuple[_Slot, str]], dialect: str) -> str:

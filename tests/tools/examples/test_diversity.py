@@ -6,15 +6,12 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from itertools import combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.cluster import SpectralClustering
-from sklearn.metrics import adjusted_rand_score
-from tableturn.tools.examples.diversity import Method, distinct, spectral_labels, voted
+from tableturn.tools.examples.diversity import Method, voted
 
 METHODS: tuple[Method, ...] = ("kmeans", "agglomerative", "spectral")
 
@@ -64,21 +61,6 @@ def test_choices_are_distinct_rows_and_as_many_as_there_are(rows: list[tuple[int
     vectors = np.asarray(rows, dtype=np.float64).reshape(-1, 2)
     chosen = voted(vectors, n, 1, 1)
     assert len({tuple(vectors[row]) for row in chosen}) == len(chosen) == min(n, len(set(rows)))
-
-
-def test_spectral_clusters_are_those_of_the_repeated_rows() -> None:
-    """Labels agree with scikit-learn's of all rows as labels of two of its seeds agree."""
-    choose = np.random.default_rng(1)
-    vectors = np.repeat(choose.poisson(0.5, (150, 6)).astype(np.float64), choose.integers(1, 8, 150), axis=0)
-    few = distinct(vectors)
-    place = {tuple(row): number for number, row in enumerate(few.rows)}
-    copies = np.asarray([place[tuple(row)] for row in vectors])
-    labels = spectral_labels(few.rows, few.weights, 10)
-    ours = [labels(seed)[copies] for seed in range(4)]
-    theirs = [SpectralClustering(10, gamma=1.0, random_state=seed).fit_predict(vectors) for seed in range(4)]
-    among = np.mean([adjusted_rand_score(one, other) for one, other in combinations(theirs, 2)])
-    between = np.mean([adjusted_rand_score(one, other) for one, other in product(ours, theirs)])
-    assert between >= among - 0.02
 
 
 def test_the_choice_is_the_same_on_another_processor() -> None:

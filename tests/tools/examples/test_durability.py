@@ -17,10 +17,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tableturn.tools.errors import ExampleStoreError
-from tableturn.tools.examples import ExampleStore, HashedEmbedding, embed, mask
-from tableturn.tools.examples.chroma import FORMAT, ChromaBackend, damaged_index
-from tableturn.tools.examples.embedding import Vectors
-from tableturn.tools.examples.tables import REBUILT_SUFFIX
+from tableturn.tools.examples import ExampleStore, embed, mask
+from tableturn.tools.examples.embedding import HashedEmbedding, Vectors
+from tableturn.tools.examples.tables import FORMAT, REBUILT_SUFFIX, ChromaBackend, damaged_index
 from tableturn.tools.sql import sql_skeleton
 
 from .conftest import BOATS, SCHEMA, chroma_server
@@ -76,7 +75,7 @@ def test_another_embedding_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch, closing(ChromaBackend(tmp_path, "letters")) as backend:
-        patch.setattr("tableturn.tools.examples.chroma.FORMAT", "0")
+        patch.setattr("tableturn.tools.examples.tables.FORMAT", "0")
         backend.make("", "pairs")
     with pytest.raises(ExampleStoreError, match="has format 0, this version reads 2"):
         ExampleStore.open(tmp_path, Letters())

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.errors import ExampleStoreError, SettingsError
-from tableturn.tools.examples import Example, ExampleStore, HashedEmbedding, embed, make_embedding
-from tableturn.tools.examples.embedding import ModelEmbedding
+from tableturn.tools.examples import Example, ExampleStore, embed, make_embedding
+from tableturn.tools.examples.embedding import HashedEmbedding, ModelEmbedding
 
 
 @given(st.lists(st.text(max_size=60), max_size=5))

@@ -15,16 +15,15 @@ from tableturn.tools.examples import (
     Example,
     ExampleQuery,
     ExampleStore,
-    SeedProgram,
     default_store,
     make_selector,
     open_with_seeds,
     seed_dialogues,
     seed_examples,
     seed_programs,
-    seed_schemas,
 )
 from tableturn.tools.examples.compact_schema import read_compact
+from tableturn.tools.examples.seeds import SeedProgram, seed_schemas
 from tableturn.tools.examples.store import ENOUGH_SHARED
 from tableturn.tools.sql import sql_skeleton
 
