@@ -13,13 +13,14 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ..errors import QueryTimeout
 
 CANCELLED = "the query was cancelled"
+OVERDUE = "the query ran longer than {seconds:g} s: join on keys, filter earlier, or ask for less"
 
 
 class Cancellation:
@@ -38,23 +39,22 @@ class Cancellation:
         with self._lock:
             self._cancelled.set()
             watchers, self._watchers = self._watchers, []
-        for told in watchers:
-            told()
+        for watcher in watchers:
+            watcher()
 
     @contextmanager
-    def watched(self, told: Callable[[], None]) -> Generator[None]:
-        """Within it, `told` is called once when this is cancelled, in the thread that does so; at once if it is."""
+    def watched(self, watcher: Callable[[], None]) -> Generator[None]:
+        """Call a function once when this is cancelled, in the thread that does so; at once if it is."""
         with self._lock:
             if not self._cancelled.is_set():
-                self._watchers.append(told)
+                self._watchers.append(watcher)
         if self.cancelled:
-            told()
+            watcher()
         try:
             yield
         finally:
-            with self._lock:
-                if told in self._watchers:
-                    self._watchers.remove(told)
+            with self._lock, suppress(ValueError):
+                self._watchers.remove(watcher)
 
     @property
     def cancelled(self) -> bool:
@@ -75,33 +75,23 @@ class Interruptible(Protocol):
     """A connection whose running statement another thread can end."""
 
     def interrupt(self) -> None:
-        """Ends the statement that runs. Returns at once; called again and again until the statement has ended."""
+        """End the statement that runs. Returns at once; called again and again until the statement has ended."""
         ...
 
 
 @dataclass(eq=False)
 class RunningQuery:
-    """A query while it runs.
-
-    Attributes:
-        connection: Where it runs.
-        deadline: On the `time.monotonic` clock.
-        cancellation: The caller's handle, if it gave one.
-        stopped: Why it was interrupted: `time`, `cancelled`, or empty.
-    """
+    """A query while it runs."""
 
     connection: Interruptible
-    deadline: float
+    deadline: float  # on the `time.monotonic` clock
     cancellation: Cancellation | None = None
-    stopped: str = ""
+    stopped: Literal["", "time", "cancelled"] = ""
     _done: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def check(self, now: float) -> None:
-        """Interrupt it if it is over.
-
-        Repeated until it has ended, for an interrupt that comes before the first step is forgotten.
-        """
+        """Interrupt it if it is over: again and again, for an interrupt before the first step is forgotten."""
         if not self.stopped:
             if self.cancellation is not None and self.cancellation.cancelled:
                 self.stopped = "cancelled"
@@ -113,13 +103,11 @@ class RunningQuery:
                     self.connection.interrupt()
 
     def error(self, seconds: float) -> QueryTimeout:
-        """Return what to tell of a query that was stopped, which might take so long."""
-        if self.stopped == "cancelled":
-            return QueryTimeout(CANCELLED)
-        return QueryTimeout(f"the query ran longer than {seconds:g} s: join on keys, filter earlier, or ask for less")
+        """Return the error of a query that was stopped, which might take so long."""
+        return QueryTimeout(CANCELLED if self.stopped == "cancelled" else OVERDUE.format(seconds=seconds))
 
     def end(self) -> None:
-        """After this the connection is not touched any more and may run another query."""
+        """Leave the connection, which may run another query."""
         with self._lock:
             self._done = True
 
@@ -146,7 +134,7 @@ class Watchdog:
             self._wake.set()
 
     def release(self, query: RunningQuery) -> None:
-        """The query has ended."""
+        """Leave a query that has ended."""
         query.end()
         self._running.pop(query, None)
 

@@ -33,43 +33,30 @@ _INFINITE = resource.RLIM_INFINITY
 
 
 class Queries(Protocol):
-    """A database that is open for queries.
-
-    Attributes:
-        about: What the caller is told of it, once.
-    """
+    """A database that is open for queries: `about` is what the caller is told of it, once."""
 
     @property
     def about(self) -> bytes: ...
 
     def execute(
         self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None, /
-    ) -> Table:
-        """See `Engine.execute`."""
-        ...
+    ) -> Table: ...
 
 
 def answer(
-    line: socket.socket,
-    opened: Callable[[], Queries],
-    *,
-    files: int = 1,
-    open_files: int = 0,
-    threads: int = 1,
-    own_bytes: int = 0,
+    line: socket.socket, open_database: Callable[[], Queries], *, files: int = 0, threads: int = 1, own_bytes: int = 0
 ) -> None:
     """Serve one database until the line ends. Never returns.
 
     Args:
         line: To the caller.
-        opened: Opens the database.
-        files: Temporary files among which `Limits.disk_bytes` is divided.
-        open_files: How many a query may open; 0 for no limit.
+        open_database: What it does first.
+        files: How many temporary files a query may open, which share `Limits.disk_bytes`; 0 for one that may have all.
         threads: How many compute at once.
         own_bytes: Memory that the engine keeps books of by itself, beside what a query may use.
     """
     try:
-        worker = _Worker(opened(), files, open_files, threads, own_bytes)
+        worker = _Worker(open_database(), files, threads, own_bytes)
     except TableturnError as error:
         send(line, FAILURE, pack_error(error))
         os._exit(0)
@@ -89,26 +76,26 @@ def answer(
 class _Worker:
     """The database, and the limits that are set."""
 
-    def __init__(self, queries: Queries, files: int, open_files: int, threads: int, own_bytes: int) -> None:
+    def __init__(self, queries: Queries, files: int, threads: int, own_bytes: int) -> None:
         self.queries = queries
         # Whatever a first query makes, threads included, is no part of what later ones may use.
         queries.execute("SELECT 1", Limits(memory_bytes=0), None)
         self._held = memory_held() + own_bytes
         self._files, self._threads = files, threads
-        if open_files:
+        if files:
             highest = max(map(int, os.listdir("/proc/self/fd")))
-            soft_limit(resource.RLIMIT_NOFILE, highest + 1 + open_files)
+            soft_limit(resource.RLIMIT_NOFILE, highest + 1 + files)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         # Now that the thread runs that ends queries in time, none is needed any more.
         confine_reader()
-        self._asked: list[Any] = []
+        self._values: list[Any] = []
         self._limits = Limits()
         self._processor_until = 0.0
 
-    def run(self, sql: str, asked: list[Any], sink: Sink | None) -> bytes:
-        if asked != self._asked:
-            self._limit(Limits(*asked))
-            self._asked = asked
+    def run(self, sql: str, values: list[Any], sink: Sink | None) -> bytes:
+        if values != self._values:
+            self._limit(Limits(*values))
+            self._values = values
         # The last of three: the caller kills it in time, and the query ends by itself before that. So the limit is set
         # with room for more, and not for every query.
         seconds = self._threads * self._limits.seconds
@@ -120,7 +107,7 @@ class _Worker:
 
     def _limit(self, limits: Limits) -> None:
         soft_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
-        soft_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // self._files)
+        soft_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // max(1, self._files))
         # The kernel keeps the memory: SQLite's own limit could never be raised again.
         self._limits = replace(limits, memory_bytes=0)
         self._processor_until = 0.0

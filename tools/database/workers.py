@@ -19,7 +19,7 @@ from ..errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLar
 from ..forkserver import ForkServer
 from .fetch import Sink
 from .table import Limits, Table
-from .watchdog import Cancellation, check_cancelled
+from .watchdog import OVERDUE, Cancellation, check_cancelled
 from .wire import ERROR_BYTES, PART, RESULT, pack_order, patience, receive, send, unpack_error, unpack_table
 
 _START_SECONDS = 60.0
@@ -28,7 +28,6 @@ _GRACE_SECONDS = 0.12
 _CANCEL_SECONDS = 0.02
 _GREETING_BYTES = 1 << 26
 _END_MILLISECONDS = 1_000
-_UNREADABLE = "the query's process gave no readable result"
 _WORKERS = max(4, os.cpu_count() or 1)
 """At once, for one database: each may use every processor, and more would run one another into their time limits."""
 _ENVIRONMENT = {
@@ -44,28 +43,19 @@ _ENVIRONMENT = {
 
 
 def query_nursery(package: str) -> ForkServer:
-    """The process that forks an engine's workers, which its module `worker` serves."""
-    inherited = ("TMPDIR", "TZ")
-    return ForkServer(f"{package}.worker", _ENVIRONMENT, _START_SECONDS, inherited, socket.SOCK_STREAM)
+    """Return the process that forks an engine's workers, which its module `worker` serves."""
+    return ForkServer(f"{package}.worker", _ENVIRONMENT, _START_SECONDS, ("TMPDIR", "TZ"), socket.SOCK_STREAM)
 
 
 @dataclass(eq=False)
 class _Worker:
-    """A forked worker.
-
-    Attributes:
-        line: To it.
-        pid: Its number.
-        patience: How many seconds the line waits.
-        about: What it told of its database.
-        files: Its own folder, which goes with it; None where its files have no names.
-    """
+    """A forked worker."""
 
     line: socket.socket
     pid: int
-    patience: float
-    about: bytes
-    files: Path | None
+    patience: float  # seconds that the line waits
+    about: bytes  # its database, in its own words
+    folder: Path | None  # goes with it; None where its files have no names
 
     def end(self) -> None:
         """Kill it, and no process that has its number by now: as long as the line is held, so is the number."""
@@ -74,18 +64,18 @@ class _Worker:
             try:
                 if not _ready(self.line.fileno(), 0, 0):
                     signal.pidfd_send_signal(handle, signal.SIGKILL)
-                if self.files is not None:
+                if self.folder is not None:
                     # What it holds is free, and it makes no further file, once it is gone.
                     _ready(handle, select.POLLIN, _END_MILLISECONDS)
             finally:
                 os.close(handle)
         self.line.close()
-        if self.files is not None:
-            shutil.rmtree(self.files, ignore_errors=True)
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _ready(descriptor: int, events: int, milliseconds: int) -> bool:
-    """Whether something happens in time; without `events`, that the other side hung up."""
+    """Whether something happens in time; without `events`, whether the other side hung up."""
     poll = select.poll()
     poll.register(descriptor, events)
     return bool(poll.poll(milliseconds))
@@ -95,13 +85,7 @@ class Workers:
     """Runs queries on one database under one set of permissions, each in a worker of its own."""
 
     def __init__(self, nursery: ForkServer, opening: bytes, folder: Path | None = None) -> None:
-        """Starts the nursery, and no worker yet.
-
-        Args:
-            nursery: Forks them.
-            opening: What a worker needs to know of the database.
-            folder: Where each has a folder of its own, by its number; None where none needs one.
-        """
+        """Start the nursery, and no worker yet: each opens a database, with a folder of its own in `folder`, if any."""
         self._nursery, self._opening, self._folder = nursery, opening, folder
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
@@ -113,18 +97,16 @@ class Workers:
 
     @property
     def about(self) -> bytes:
-        """What a worker tells of the database."""
+        """The database, in a worker's own words."""
         worker = self._take(Limits(seconds=_START_SECONDS), None)
         self._give(worker, usable=True)
         return worker.about
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """See `Engine.execute`."""
         check_cancelled(cancellation)
         order = pack_order(sql, limits, sink is not None)
         worker = self._take(limits, cancellation)
         usable = False
-        error: TableturnError | None = None
         try:
             send(worker.line, RESULT, order)
             deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
@@ -134,22 +116,18 @@ class Workers:
                 parts.take(body)
                 send(worker.line, RESULT, b"")
                 kind, body = _answer(worker, deadline, limits, cancellation)
-            if kind != RESULT:
-                error = _error(body)
+            outcome = _outcome(kind, body)
             # What took too much may have left the worker without room for the next query, or about to end.
-            usable = error is None or (isinstance(error, QueryError) and not isinstance(error, ResultTooLarge))
+            usable = isinstance(outcome, Table | QueryError) and not isinstance(outcome, ResultTooLarge)
         except ValueError:
             raise ResultTooLarge("the result is larger than it may be") from None
         except OSError:
             raise QueryError("the query's process was ended from outside: run it again") from None
         finally:
             self._give(worker, usable)
-        if error is not None:
-            raise error
-        try:
-            return unpack_table(body)
-        except ValueError:
-            raise QueryError(_UNREADABLE) from None
+        if isinstance(outcome, TableturnError):
+            raise outcome
+        return outcome
 
     def close(self) -> None:
         """End the workers that wait; those at work are ended when they are given back."""
@@ -171,26 +149,22 @@ class Workers:
         while not self._turns.acquire(timeout=_CANCEL_SECONDS):
             _check(deadline, limits, cancellation)
         try:
-            return self._taken()
-        except BaseException:
-            self._turns.release()
-            raise
-
-    def _taken(self) -> _Worker:
-        with self._lock:
-            if self._closed:
-                raise DatabaseUnavailable("the database was closed: open it again")
-            if self._owner != os.getpid():
-                # Forked: the workers are the parent's.
-                self._owner, self._idle = os.getpid(), []
-                self._turns = threading.BoundedSemaphore(_WORKERS)
-                self._turns.acquire()
-            if self._idle:
-                return self._idle.pop()
-        try:
+            with self._lock:
+                if self._closed:
+                    raise DatabaseUnavailable("the database was closed: open it again")
+                if self._owner != os.getpid():
+                    # Forked: the workers are the parent's.
+                    self._owner, self._idle = os.getpid(), []
+                    self._turns = threading.BoundedSemaphore(_WORKERS)
+                    self._turns.acquire()
+                if self._idle:
+                    return self._idle.pop()
             return self._new_worker()
-        except (OSError, ValueError) as error:
-            raise DatabaseUnavailable(f"no process can be started for a query: {error}") from None
+        except BaseException as error:
+            self._turns.release()
+            if isinstance(error, OSError | ValueError):
+                raise DatabaseUnavailable(f"no process can be started for a query: {error}") from None
+            raise
 
     def _new_worker(self) -> _Worker:
         line = self._nursery.call(b"\0")
@@ -218,16 +192,21 @@ class Workers:
         worker.end()
 
 
+def _outcome(kind: int, body: bytes) -> Table | TableturnError:
+    try:
+        return unpack_table(body) if kind == RESULT else unpack_error(body[:ERROR_BYTES])
+    except ValueError:
+        return QueryError("the query's process gave no readable result")
+
+
 class _Parts:
-    """What a worker sends part by part, held to the limits once more: it is not to be trusted."""
+    """Hands on what a worker sends part by part, held to the limits once more: it is not to be trusted."""
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
-        self._sink = sink
-        self._limits = limits
+        self._sink, self._limits = sink, limits
         self._rows = self._bytes = 0
 
     def take(self, body: bytes) -> None:
-        """Hands a part on."""
         table = unpack_table(body)
         if not table.rows:
             self._rows, self._bytes = self._limits.rows, _most(self._limits)
@@ -240,27 +219,13 @@ class _Parts:
         self._sink.take(table.rows)
 
 
-def _error(body: bytes) -> TableturnError:
-    try:
-        return unpack_error(body[:ERROR_BYTES])
-    except ValueError:
-        return QueryError(_UNREADABLE)
-
-
 def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Cancellation | None) -> tuple[int, bytes]:
-    """What the worker says.
-
-    Raises:
-        QueryTimeout: It does not come in time, or the query was cancelled; the worker must not be used again.
-        ResultTooLarge: The worker has ended.
-        ValueError: It says too much.
-    """
+    """Return what the worker says; if it says too much, or too late, it must not be used again."""
     allowed = limits.seconds + _GRACE_SECONDS
     part = allowed if cancellation is None else min(allowed, _CANCEL_SECONDS)
     if part != worker.patience:
         patience(worker.line, part)
         worker.patience = part
-
     answer = receive(worker.line, _most(limits), lambda: _check(deadline, limits, cancellation))
     if answer is None:
         raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
@@ -268,14 +233,12 @@ def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Canc
 
 
 def _check(deadline: float, limits: Limits, cancellation: Cancellation | None) -> None:
-    """Raise `QueryTimeout` where the query was cancelled, or its time is over."""
+    """Raise `QueryTimeout` if the query was cancelled, or its time is over."""
     check_cancelled(cancellation)
     if time.monotonic() >= deadline:
-        raise QueryTimeout(
-            f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"
-        )
+        raise QueryTimeout(OVERDUE.format(seconds=limits.seconds))
 
 
 def _most(limits: Limits) -> int:
-    """Bytes that a result inside the limits can take: four a character, and what describes it."""
+    """Return the bytes that a result inside the limits can take: four a character, and what describes it."""
     return 4 * limits.result_bytes + 64 * (limits.rows + 1) + (1 << 20)

@@ -13,20 +13,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from math import isqrt
 
 from ...errors import QueryRejected, ResultTooLarge
 from .functions import FULL_TEXT_FUNCTIONS
-from .tokens import unquoted, words
+from .tokens import BEFORE_TABLE, unquoted, words
 
-SEARCH_LENGTH = 1_000
-"""Characters that may be searched for in a full-text table."""
-
-COMPARED_LENGTH = 8_000
-"""Bytes of a value where one may be searched for in a way that can't be told from a comparison."""
+# Characters that may be searched for in a full-text table.
+_SEARCH_LENGTH = 1_000
+# Bytes of a value where one may be searched for in a way that can't be told from a comparison.
+_COMPARED_LENGTH = 8_000
 
 _CONTINUED = frozenset("|-+*/%&<>")
 _SIGNS = frozenset("|-+*/%&<>=!,(.~")
@@ -37,17 +35,9 @@ _BEFORE_BY = frozenset({"order", "group", "partition"})
 _CLAUSES = frozenset({"select", "from", "where", "group", "having", "order", "on", "limit", "values", "window"})
 
 
-def compares_full_text(read: list[str], searched: Collection[str]) -> bool:
-    """Whether a statement may search for a value that nobody can see in it: most searches are a single step.
-
-    Args:
-        read: The statement's words.
-        searched: The names of the database's full-text tables, in lower case.
-
-    Raises:
-        QueryRejected: What MATCH, or a full-text table in the form of a function, searches for is not written out.
-        ResultTooLarge: It is too long.
-    """
+def _compares_full_text(read: list[str], searched: Collection[str]) -> bool:
+    """Whether a statement may search full-text tables for a value that is not written in it."""
+    # Most searches are a single step.
     if not searched:
         return False
     named = False
@@ -64,7 +54,7 @@ def compares_full_text(read: list[str], searched: Collection[str]) -> bool:
 
 
 def _is_operator(read: list[str], position: int) -> bool:
-    """Whether MATCH stands between two operands; where a name has to stand, it is one."""
+    """Whether MATCH stands between two operands, and not for a name."""
     before = read[position - 1] if position else ""
     ordered = before == "by" and position > 1 and read[position - 2] in _BEFORE_BY
     defined = position + 1 < len(read) and read[position + 1] == "as"
@@ -72,18 +62,18 @@ def _is_operator(read: list[str], position: int) -> bool:
 
 
 def _check_searched(text: list[str]) -> bool:
-    """Whether it is a name in double quotes, which stands for a text where there is no such column."""
+    """Whether what is searched for is a name in double quotes, which stands for a text if there is no such column."""
     if not text or text[0][0] not in "'\"" or (len(text) > 1 and text[1][0] in _CONTINUED):
         raise QueryRejected("write what to search for in a full-text table as one text in single quotes after MATCH")
-    if len(text[0]) > SEARCH_LENGTH:
+    if len(text[0]) > _SEARCH_LENGTH:
         raise ResultTooLarge(
-            f"the text to search for has {len(text[0]):,} characters: it may have {SEARCH_LENGTH:,} after MATCH"
+            f"the text to search for has {len(text[0]):,} characters: it may have {_SEARCH_LENGTH:,} after MATCH"
         )
     return text[0][0] == '"'
 
 
 def _is_compared(read: list[str], searched: Collection[str]) -> bool:
-    """Whether a full-text table's name stands for its hidden column somewhere: FTS5 searches there with = as well."""
+    """Whether a full-text table's name stands for its hidden column, in which FTS5 searches with = as well."""
     clauses = [""]
     for position, word in enumerate(read):
         if word == "(":
@@ -105,23 +95,9 @@ def _is_compared(read: list[str], searched: Collection[str]) -> bool:
 MANY = 1_000_000_000
 """What is counted no further."""
 
-_BEFORE_TABLE = frozenset({"from", "join", ",", "(", "in", "."})
-
-
-@dataclass(eq=False)
-class _Body:
-    """What a query in brackets holds itself: how often the word that is counted, and which names it mentions."""
-
-    own: int = 0
-    mentions: Counter[str] = field(default_factory=Counter[str])
-
-    def add(self, other: _Body) -> None:
-        self.own += other.own
-        self.mentions.update(other.mentions)
-
 
 def expanded(read: list[str], counted: str) -> int:
-    """How often a word occurs in a statement once its common table expressions are written out, at most `MANY`.
+    """Return how often a word occurs once common table expressions are written out, at most `MANY`.
 
     SQLite compiles such an expression anew for every mention of it, so that a few lines can take hours to compile; and
     what it compiles, it can't be interrupted in.
@@ -132,44 +108,32 @@ def expanded(read: list[str], counted: str) -> int:
     places = _defined(read)
     declared = frozenset(places.values())
     defined = {opening: unquoted(read[place]) for opening, place in places.items()}
-    bodies: dict[str, _Body] = {name: _Body() for name in defined.values()}
-    whole = _Body()
-    enclosing = [whole]
-    names: list[str] = []
+    # None is the statement outside of them all.
+    own: Counter[str | None] = Counter()
+    mentions: dict[str | None, Counter[str]] = {name: Counter() for name in (None, *defined.values())}
+    names: list[str | None] = [None]
     for position, word in enumerate(read):
         if word == "(":
-            names.append(defined.get(position, ""))
-            enclosing.append(_Body())
-        elif word == ")" and names:
-            name, body = names.pop(), enclosing.pop()
-            (bodies[name] if name else enclosing[-1]).add(body)
+            names.append(defined.get(position, names[-1]))
+        elif word == ")" and len(names) > 1:
+            names.pop()
         elif word == counted:
-            enclosing[-1].own += 1
-        elif position not in declared and read[position - 1] in _BEFORE_TABLE and unquoted(word) in bodies:
-            enclosing[-1].mentions[unquoted(word)] += 1
-    for body in enclosing[1:]:
-        whole.add(body)
-    return min(MANY, sum(body.own for body in bodies.values()) + _written_out(whole, bodies))
-
-
-def _written_out(whole: _Body, bodies: dict[str, _Body]) -> int:
-    graph = {name: set(body.mentions) - {name} for name, body in bodies.items()}
-    sizes: dict[str, int] = {}
+            own[names[-1]] += 1
+        elif position not in declared and read[position - 1] in BEFORE_TABLE and unquoted(word) in mentions:
+            mentions[names[-1]][unquoted(word)] += 1
+    sizes: dict[str | None, int] = {}
+    graph = TopologicalSorter({name: named.keys() - {name} for name, named in mentions.items()})
     try:
-        for name in TopologicalSorter(graph).static_order():
-            sizes[name] = _size(bodies[name], name, sizes)
+        for name in graph.static_order():
+            named = sum(number * sizes[other] for other, number in mentions[name].items() if other != name)
+            sizes[name] = min(MANY, own[name] + named)
     except CycleError:
         return MANY
-    return _size(whole, "", sizes)
-
-
-def _size(body: _Body, name: str, sizes: dict[str, int]) -> int:
-    mentioned = sum(number * sizes[other] for other, number in body.mentions.items() if other != name)
-    return min(MANY, body.own + mentioned)
+    return min(MANY, own.total() - own[None] + sizes[None])
 
 
 def _defined(read: list[str]) -> dict[int, int]:
-    """Where the bodies of common table expressions open, and where their names stand."""
+    """Return where the bodies of common table expressions open, and where their names stand."""
     defined: dict[int, int] = {}
     opened: list[int] = []
     opening: dict[int, int] = {}
@@ -207,17 +171,12 @@ _SAFE_FORMAT = re.compile(r"'(?:[^*0-9]|[0-9]{1,4}(?![0-9]))*'")
 
 
 def value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> int:
-    """The most bytes that a value, read or computed, may have in a statement.
-
-    Args:
-        sql: The statement.
-        cell_bytes: The limit that the caller set; the result is never more.
-        full_text: The names of the database's full-text tables, in lower case.
+    """Return how many bytes a value, read or computed, may have in a statement: at most `cell_bytes`.
 
     Raises:
         ResultTooLarge: The statement itself is too long, or has too many window functions.
         QueryRejected: It calls printf or format with a format that could count to any number, or searches full-text
-            tables for what is not written out.
+            tables, whose names are given in lower case, for what is not written out.
     """
     if len(sql) > STATEMENT_LENGTH:
         raise ResultTooLarge(f"the statement has {len(sql):,} characters: it may have {STATEMENT_LENGTH:,}")
@@ -228,9 +187,11 @@ def value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> i
         return limit
     read = words(sql)
     _check_formats(read)
-    _check_windows(read)
-    if compares_full_text(read, full_text):
-        limit = min(limit, COMPARED_LENGTH)
+    windows = read.count("over")
+    if windows > _WINDOWS or (windows and expanded(read, "over") > _EXPANDED_WINDOWS):
+        raise ResultTooLarge(f"the statement has too many window functions (OVER): it may have {_WINDOWS}")
+    if _compares_full_text(read, full_text):
+        limit = min(limit, _COMPARED_LENGTH)
     patterns = sum(unquoted(word) in _PATTERNS and following[0] != "'" for word, following in pairwise(read))
     if patterns:
         limit = min(limit, _PRODUCT_WORK // (LIKE_PATTERN_LENGTH * patterns))
@@ -250,34 +211,20 @@ def _check_formats(read: list[str]) -> None:
                 )
 
 
-def _check_windows(read: list[str]) -> None:
-    windows = read.count("over")
-    if windows > _WINDOWS or (windows and expanded(read, "over") > _EXPANDED_WINDOWS):
-        raise ResultTooLarge(f"the statement has too many window functions (OVER): it may have {_WINDOWS}")
-
-
-@dataclass
-class _Bracket:
-    """An open bracket: whether it is one of the product functions' and where its present argument starts."""
-
-    product: bool
-    start: int
-    argument: int = 0
-
-
 def _computed_calls(read: list[str]) -> int:
-    """How many calls of the product functions compare with something else than a text that is written out."""
+    """Return how many calls of the product functions compare with something else than a text that is written out."""
     count = 0
-    open_brackets: list[_Bracket] = []
+    # Of each open bracket: whether it is one of these functions', and where its arguments start.
+    brackets: list[tuple[bool, list[int]]] = []
     for position, word in enumerate(read):
         if word == "(":
             named = position > 0 and unquoted(read[position - 1]) in _PRODUCTS
-            open_brackets.append(_Bracket(named, position + 1))
-        elif word in (",", ")") and open_brackets:
-            bracket = open_brackets[-1]
-            written = position - bracket.start == 1 and read[bracket.start][0] == "'"
-            count += bracket.product and bracket.argument == 1 and not written
-            bracket.start, bracket.argument = position + 1, bracket.argument + 1
+            brackets.append((named, [position + 1]))
+        elif word in (",", ")") and brackets:
+            is_product, starts = brackets[-1]
+            is_written = position - starts[-1] == 1 and read[starts[-1]][0] == "'"
+            count += is_product and len(starts) == 2 and not is_written
+            starts.append(position + 1)
             if word == ")":
-                open_brackets.pop()
+                brackets.pop()
     return count

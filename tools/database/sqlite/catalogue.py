@@ -6,7 +6,8 @@ import os
 import sqlite3
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 from ...errors import DatabaseUnavailable
 from ..quoting import quoted
@@ -21,21 +22,15 @@ _GENERATED = (2, 3)
 
 @dataclass(frozen=True)
 class Entry:
-    """A table, view or virtual table in the file's own list.
-
-    Attributes:
-        name: As declared.
-        kind: `table`, `view` or `virtual`.
-        sql: The statement that made it.
-    """
+    """A table, view or virtual table in the file's own list."""
 
     name: str
-    kind: str
-    sql: str
+    kind: Literal["table", "view", "virtual"]
+    sql: str  # the statement that made it
 
 
 class FileState(NamedTuple):
-    """Tells whether a file may have changed: identity, size and time of the last write."""
+    """A file's identity, size and time of the last write, which tell whether it may have changed."""
 
     device: int
     inode: int
@@ -43,8 +38,8 @@ class FileState(NamedTuple):
     modified: int
 
     @classmethod
-    def of(cls, path: str) -> FileState:
-        """The file's present state."""
+    def of(cls, path: str | Path) -> FileState:
+        """Return the file's present state."""
         try:
             found = os.stat(path)
         except OSError:
@@ -54,13 +49,9 @@ class FileState(NamedTuple):
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The names in a database at one version of its schema.
+    """The names in a database at one version of its schema, in declaration order, shadow and internal tables left out.
 
-    Attributes:
-        version: (device, inode, schema cookie): equal as long as the schema is.
-        entries: Tables, views and virtual tables in declaration order, shadow and internal tables left out.
-        visibility: What queries may see.
-        encoding: Of text in the file, as `PRAGMA encoding` names it.
+    The version is (device, inode, schema cookie); the encoding is what `PRAGMA encoding` names.
     """
 
     version: tuple[int, int, int]
@@ -68,14 +59,9 @@ class Catalogue:
     visibility: Visibility
     encoding: str = "UTF-8"
 
-    @property
-    def virtual_tables(self) -> tuple[str, ...]:
-        """Names of the virtual tables."""
-        return tuple(entry.name for entry in self.entries if entry.kind == "virtual")
-
     @cached_property
     def full_text(self) -> frozenset[str]:
-        """Names of the full-text tables, in lower case."""
+        """The names of the full-text tables, in lower case."""
         virtual = (entry for entry in self.entries if entry.kind == "virtual")
         return frozenset(entry.name.lower() for entry in virtual if module_of(entry.sql)[0] in FULL_TEXT)
 
@@ -86,21 +72,24 @@ class Catalogue:
 
 
 def schema_version(connection: sqlite3.Connection, state: FileState) -> tuple[int, int, int]:
-    """A key that changes when the file is replaced or its schema is altered."""
+    """Return a key that changes if the file is replaced or its schema is altered."""
     return state.device, state.inode, connection.execute("PRAGMA schema_version").fetchone()[0]
 
 
 def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Permissions) -> Catalogue:
     """Read the names from a schema connection."""
     version = schema_version(connection, state)
-    rows: list[tuple[str, str, str]] = connection.execute(
-        "SELECT name, type, coalesce(sql, '') FROM sqlite_master WHERE type IN ('table', 'view')"
-        " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
-    ).fetchall()
-    entries = [
-        Entry(name, ("virtual" if sql[:14].upper() == "CREATE VIRTUAL" else kind), sql) for name, kind, sql in rows
-    ]
-    shadows = _shadows(entries)
+    rows = connection.execute(
+        "SELECT name, CASE WHEN sql LIKE 'CREATE VIRTUAL%' THEN 'virtual' ELSE type END, coalesce(sql, '')"
+        " FROM sqlite_master"
+        " WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
+    )
+    entries = [Entry(*row) for row in rows]
+    names = {entry.name.lower() for entry in entries if entry.kind == "table"}
+    shadows = {
+        name: tuple(shadow for suffix in _SHADOWS if (shadow := f"{name}_{suffix}") in names)
+        for name in (entry.name.lower() for entry in entries if entry.kind == "virtual")
+    }
     internal = {name for group in shadows.values() for name in group}
     shown = tuple(entry for entry in entries if entry.name.lower() not in internal)
     declared = [
@@ -140,14 +129,3 @@ def _reads(connection: sqlite3.Connection, view: str) -> frozenset[tuple[str, st
     finally:
         connection.set_authorizer(None)
     return frozenset(read)
-
-
-def _shadows(entries: list[Entry]) -> dict[str, tuple[str, ...]]:
-    names = {entry.name.lower() for entry in entries if entry.kind == "table"}
-    return {
-        entry.name.lower(): tuple(
-            shadow for suffix in _SHADOWS if (shadow := f"{entry.name}_{suffix}".lower()) in names
-        )
-        for entry in entries
-        if entry.kind == "virtual"
-    }

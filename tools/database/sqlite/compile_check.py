@@ -18,7 +18,7 @@ from ..quoting import quoted
 from ..schema import TableSchema
 from ..table import Limits
 from .bounded_work import expanded, value_limit
-from .connection import QUERY_LIMITS
+from .connection import set_guard
 from .functions import declare_table_functions
 from .guard import Guard, failure
 from .tokens import words
@@ -34,11 +34,7 @@ _STEPS = 1_000
 
 
 def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
-    """Why SQLite refuses to compile a query; None if it accepts.
-
-    Raises:
-        TooComplex: Compiling it would take too much.
-    """
+    """Return why SQLite refuses to compile a query; None if it accepts. Raises `TooComplex` if that takes too much."""
     longest = Limits().cell_bytes
     try:
         value_limit(sql, longest)
@@ -51,12 +47,12 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         for table in declared:
-            connection.execute(_declaration(table))
+            types = (column.type if _PLAIN_TYPE.match(column.type) else "" for column in table.columns)
+            columns = (f"{quoted(column.name)} {kind}" for column, kind in zip(table.columns, types, strict=True))
+            connection.execute(f"CREATE TABLE {quoted(table.name)} ({', '.join(columns)})")
         if "json_" in sql.lower():
             declare_table_functions(connection)
-        connection.set_authorizer(guard)
-        for limit, value in QUERY_LIMITS.items():
-            connection.setlimit(limit, value)
+        set_guard(connection, guard)
         deadline = time.monotonic() + _SECONDS
         connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
         connection.execute(f"EXPLAIN {sql}").close()
@@ -69,10 +65,3 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     finally:
         connection.close()
     return None
-
-
-def _declaration(table: TableSchema) -> str:
-    columns = (
-        f"{quoted(column.name)} {column.type if _PLAIN_TYPE.match(column.type) else ''}" for column in table.columns
-    )
-    return f"CREATE TABLE {quoted(table.name)} ({', '.join(columns)})"

@@ -14,8 +14,8 @@ the file's own tables:
   unqualified name among these first, so that none reaches the attached file.
 
 What cannot be given a view are SQLite's own tables, of which some tell of hidden ones: the list of these views, the
-counters and statistics of the file. No statement and no view may name one of them.
-A statement runs in a transaction that has seen the very schema that the views were made for.
+counters and statistics of the file. No statement and no view may name one of them. A statement runs in a transaction
+that has seen the very schema that the views were made for.
 
 What is not promised: the order of rows that no ORDER BY gives, and time. Both can depend on indexes over what is
 hidden.
@@ -27,21 +27,21 @@ import re
 import secrets
 import sqlite3
 import string
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...errors import QueryError, QueryFailed, QueryRejected
 from ..quoting import quoted
 from .catalogue import Catalogue, Entry
 from .functions import TABLE_FUNCTIONS
-from .tokens import first_word, name_length, named_tables, tokens, unquoted, words
+from .tokens import name_length, named_tables, tokens, unquoted, words
 
 _READS = frozenset({"select", "values", "with"})
+# How the names begin that SQLite keeps to itself: no view can be called so.
 _RESERVED = "sqlite_"
-"""How the names begin that SQLite keeps to itself: no view can be called so."""
-_OWN_TABLES = frozenset(
-    ("sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema", "sqlite_sequence", "sqlite_stmt")
-) | {f"sqlite_stat{number}" for number in (1, 2, 3, 4)}
-"""Those that are refused whether the file has them or not, for that may follow from what is hidden."""
+_OWN = "master schema temp_master temp_schema sequence stmt stat1 stat2 stat3 stat4"
+# Those that are refused whether the file has them or not, for that may follow from what is hidden.
+_OWN_TABLES = frozenset(_RESERVED + name for name in _OWN.split())
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _CREATE_VIEW = "CREATE VIEW "
 # What SQLite says of a file, once it is attached, in which a view or a trigger names a table as `main.t`: that names
@@ -57,42 +57,30 @@ class Stale(Exception):
 
 @dataclass(frozen=True)
 class Confinement:
-    """What a confined connection consists of.
+    """A confined connection; all names are folded."""
 
-    Attributes:
-        schema: The name under which the file is attached; nobody else knows it.
-        version: The schema cookie that the views were made for.
-        blocked: Names that lead nowhere, folded.
-        reserved: Names that would lead to SQLite's own tables, folded, so that nothing may hold them.
-    """
-
-    schema: str
-    version: int
-    blocked: frozenset[str]
-    reserved: frozenset[str]
+    schema: str  # the name under which the file is attached; nobody else knows it
+    version: int  # the schema cookie that the views were made for
+    blocked: frozenset[str]  # names that lead nowhere
+    reserved: frozenset[str]  # names of SQLite's own tables: no statement and no view may hold them
 
     def refuse(self, sql: str) -> None:
-        """Refuses what could tell of the views themselves.
-
-        Raises:
-            QueryRejected: It is not plainly a query.
-            QueryFailed: It names a catalogue table.
-        """
-        if first_word(words(sql)) not in _READS:
+        """Refuse what could tell of the views themselves: no plain query, or one that names a catalogue table."""
+        if next((word for word in words(sql) if word != ";"), "") not in _READS:
             raise QueryRejected("only SELECT, VALUES and WITH may be used on a database with hidden parts")
-        reserved = next((name for name in named_tables(sql) if name in self.reserved), None)
-        if reserved:
-            raise QueryFailed(f"{_NO_TABLE}{reserved}", "unknown_table")
+        for name in named_tables(sql):
+            if name in self.reserved:
+                raise QueryFailed(f"{_NO_TABLE}{name}", "unknown_table")
 
     def conceal(self, error: QueryError) -> QueryError:
-        """The error as it would be if what is hidden did not exist."""
+        """Return the error as it would be if what is hidden did not exist."""
         message = str(error)
         if self.schema in message:
             message = (
                 message.replace(f"main.{self.schema} ", "").replace(f"{self.schema} ", "").replace(self.schema, "")
             )
         no_function = _NOT_A_FUNCTION.match(message)
-        if no_function and folded(no_function[1]) in self.blocked:
+        if no_function and _folded(no_function[1]) in self.blocked:
             message = f"{_NO_TABLE}{no_function[1].lower()}"
         elif message.startswith("no such table-valued function: "):
             message = _NO_TABLE + message.partition(": ")[2].lower()
@@ -103,40 +91,25 @@ class Confinement:
         return QueryFailed(message, "unknown_table") if message.startswith(_NO_TABLE) else type(error)(message)
 
     def begin(self, connection: sqlite3.Connection) -> None:
-        """Starts the transaction that a statement runs in."""
+        """Start the transaction that a statement runs in; raise `Stale` if the schema is another one."""
         connection.execute("BEGIN")
         if connection.execute(f"PRAGMA {self.schema}.schema_version").fetchone()[0] != self.version:
             raise Stale
 
 
-def folded(name: str) -> str:
-    """A name as SQLite compares it: letters beyond ASCII keep their case."""
+def _folded(name: str) -> str:
+    """Return a name as SQLite compares it: letters beyond ASCII keep their case."""
     return name.translate(_LOWER)
 
 
 def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> Confinement:
-    """Attaches the file and declares the views.
-
-    Args:
-        connection: An empty database in memory, with the file's text encoding.
-        uri: The file's, for reading.
-        catalogue: What may be seen.
-
-    Raises:
-        Stale: The file's schema is another one than the catalogue's.
-        sqlite3.Error: It cannot be read.
-    """
+    """Attach the file to an empty database in memory with its text encoding, and declare the views."""
     schema = f"t{secrets.token_hex(16)}"
     _attach(connection, uri, schema)
-    version = catalogue.version[2]
     names = _names(connection, schema)
     reserved = frozenset(name for name in names if name.startswith(_RESERVED))
-    confinement = Confinement(
-        schema,
-        version,
-        names - reserved - frozenset(folded(entry.name) for entry in catalogue.visible if entry.kind == "virtual"),
-        reserved | _OWN_TABLES,
-    )
+    direct = {_folded(entry.name) for entry in catalogue.visible if entry.kind == "virtual"}
+    confinement = Confinement(schema, catalogue.version[2], names - reserved - direct, reserved | _OWN_TABLES)
     confinement.begin(connection)
     try:
         return replace(confinement, blocked=_declare(connection, confinement, catalogue))
@@ -146,7 +119,7 @@ def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> C
 
 
 def _attach(connection: sqlite3.Connection, uri: str, schema: str) -> None:
-    """Attaches the file, without those of its declarations that SQLite does not understand in an attached one."""
+    """Attach the file, without those of its declarations that SQLite does not understand in an attached one."""
     attach = f"ATTACH ? AS {schema}"
     try:
         connection.execute(attach, (uri,))
@@ -161,14 +134,14 @@ def _attach(connection: sqlite3.Connection, uri: str, schema: str) -> None:
 
 
 def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catalogue) -> frozenset[str]:
-    """Declares every view; the names that lead nowhere."""
+    """Declare every view, and return the names that lead nowhere."""
     shown = [entry for entry in catalogue.visible if entry.kind != "virtual"]
     for entry in shown:
         if entry.kind == "table":
             columns = _columns(connection, made.schema, entry, catalogue)
             source = f"{made.schema}.{quoted(entry.name)}"
             connection.execute(f"CREATE TEMP VIEW {quoted(entry.name)} AS SELECT {columns} FROM {source} AS t")
-    blocked = made.blocked - {folded(entry.name) for entry in shown}
+    blocked = made.blocked - {_folded(entry.name) for entry in shown}
     views = [entry for entry in shown if entry.kind == "view"]
     for entry in views:
         if made.reserved.isdisjoint(named_tables(entry.sql)):
@@ -180,8 +153,8 @@ def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catal
         views = [entry for entry in views if entry not in unreadable]
         for entry in unreadable:
             connection.execute(f"DROP VIEW IF EXISTS temp.{quoted(entry.name)}")
-            _block(connection, made.schema, folded(entry.name))
-            blocked |= {folded(entry.name)}
+            _block(connection, made.schema, _folded(entry.name))
+            blocked |= {_folded(entry.name)}
     return blocked
 
 
@@ -190,25 +163,23 @@ def _block(connection: sqlite3.Connection, schema: str, name: str) -> None:
 
 
 def _declare_view(connection: sqlite3.Connection, schema: str, entry: Entry, catalogue: Catalogue) -> None:
-    """Declares a view of the file over the views that stand for the file's tables."""
+    """Declare a view of the file over the views that stand for the file's tables."""
     if not entry.sql.startswith(_CREATE_VIEW):
         return
     declared = entry.sql[len(_CREATE_VIEW) :]
     body = _of_no_database(declared[name_length(declared) :])
     whole = entry.name.lower() not in catalogue.visibility.hidden_columns
     name = quoted(entry.name if whole else f"{schema}_{entry.name}")
-    try:
+    # One that names the schema, or cannot be understood, is found unreadable, and blocked.
+    with suppress(sqlite3.Error):
         connection.execute(f"CREATE TEMP VIEW {name} {body}")
         if not whole:
             columns = _columns(connection, schema, entry, catalogue)
             connection.execute(f"CREATE TEMP VIEW {quoted(entry.name)} AS SELECT {columns} FROM {name} AS t")
-    except sqlite3.Error:
-        # It names the schema, or cannot be understood: found unreadable, and blocked.
-        return
 
 
 def _of_no_database(body: str) -> str:
-    """A view's body without `main.` before names, unless something else may be called so in it."""
+    """Return a view's body without `main.` before names, unless something else may be called so in it."""
     spans = list(tokens(body))
     main = [number for number, (_, _, word) in enumerate(spans) if unquoted(word) == "main"]
     if any(number + 1 == len(spans) or spans[number + 1][2] != "." for number in main):
@@ -235,9 +206,11 @@ def _readable(connection: sqlite3.Connection, name: str) -> bool:
 
 
 def _names(connection: sqlite3.Connection, schema: str) -> frozenset[str]:
-    """Every name that a query could mean: of the file, and of SQLite's own table functions."""
-    held = connection.execute(f"SELECT name FROM {schema}.sqlite_master WHERE type IN ('table', 'view')")
-    names = {folded(str(name)) for (name,) in held}
-    modules = {folded(str(name)) for (name,) in connection.execute("SELECT name FROM pragma_module_list")}
-    pragmas = {folded(f"pragma_{name}") for (name,) in connection.execute("SELECT name FROM pragma_pragma_list")}
-    return frozenset(names | (modules | pragmas) - TABLE_FUNCTIONS)
+    """Return every name that a query could mean: of the file, and of SQLite's own table functions."""
+
+    def names(sql: str) -> set[str]:
+        return {_folded(str(name)) for (name,) in connection.execute(f"SELECT {sql}")}
+
+    functions = names("name FROM pragma_module_list") | names("'pragma_' || name FROM pragma_pragma_list")
+    tables = names(f"name FROM {schema}.sqlite_master WHERE type IN ('table', 'view')")
+    return frozenset(tables | functions - TABLE_FUNCTIONS)

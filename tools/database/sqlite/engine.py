@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from ...errors import NothingReadable, QueryError
@@ -24,18 +25,17 @@ from .compile_check import refusal
 from .connection import SQLITE_ERRORS, connect
 from .location import locate, unavailable
 from .plan import estimate
-from .pool import LIMITS_HERE, ConnectionPool, distinct_values
+from .pool import LIMITS_HERE, ConnectionPool
 from .read_schema import read_schema
 
 NURSERY = query_nursery(__package__ or "")
-_CELL_BYTES = Limits().cell_bytes
 _PLANNED = Limits(seconds=1.0, rows=10_000)
 _RENEW_SECONDS = 60.0
 """How long counts and samples are used at least, of a file that is written to."""
 
 
 class SQLiteEngine:
-    """One SQLite file under one session; see `Engine`."""
+    """One SQLite file under one session, as an `Engine`."""
 
     name = "SQLite"
     dialect = "sqlite"
@@ -62,35 +62,28 @@ class SQLiteEngine:
             raise NothingReadable(f"{path} has no tables{' that you may read' if permissions else ''}")
 
     def under(self, session: Session) -> SQLiteEngine:
-        """See `Engine`."""
         return SQLiteEngine(self.path, session)
 
     def close(self) -> None:
-        """See `Engine`."""
         self._queries.close()
         self._pool.close()
 
     def state(self) -> str:
-        """See `Engine`: differs whenever the file, or its write-ahead log, has changed."""
         return " ".join(".".join(map(str, file)) for file in self._pool.files() if file)
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """See `Engine`."""
         return self._queries.execute(sql, limits, cancellation, sink)
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
-        """See `Engine`."""
         return refusal(sql, tables)
 
     def estimate(self, sql: str) -> Estimate | None:
-        """See `Engine`: with permissions, plans would tell of what is hidden, and none is asked for."""
-        if self._restricted:
+        if self._restricted:  # plans would tell of what is hidden
             return None
         plan = self.execute(f"EXPLAIN QUERY PLAN {sql}", _PLANNED, None)
         return estimate(sql, [(int(row[0] or 0), int(row[1] or 0), str(row[3])) for row in plan.rows], self.schema())
 
     def schema(self) -> Schema:
-        """See `Engine`: read once per version of the schema, and again where the file has changed since."""
         catalogue = self._pool.catalogue()
         return self._schemas.get(catalogue, lambda _: self._read_schema(catalogue))
 
@@ -111,25 +104,17 @@ class SQLiteEngine:
     def _read_schema(self, catalogue: Catalogue) -> Schema:
         guarded = self._pool.take()
         try:
-            reader = connect(self.path).sqlite
-            try:
+            with closing(connect(self.path).sqlite) as reader:
                 return read_schema(reader, guarded.sqlite, self.database, catalogue, self._egress)
-            finally:
-                reader.close()
         except SQLITE_ERRORS as error:
             raise unavailable(self.path, error) from None
         finally:
             self._pool.give(guarded)
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        """See `Engine`."""
-        connection = self._pool.take()
-        try:
-            return distinct_values(connection, table, column, limit, seconds, _CELL_BYTES)
-        finally:
-            self._pool.give(connection)
+        return self._pool.distinct_values(table, column, limit, seconds)
 
 
 def open_engine(url: str, session: Session) -> SQLiteEngine:
-    """Opens the file that a path or URL names."""
+    """Open the file that a path or URL names."""
     return SQLiteEngine(locate(url), session)

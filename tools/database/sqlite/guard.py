@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Literal
 
 from ...errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge, TableLocked
 from .functions import PROFILE, TABLE_FUNCTIONS
@@ -28,25 +29,15 @@ _DOES = {getattr(sqlite3, f"SQLITE_{name}", None): what for name, what in PROFIL
 
 @dataclass(frozen=True)
 class Refusal:
-    """What the authorizer refused first.
+    """What the authorizer refused first; `row` is a table's row number."""
 
-    Attributes:
-        what: `table`, `column`, `row` (the row number), `function` or `action`.
-        name: The table, the function, or what the statement would do, in words.
-        column: For a column, its name.
-    """
-
-    what: str
-    name: str
+    what: Literal["table", "column", "row", "function", "action"]
+    name: str  # of the table or function, or what the statement would do, in words
     column: str = ""
 
 
 class Guard:
-    """The authorizer of one connection, and its memory of what it refused in the current statement.
-
-    Attributes:
-        refusal: What it refused first.
-    """
+    """The authorizer of one connection, and its memory of what it refused first in the current statement."""
 
     def __init__(self, visibility: Visibility) -> None:
         self.refusal: Refusal | None = None
@@ -61,7 +52,7 @@ class Guard:
     def __call__(
         self, action: int, first: str | None, second: str | None, database: str | None, _source: str | None
     ) -> int:
-        """SQLite's question whether the statement may do `action`."""
+        """Answer SQLite's question whether the statement may do `action`."""
         if self._open:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_READ:
@@ -79,7 +70,7 @@ class Guard:
 
     @contextmanager
     def opened(self) -> Generator[None]:
-        """Within it, statements are ours, about which nothing is asked."""
+        """Let statements of ours pass meanwhile."""
         self._open = True
         try:
             yield
@@ -90,7 +81,11 @@ class Guard:
         name = table.lower()
         # Where something is hidden, a query meets temporary views (see `confined`), whose rows have no numbers.
         if name in self._tables and (database != "temp" or self._restricted):
-            if self._shows(name, column.lower()) and not (database == "temp" and column == "ROWID"):
+            folded = column.lower()
+            # A column that was added since is not known to be visible.
+            known = name not in self._columns or folded in self._columns[name] or folded in _NO_COLUMN
+            shows = known and folded not in self._hidden_columns.get(name, ())
+            if shows and not (database == "temp" and column == "ROWID"):
                 return sqlite3.SQLITE_OK
             # The row number has several names, and SQLite gives one of them, which may not be in the statement.
             return self._refuse(Refusal("row" if column == "ROWID" else "column", table, column))
@@ -100,12 +95,6 @@ class Guard:
         # What is in no list of tables is a table function, of pragmas or of SQLite's inner state.
         return self._refuse(Refusal("table" if name in self._hidden_tables else "function", table))
 
-    def _shows(self, table: str, column: str) -> bool:
-        """Whether a column of a visible table may be read; one that was added since is not known to be."""
-        if table in self._hidden_columns and column in self._hidden_columns[table]:
-            return False
-        return table not in self._columns or column in self._columns[table] or column in _NO_COLUMN
-
     def _refuse(self, refusal: Refusal) -> int:
         if self.refusal is None:
             self.refusal = refusal
@@ -113,29 +102,23 @@ class Guard:
 
 
 _LONGEST = 300
-
 # What SQLite says where a temporary file could not be opened or written.
 _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_CANTOPEN)
-
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _PRIMARY = 0xFF
-
 # What SQLite up to 3.40 asks about when a table function is first used; it checks real updates before it asks.
 _DECLARES = "updates sqlite_master"
 _WRITES = re.compile(r"may not be (modified|dropped|altered|indexed)|^cannot modify|readonly database")
 
 
-def _code(error: Exception) -> int:
-    return getattr(error, "sqlite_errorcode", 0)
-
-
 def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -> QueryError:
-    """The typed error for what SQLite or Python's binding raised."""
+    """Return the typed error for what SQLite or Python's binding raised."""
     whole = " ".join(str(error).split())
     message = whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."
+    code: int = getattr(error, "sqlite_errorcode", 0)
     if refusal is not None:
-        return refused(refusal, sql)
-    if _code(error) & _PRIMARY in _LOCKED:
+        return _refused(refusal, sql)
+    if code & _PRIMARY in _LOCKED:
         return TableLocked("the database is locked by another program: try again later")
     if "one statement at a time" in message:
         return QueryRejected("only one statement may be run at a time: send a single SELECT")
@@ -151,7 +134,7 @@ def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -
         return QueryFailed("the database holds a name that is not valid text: its file may be damaged")
     if isinstance(error, UnicodeEncodeError):
         return QueryFailed("the query is not valid Unicode text", "syntax")
-    if _code(error) in _NO_ROOM:
+    if code in _NO_ROOM:
         return ResultTooLarge("the query needs more temporary disk space than it may use: ask for less, or aggregate")
     kind = PROFILE.kind_of(whole) or "other"
     if kind == "too_large":
@@ -159,8 +142,8 @@ def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -
     return QueryFailed(message or type(error).__name__, kind)
 
 
-def refused(refusal: Refusal, sql: str) -> QueryError:
-    """The error for what the guard refused. What is hidden looks as if it did not exist."""
+def _refused(refusal: Refusal, sql: str) -> QueryError:
+    """Return the error for what the guard refused. What is hidden looks as if it did not exist."""
     if refusal.what == "function":
         return QueryRejected(f"the function {refusal.name}() may not be used here")
     if refusal.what == "action" and refusal.name == _DECLARES:

@@ -14,11 +14,10 @@ _WRITE_AHEAD = 2
 
 
 def locate(path_or_url: str | Path) -> Path:
-    """The absolute path of an existing SQLite file.
+    """Return the absolute path of an existing SQLite file.
 
-    Args:
-        path_or_url: A path, or a URL as SQLAlchemy writes it: `sqlite:///shop.db`, `sqlite:////data/shop.db`,
-            `sqlite:///file:shop.db?mode=ro&uri=true`.
+    URLs are as SQLAlchemy writes them: `sqlite:///shop.db`, `sqlite:////data/shop.db`,
+    `sqlite:///file:shop.db?mode=ro&uri=true`.
     """
     text = os.fspath(path_or_url)
     path = Path(_path_of_url(text) if "://" in text else text).expanduser().absolute()
@@ -50,7 +49,7 @@ def _path_of_url(text: str) -> str:
 
 
 def _header(path: Path) -> bytes:
-    """The file's header, once it is sure that this is an SQLite database."""
+    """Return the file's header, once it is sure that this is an SQLite database."""
     try:
         if path.is_dir():
             raise DatabaseUnavailable(f"{path} is a folder: name the database file in it")
@@ -73,7 +72,7 @@ def _header(path: Path) -> bytes:
 
 
 def read_only_uri(path: Path) -> str:
-    """The URI that opens the file for reading without leaving a trace beside it.
+    """Return the URI that opens the file for reading without leaving a trace beside it.
 
     A database in write-ahead mode that nobody has open would get `-wal` and `-shm` files beside it even from a reader;
     it is opened as immutable, for as long as no `-wal` file shows that there is a writer (see `has_no_writer`). Where a
@@ -89,7 +88,7 @@ def has_no_writer(path: Path) -> bool:
 
 
 def unavailable(path: Path, error: Exception) -> DatabaseUnavailable:
-    """What SQLite's refusal to open or read the file means, in one line."""
+    """Return what SQLite's refusal to open or read the file means, in one line."""
     message = " ".join(str(error).split())
     if "locked" in message or "busy" in message:
         return DatabaseUnavailable(f"{path} is locked by another program: try again later")

@@ -30,7 +30,7 @@ Line = tuple[int, int, str]
 
 
 def estimate(sql: str, lines: Sequence[Line], schema: Schema) -> Estimate | None:
-    """What a statement will cost; None where the schema has no count of a table's rows."""
+    """Return what a statement will cost; None if the schema has no count of a table's rows."""
     sizes = {table.name.lower(): table.row_count for table in schema.tables if table.kind == "table"}
     known = [size for size in sizes.values() if size is not None]
     if not known:
@@ -47,7 +47,7 @@ def estimate(sql: str, lines: Sequence[Line], schema: Schema) -> Estimate | None
 def _cost(
     parent: int, below: Mapping[int, Sequence[tuple[int, str]]], sizes: dict[str, float], largest: float
 ) -> tuple[float, float]:
-    """Rows that the steps below one read, and rows that they make."""
+    """Return how many rows the steps below one read, and how many they make."""
     read, made, again = 0.0, 1.0, 0.0
     for number, what in below.get(parent, ()):
         named = _MADE.match(what)
@@ -80,7 +80,7 @@ def _found(step: re.Match[str], size: float) -> float:
 
 
 def _named(sql: str, sizes: Mapping[str, int | None], largest: int) -> dict[str, float] | None:
-    """The sizes of tables by all names that the statement has for them; of the largest where a name is used twice."""
+    """Return the sizes of tables by all their names in a statement; the largest if a name is used twice."""
     found: dict[str, float] = {name: float(largest if size is None else size) for name, size in sizes.items()}
     try:
         tables: Iterable[exp.Table] = parse_statement(sql, "sqlite").find_all(exp.Table)

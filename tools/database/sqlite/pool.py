@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 import time
 from pathlib import Path
 
-from ...errors import (
-    DatabaseUnavailable,
-    QueryError,
-    QueryFailed,
-    QueryRejected,
-    SettingsError,
-    TableLocked,
-)
+from ...errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SettingsError, TableLocked
 from ..fetch import Fetched, Sink, fetch
 from ..quoting import quoted
 from ..session import Permissions
@@ -33,13 +25,13 @@ LIMITS_HERE = (
     "this system cannot hold a process to limits, so queries run in the caller's: a statement that compiles for long"
     " can pass its time, temporary files are not limited, and memory is limited for all queries together"
 )
-"""What a `ConnectionPool` does not hold where it is not in a worker."""
+"""What a `ConnectionPool` does not hold if it is not in a worker."""
 
 
 def run_query(
-    connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None
+    connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None
 ) -> Table:
-    """See `Database.execute`."""
+    """Run one statement."""
     confinement = connection.confinement
     if confinement:
         confinement.refuse(sql)
@@ -53,25 +45,21 @@ def run_query(
     sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
     connection.guard.refusal = None
     query = RunningQuery(sqlite, start + limits.seconds, cancellation)
-    WATCHDOG.watch(query)
     try:
-        connection.begin()
-        try:
-            columns, result = _fetched(sqlite, sql, limits, sink)
-        except sqlite3.OperationalError as error:
-            if not str(error).startswith(NOT_UTF8):
-                raise
-            with lenient_text(sqlite):
+        with connection.transaction(), WATCHDOG.watching(query):
+            try:
                 columns, result = _fetched(sqlite, sql, limits, sink)
+            except sqlite3.OperationalError as error:
+                if not str(error).startswith(NOT_UTF8):
+                    raise
+                with lenient_text(sqlite):
+                    columns, result = _fetched(sqlite, sql, limits, sink)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
         connection.failed(error)
         if query.stopped:
             raise query.error(limits.seconds) from None
         failed = failure(error, sql, connection.guard.refusal, longest)
         raise (confinement.conceal(failed) if confinement else failed) from None
-    finally:
-        WATCHDOG.release(query)
-        connection.end()
     return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start)
 
 
@@ -88,31 +76,9 @@ def _fetched(
         cursor.close()
 
 
-def distinct_values(
-    connection: QueryConnection, table: str, column: str, limit: int, seconds: float, cell_bytes: int
-) -> tuple[Cell, ...]:
-    """See `Database.distinct_values`; the names are the declared ones."""
-    sqlite, name = connection.sqlite, quoted(column)
-    sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
-    sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, cell_bytes)
-    connection.guard.refusal = None
-    values: list[Cell] = []
-    with WATCHDOG.watching(RunningQuery(sqlite, time.monotonic() + seconds)) as query:
-        try:
-            with lenient_text(sqlite):
-                for (value,) in sqlite.execute(sql):
-                    values.append(value)
-        except (*SQLITE_ERRORS, MemoryError) as error:
-            connection.failed(error)
-            # Out of time, or a value too long to be of use: what was read until then will do.
-            if not query.stopped and "too big" not in str(error):
-                raise failure(error, sql, connection.guard.refusal, cell_bytes) from None
-    return tuple(values)
-
-
+_CELL_BYTES = Limits().cell_bytes
 _heap_lock = threading.Lock()
 _lowest_heap = 0
-
 
 # Idle connections kept open; more are opened when more queries run at once, so that none waits for another.
 _IDLE_CONNECTIONS = 8
@@ -127,32 +93,25 @@ class ConnectionPool:
     about = b""
 
     def __init__(self, path: Path, rules: Permissions) -> None:
-        self._path = path
-        self._file = os.fspath(path)
-        self._rules = rules
+        self._path, self._rules = path, rules
         self._lock = threading.Lock()
         self._idle: list[QueryConnection] = []
         self._closed = False
         self._settled: tuple[tuple[FileState, FileState | None], Catalogue] | None = None
-        self._state = FileState.of(self._file)
+        self._state = FileState.of(path)
         try:
             self._reader = connect(path)
+            try:
+                self._catalogue = read_catalogue(self._reader.sqlite, self._state, rules)
+            except BaseException:
+                self._reader.sqlite.close()
+                raise
         except SQLITE_ERRORS as error:
             raise unavailable(path, error) from None
-        try:
-            self._catalogue = read_catalogue(self._reader.sqlite, self._state, rules)
-        except SQLITE_ERRORS as error:
-            self._reader.sqlite.close()
-            raise unavailable(path, error) from None
-        except SettingsError:
-            self._reader.sqlite.close()
-            raise
 
     def catalogue(self) -> Catalogue:
-        """The names in the database, as of now.
-
-        Many threads ask dozens of times a turn: none waits where neither the file nor its log was written to.
-        """
+        """Return the names in the database, as of now."""
+        # Many threads ask dozens of times a turn: none waits if neither the file nor its log was written to.
         files = self.files()
         settled = self._settled
         if settled is not None and settled[0] == files and not self._closed:
@@ -165,20 +124,20 @@ class ConnectionPool:
             return self._catalogue
 
     def files(self) -> tuple[FileState, FileState | None]:
-        """The states of the file and of its write-ahead log: one of them changes whenever the schema does."""
-        file = FileState.of(self._file)
+        """Return the states of the file and of its write-ahead log: one of them changes whenever the schema does."""
+        file = FileState.of(self._path)
         try:
-            return file, FileState.of(f"{self._file}-wal")
+            return file, FileState.of(f"{self._path}-wal")
         except DatabaseUnavailable:
             return file, None
 
     def take(self) -> QueryConnection:
-        """A connection for one query; give it back with `give`."""
+        """Take a connection for one query; give it back with `give`."""
         with self._lock:
             self._check_open()
-            # A writer with a write-ahead log alters the schema without touching the file. Where nothing is hidden, a
-            # query that fails tells of it early enough; where something is, a new column must not be seen even once.
-            if self._rules or FileState.of(self._file) != self._state:
+            # A writer with a write-ahead log alters the schema without touching the file. If nothing is hidden, a
+            # query that fails tells of it early enough; if something is, a new column must not be seen even once.
+            if self._rules or FileState.of(self._path) != self._state:
                 self._refresh()
             while self._idle:
                 connection = self._idle.pop()
@@ -204,7 +163,6 @@ class ConnectionPool:
         connection.sqlite.close()
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """See `Engine.execute`."""
         self._limit_heap(limits.memory_bytes)
         connection = self.take()
         try:
@@ -221,11 +179,30 @@ class ConnectionPool:
             self.give(connection)
         return self.execute(sql, limits, cancellation, sink)
 
-    def _limit_heap(self, limit: int) -> None:
-        """Lower the limit on the heap of the whole process, which alone ends a statement that fills it when compiled.
+    def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
+        """Return values of a column, names as declared."""
+        name = quoted(column)
+        sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
+        values: list[Cell] = []
+        connection = self.take()
+        sqlite, connection.guard.refusal = connection.sqlite, None
+        sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
+        query = RunningQuery(sqlite, time.monotonic() + seconds)
+        try:
+            with lenient_text(sqlite), WATCHDOG.watching(query):
+                for (value,) in sqlite.execute(sql):
+                    values.append(value)
+        except (*SQLITE_ERRORS, MemoryError) as error:
+            connection.failed(error)
+            # Out of time, or a value too long to be of use: what was read until then will do.
+            if not query.stopped and "too big" not in str(error):
+                raise failure(error, sql, connection.guard.refusal, _CELL_BYTES) from None
+        finally:
+            self.give(connection)
+        return tuple(values)
 
-        Such a statement fails with MemoryError and leaves its connection usable; SQLite before 3.31 has no such limit.
-        """
+    def _limit_heap(self, limit: int) -> None:
+        """Lower the limit on the heap of the whole process: it alone ends a statement that fills it when compiled."""
         global _lowest_heap
         if not limit or 0 < _lowest_heap <= limit:
             return
@@ -247,7 +224,7 @@ class ConnectionPool:
 
     def _refresh(self) -> None:
         """Read the names again if the file was replaced or its schema altered."""
-        state = FileState.of(self._file)
+        state = FileState.of(self._path)
         replaced = (state.device, state.inode) != (self._state.device, self._state.inode)
         try:
             # What was opened as immutable doesn't look at the file again.

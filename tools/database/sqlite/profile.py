@@ -41,38 +41,24 @@ _SECONDS = 120.0
 
 @dataclass(frozen=True)
 class TableProfile:
-    """What was seen of one table.
-
-    Attributes:
-        columns: Those that were looked at, by name.
-        row_count: None where counting takes too long.
-        rows: All rows by the columns looked at, if there are few; see `few_rows`.
-    """
+    """What was seen of one table, by the names of the columns that were looked at."""
 
     columns: Mapping[str, ColumnSchema]
-    row_count: int | None = None
-    rows: Rows = ()
+    row_count: int | None = None  # None if counting takes too long
+    rows: Rows = ()  # all, if there are few
 
 
 @dataclass
 class Profiler:
-    """Profiles table after table until its work is done; later tables then have samples, but no counts.
+    """Profiles table after table until its work is done; later tables then have samples, but no counts."""
 
-    Attributes:
-        connection: A guarded connection, so that nothing hidden can show in a sample.
-        file_bytes: Size of the database.
-    """
-
-    connection: sqlite3.Connection
+    connection: sqlite3.Connection  # guarded, so that nothing hidden can show in a sample
     file_bytes: int
     _left: int = _STEPS
-    _deadline: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._deadline = time.monotonic() + _SECONDS
+    _deadline: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
 
     def profile(self, table: str, columns: Sequence[ColumnSchema]) -> TableProfile:
-        """The profile of one table, no other columns of which are read."""
+        """Return the profile of one table, no other columns of which are read."""
         if not columns:
             self.connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 0")
             return TableProfile({}, self._row_count(table))
@@ -87,25 +73,19 @@ class Profiler:
         ]
         if not complete and row_count is not None:
             reading = row_count * size_of(rows) // max(len(rows), 1) // _BYTES_A_STEP
+            counts = (f"SELECT count(DISTINCT {quoted(name)}) FROM {quoted(table)}" for name in names)
             seen = [
-                replace(
-                    column,
-                    distinct=self._number(
-                        f"SELECT count(DISTINCT {quoted(column.name)}) FROM {quoted(table)}", reading
-                    ),
-                )
-                for column in seen
+                replace(column, distinct=self._number(sql, reading)) for column, sql in zip(seen, counts, strict=True)
             ]
         return TableProfile(dict(zip(names, seen, strict=True)), row_count, few_rows(names, rows) if complete else ())
 
     def uniqueness(self, table: str, column: str) -> tuple[int, int] | None:
-        """How many of a table's first rows there are, and how many values of a column are in them."""
-        name = quoted(column)
-        sql = f"SELECT count(*), count(DISTINCT v) FROM (SELECT {name} AS v FROM {quoted(table)} LIMIT {_ROWS})"
-        return self._first_row(sql)
+        """Return how many first rows a table has, and how many values of a column are in them."""
+        part = f"(SELECT {quoted(column)} AS v FROM {quoted(table)} LIMIT {_ROWS})"
+        return self._first_row(f"SELECT count(*), count(DISTINCT v) FROM {part}")
 
     def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        """Whether values of a column, as far as looked at, all stand in another one; False where there are none."""
+        """Whether values of a column, as far as looked at, all stand in another one; False if there are none."""
         name, ref_name = quoted(column), quoted(ref_column)
         # IN makes an index of what has none, once.
         sql = (
@@ -116,7 +96,7 @@ class Profiler:
         return bool(self._number(sql))
 
     def _rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
-        """The first rows within the bounds, and whether these are all."""
+        """Return the first rows within the bounds, and whether these are all."""
         sql = f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(table)} LIMIT {_ROWS + 1}"
         try:
             return self._fetched(sql)
@@ -129,7 +109,7 @@ class Profiler:
             return self._shortened(table, columns)
 
     def _shortened(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
-        """As `_rows`, for a table with values too long to be taken whole."""
+        """Return the first rows of a table with values too long to be taken whole."""
         listed = ", ".join(
             f"CASE WHEN typeof({name}) IN ('text', 'blob') THEN substr({name}, 1, {_CUT}) ELSE {name} END"
             for name in map(quoted, columns)
@@ -137,16 +117,14 @@ class Profiler:
         before = self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
         try:
             with lenient_text(self.connection):
-                rows, _ = self._fetched(f"SELECT {listed} FROM {quoted(table)} LIMIT {_ROWS + 1}")
+                return self._fetched(f"SELECT {listed} FROM {quoted(table)} LIMIT {_ROWS + 1}")[0], False
         finally:
             self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
-        return rows, False
 
     def _fetched(self, sql: str) -> tuple[list[tuple[Cell, ...]], bool]:
         rows: list[tuple[Cell, ...]] = []
         size = 0
-        work = _Work(_STEPS_A_QUERY)  # samples are to be had of the last table too
-        with self._within(work):
+        with self._within(_STEPS_A_QUERY) as work:  # samples are to be had of the last table too
             try:
                 cursor = self.connection.execute(sql)
                 while size < _BYTES:
@@ -168,17 +146,15 @@ class Profiler:
         return self._number(f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table)} LIMIT -1)")
 
     def _number(self, sql: str, reading: int = 0) -> int | None:
-        """The single number that a query gives; None if that is too much work; see `_first_row`."""
         row = self._first_row(sql, reading)
         return None if row is None else row[0]
 
     def _first_row(self, sql: str, reading: int = 0) -> Any:
-        """The first row that a query gives; None if that is too much work."""
+        """Return the first row that a query gives; None if that is too much work."""
         if reading > min(_STEPS_A_QUERY, self._left):
             return None
         self._left -= reading
-        work = _Work(min(_STEPS_A_QUERY, self._left))
-        with self._within(work):
+        with self._within(min(_STEPS_A_QUERY, self._left)) as work:
             try:
                 return self.connection.execute(sql).fetchone()
             except SQLITE_ERRORS:
@@ -187,29 +163,26 @@ class Profiler:
                 self._left -= work.done
 
     @contextmanager
-    def _within(self, work: _Work) -> Generator[None]:
-        """Stops a query that takes more steps than that."""
+    def _within(self, most: int) -> Generator[_Work]:
+        """Stop a query that takes more steps than that."""
+        work = _Work(most)
         with WATCHDOG.watching(RunningQuery(self.connection, self._deadline)):
-            self.connection.set_progress_handler(work.too_much, _STEPS_AT_ONCE)
+            self.connection.set_progress_handler(work.add, _STEPS_AT_ONCE)
             try:
-                yield
+                yield work
             finally:
                 self.connection.set_progress_handler(None, _STEPS_AT_ONCE)
 
 
 @dataclass
 class _Work:
-    """Steps of one query."""
+    """Steps of one query, which is stopped once there are more than `most`."""
 
     most: int
     done: int = 0
+    stopped: bool = False
 
-    def too_much(self) -> bool:
-        """Counts steps; true, which has SQLite stop the query, once there are too many."""
+    def add(self) -> bool:
         self.done += _STEPS_AT_ONCE
-        return self.stopped
-
-    @property
-    def stopped(self) -> bool:
-        """Whether there were too many."""
-        return self.done > self.most
+        self.stopped = self.done > self.most
+        return self.stopped  # to SQLite, true means to stop

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, cast
+from dataclasses import replace
 
 from ..codes import Rows
 from ..column_kinds import column_kind
@@ -18,6 +18,7 @@ from ..session import digest
 from .catalogue import Catalogue, Entry
 from .connection import SQLITE_ERRORS
 from .profile import Profiler, TableProfile
+from .tokens import unquoted
 
 _LONGEST_CELL = 1_000_000
 _HIDDEN_BY_MODULE = 1
@@ -26,7 +27,7 @@ _HIDDEN_BY_MODULE = 1
 def read_schema(
     connection: sqlite3.Connection, guarded: sqlite3.Connection, name: str, catalogue: Catalogue, egress: Egress
 ) -> Schema:
-    """What `catalogue` shows of a database.
+    """Return what `catalogue` shows of a database.
 
     Args:
         connection: For the structure, which a guarded connection doesn't tell.
@@ -36,7 +37,8 @@ def read_schema(
         egress: Columns of which nothing may leave are not looked at: what they hold cannot show in what others do.
     """
     guarded.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
-    profiler = Profiler(guarded, _file_bytes(connection))
+    pages, size = (connection.execute(f"PRAGMA {each}").fetchone()[0] for each in ("page_count", "page_size"))
+    profiler = Profiler(guarded, pages * size)
     bare = [_table(connection, entry, catalogue) for entry in catalogue.visible]
     declared = [key for table in bare for key in _declared_keys(connection, table.name)]
     keys = _resolved(declared, {table.name.lower(): table for table in bare})
@@ -82,13 +84,8 @@ def read_schema(
     return completed(Schema(name, tuple(tables), keys, version), rows, unique, includes)
 
 
-def _file_bytes(connection: sqlite3.Connection) -> int:
-    pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
-    return pages * size
-
-
 def _table(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -> TableSchema:
-    """A table as it is declared, without what may not be seen."""
+    """Return a table as it is declared, without what may not be seen."""
     try:
         rows = connection.execute(f"PRAGMA table_xinfo({quoted(entry.name)})").fetchall()
     except SQLITE_ERRORS:
@@ -111,13 +108,12 @@ def _table(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -
         for _, name, declared, not_null, _, key, hidden in rows
         if hidden != _HIDDEN_BY_MODULE and visibility.shows(entry.name, name)
     )
-    kind = cast("Literal['table', 'view', 'virtual']", entry.kind)
-    definition = (entry.sql or "") if entry.kind == "view" else ""
-    return TableSchema(entry.name, columns, kind, comment=comment, definition=definition)
+    definition = entry.sql if entry.kind == "view" else ""
+    return TableSchema(entry.name, columns, entry.kind, comment=comment, definition=definition)
 
 
 def _declared_keys(connection: sqlite3.Connection, table: str) -> list[ForeignKey]:
-    """As declared: `ref_columns` are empty where the primary key is meant."""
+    """Return keys as declared: `ref_columns` are empty if the primary key is meant."""
     keys: dict[int, ForeignKey] = {}
     rows = connection.execute(f"PRAGMA foreign_key_list({quoted(table)})").fetchall()
     for number, _, ref_table, column, ref_column, *_ in rows:
@@ -128,7 +124,7 @@ def _declared_keys(connection: sqlite3.Connection, table: str) -> list[ForeignKe
 
 
 def _resolved(keys: Sequence[ForeignKey], tables: Mapping[str, TableSchema]) -> list[ForeignKey]:
-    """The keys whose two ends are there, with names as their tables declare them, each once."""
+    """Return the keys whose two ends are there, with names as their tables declare them, each once."""
     resolved: dict[ForeignKey, None] = {}
     for key in keys:
         table, ref_table = tables[key.table.lower()], tables.get(key.ref_table.lower())
@@ -149,75 +145,33 @@ _TOKEN = re.compile(
     |(?P<sign>[(),\n])""",
     re.VERBOSE | re.DOTALL,
 )
-_QUOTES = {'"': '"', "`": "`", "[": "]", "'": "'"}
-
-
-@dataclass
-class _Reading:
-    """Where the scan stands."""
-
-    table: list[str] = field(default_factory=list[str])
-    columns: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    waiting: list[str] = field(default_factory=list[str])
-    depth: int = 0
-    current: str = ""
-    starting: bool = False
-    fresh_line: bool = False
-
-    def comment(self, text: str) -> None:
-        if self.depth == 0:
-            self.table.append(text)
-        elif self.current and not self.fresh_line:
-            self.columns.setdefault(self.current, []).append(text)
-        else:
-            self.waiting.append(text)
-
-    def name(self, text: str) -> None:
-        self.fresh_line = False
-        if self.depth == 1 and self.starting:
-            self.starting = False
-            self.current = _unquoted(text).lower()
-            if self.waiting:
-                self.columns.setdefault(self.current, []).extend(self.waiting)
-                self.waiting = []
-
-    def sign(self, sign: str) -> None:
-        if sign == "\n":
-            self.fresh_line = True
-        elif sign == "(":
-            self.depth += 1
-            self.starting = self.depth == 1
-        elif sign == ")":
-            self.depth -= 1
-        elif self.depth == 1:
-            self.starting = True
 
 
 def ddl_comments(sql: str) -> tuple[str, Mapping[str, str]]:
-    """The table's comment and its columns' comments by lower-case name.
+    """Return a table's comment and its columns' comments by lower-case name.
 
     A comment belongs to the column on its line, or, on a line of its own, to the column after it; before the opening
     bracket, to the table.
     """
     if "--" not in sql and "/*" not in sql:
         return "", {}
-    reading = _Reading()
-    for match in _TOKEN.finditer(sql):
-        if match["comment"]:
-            reading.comment(_text(match["comment"]))
-        elif match["name"]:
-            reading.name(match["name"])
+    table: list[str] = []
+    columns: defaultdict[str, list[str]] = defaultdict(list)
+    current, depth, is_start, is_fresh_line = "", 0, False, False
+    for token in _TOKEN.finditer(sql):
+        sign = token["sign"]
+        if comment := token["comment"]:
+            # Under the empty name, it waits for the next column.
+            place = table if depth == 0 else columns["" if is_fresh_line else current]
+            place += comment[2:].removesuffix("*/").replace("*", " ").split()
+        elif name := token["name"]:
+            is_fresh_line = False
+            if depth == 1 and is_start:
+                is_start, current = False, unquoted(name).lower()
+                columns[current] += columns.pop("", [])
+        elif sign == "\n":
+            is_fresh_line = True
         else:
-            reading.sign(match["sign"])
-    columns = {name: " ".join(texts).strip() for name, texts in reading.columns.items()}
-    return " ".join(reading.table).strip(), columns
-
-
-def _text(comment: str) -> str:
-    body = comment[2:] if comment.startswith("--") else comment[2:].removesuffix("*/")
-    return " ".join(body.replace("*", " ").split())
-
-
-def _unquoted(name: str) -> str:
-    close = _QUOTES.get(name[0])
-    return name[1:-1].replace(close * 2, close) if close and len(name) > 1 else name
+            depth += (sign == "(") - (sign == ")")
+            is_start = depth == 1 if sign == "(" else is_start or (sign == "," and depth == 1)
+    return " ".join(table), {name: " ".join(texts) for name, texts in columns.items() if name and texts}

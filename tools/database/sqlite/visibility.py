@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from ...errors import SettingsError
 from ..session import Permissions
@@ -21,27 +22,18 @@ _CONTENT = "content"
 
 @dataclass(frozen=True)
 class Declared:
-    """A table, view or virtual table as the file declares it.
-
-    Attributes:
-        name: In lower case.
-        kind: `table`, `view` or `virtual`.
-        sql: The statement that made it.
-        columns: Every column's name in lower case, those that its module hides included.
-        generated: Those that are computed from others.
-        reads: For a view, every (table, column) that it reads, in lower case.
-    """
+    """A table, view or virtual table as the file declares it, all names in lower case."""
 
     name: str
-    kind: str
-    sql: str
-    columns: frozenset[str]
-    generated: frozenset[str] = frozenset()
-    reads: frozenset[tuple[str, str]] = frozenset()
+    kind: Literal["table", "view", "virtual"]
+    sql: str  # the statement that made it
+    columns: frozenset[str]  # those that its module hides included
+    generated: frozenset[str] = frozenset()  # columns that are computed from others
+    reads: frozenset[tuple[str, str]] = frozenset()  # every (table, column) that a view reads
 
 
-def computed_from(entry: Declared, hidden: frozenset[str]) -> frozenset[str]:
-    """The generated columns of a table that are computed from its hidden ones, or whose declaration isn't found."""
+def _computed_from(entry: Declared, hidden: frozenset[str]) -> frozenset[str]:
+    """Return the generated columns that are computed from hidden ones, or whose declaration isn't found."""
     if not hidden or not entry.generated:
         return frozenset()
     definitions = _definitions(words(entry.sql))
@@ -54,34 +46,28 @@ def computed_from(entry: Declared, hidden: frozenset[str]) -> frozenset[str]:
         revealing |= more
 
 
-def revealing(
-    entries: Sequence[Declared],
-    visible: frozenset[str],
-    hidden: Mapping[str, frozenset[str]],
-    allowed: frozenset[str],
-) -> frozenset[str]:
-    """The virtual tables and views that tell of what is hidden.
+def _revealing(
+    entries: Sequence[Declared], visible: set[str], hidden: Mapping[str, frozenset[str]], allowed: frozenset[str]
+) -> set[str]:
+    """Return the virtual tables and views that tell of what is hidden, of those that the rules alone would show.
 
     SQLite asks the authorizer about none of it: an index over another table is searched, and a NATURAL or USING join
     inside a view compared, without a question whether the columns behind may be read. So they are found in the
     statements that declared them, and what is not understood there counts as revealing.
 
-    Args:
-        entries: Everything declared.
-        visible: The names that the rules alone would show.
-        hidden: The hidden columns of what is visible.
-        allowed: Names that the allow list gives in full: where nothing speaks against such a virtual table but that
-            its declaration isn't understood, or that a column of it is named like a hidden one, it is no revealing one.
+    If nothing speaks against a virtual table that the allow list names in full but that its declaration isn't
+    understood, or that a column of it is named like a hidden one, it is no revealing one.
     """
     columns = frozenset(name for names in hidden.values() for name in names)
-    gone = {entry.name for entry in entries if entry.kind == "view" and _compares(entry.sql, columns)}
+    views = ((entry.name, words(entry.sql)) for entry in entries if entry.kind == "view" and columns)
+    gone = {name for name, read in views if "natural" in read or not columns.isdisjoint(names_after_using(read))}
     virtual = [entry for entry in entries if entry.kind == "virtual"]
     plain = {entry.name for entry in entries if entry.kind != "view"}
     while True:
         whole = frozenset(name for name in plain & visible if name not in hidden and name not in gone)
         more = {entry.name for entry in virtual if entry.name not in gone and _tells(entry, whole, columns, allowed)}
         if not more:
-            return frozenset(gone)
+            return gone
         gone |= more
 
 
@@ -96,7 +82,7 @@ def _tells(entry: Declared, whole: frozenset[str], columns: frozenset[str], allo
 
 
 def _reads(module: str, arguments: list[list[str]]) -> str | None:
-    """The other table that a virtual table reads; empty if none, None if that is not clear."""
+    """Return the other table that a virtual table reads; empty if none, None if that is not clear."""
     if module in _OVER_ANOTHER:
         place = _OVER_ANOTHER[module]
         named = arguments[place] if len(arguments) >= -place else []
@@ -111,7 +97,7 @@ def _reads(module: str, arguments: list[list[str]]) -> str | None:
 
 
 def module_of(sql: str) -> tuple[str, list[list[str]]]:
-    """A virtual table's module and its arguments."""
+    """Return a virtual table's module and its arguments."""
     read = words(sql)
     start = read.index("using") + 1 if "using" in read[:-1] else len(read)
     arguments: list[list[str]] = [[]]
@@ -123,13 +109,8 @@ def module_of(sql: str) -> tuple[str, list[list[str]]]:
     return (unquoted(read[start]) if start < len(read) else ""), arguments
 
 
-def _compares(sql: str, columns: frozenset[str]) -> bool:
-    read = words(sql)
-    return bool(columns) and ("natural" in read or not columns.isdisjoint(names_after_using(read)))
-
-
 def _definitions(read: Iterable[str]) -> dict[str, frozenset[str]]:
-    """For each column that a CREATE TABLE declares, the names in its definition."""
+    """Return the names in the definition of each column that a CREATE TABLE declares."""
     definitions: dict[str, frozenset[str]] = {}
     current: list[str] = []
     depth = 0
@@ -149,19 +130,12 @@ _NOTHING: frozenset[str] = frozenset()
 
 @dataclass(frozen=True)
 class Visibility:
-    """What of a database may be seen, all names in lower case.
+    """What of a database may be seen, all names in lower case."""
 
-    Attributes:
-        tables: Tables, views and virtual tables that may be read, and the shadow tables of the last.
-        hidden_tables: All others.
-        hidden_columns: Columns of these that may not.
-        columns: Every column of whatever is declared, so that one added since is told apart; empty unless restricted.
-        restricted: Whether anything is hidden at all.
-    """
-
-    tables: frozenset[str]
-    hidden_tables: frozenset[str]
-    hidden_columns: Mapping[str, frozenset[str]]
+    tables: frozenset[str]  # tables, views and virtual tables that may be read, and the shadow tables of the last
+    hidden_tables: frozenset[str]  # all others
+    hidden_columns: Mapping[str, frozenset[str]]  # of the tables that may be read
+    # Every column of whatever is declared, so that one added since is told apart; empty unless restricted.
     columns: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     restricted: bool = False
 
@@ -171,31 +145,22 @@ class Visibility:
         return name in self.tables and column.lower() not in self.hidden_columns.get(name, _NOTHING)
 
     def shown_comments(self, table: str, comment: str, columns: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-        """A table's comment and its columns', without those that may tell of what is hidden.
-
-        Where a table has hidden columns, its own comment may describe them; every other comment is shown unless it
-        names something hidden.
-        """
+        """Return a table's comment and its columns', without those that may tell of what is hidden."""
         if not self.restricted:
             return comment, columns
         hidden = self.hidden_columns.get(table.lower(), _NOTHING)
-        names = hidden | self.hidden_tables
-        shown = {
-            column: text for column, text in columns.items() if column not in hidden and not _names_any(text, names)
-        }
-        return "" if hidden or _names_any(comment, names) else comment, shown
 
+        def tells(text: str) -> bool:
+            lowered = text.lower()
+            return any(name in lowered for name in hidden | self.hidden_tables)
 
-def _names_any(text: str, names: frozenset[str]) -> bool:
-    lowered = text.lower()
-    return any(name in lowered for name in names)
+        shown = {column: text for column, text in columns.items() if column not in hidden and not tells(text)}
+        # A table's own comment may describe its hidden columns by other words.
+        return "" if hidden or tells(comment) else comment, shown
 
 
 def resolve(rules: Permissions, entries: Sequence[Declared], shadows: Mapping[str, Iterable[str]]) -> Visibility:
-    """Hold the rules against what the database has.
-
-    A virtual table with a hidden column is hidden whole, for its shadow tables hold the text of all its columns; what
-    tells of hidden columns otherwise is hidden with them (see `revealing`).
+    """Hold the rules against what the database declares.
 
     Args:
         rules: Allow and deny lists.
@@ -211,21 +176,21 @@ def resolve(rules: Permissions, entries: Sequence[Declared], shadows: Mapping[st
     hidden: dict[str, frozenset[str]] = {}
     for entry in entries:
         gone = frozenset(column for column in entry.columns if not rules.shows(entry.name, column))
-        gone |= computed_from(entry, gone)
+        gone |= _computed_from(entry, gone)
+        # The shadow tables of a virtual one hold the text of all its columns.
         if entry.columns == gone or (gone and entry.kind == "virtual"):
             continue
         visible.add(entry.name)
         if gone:
             hidden[entry.name] = gone
     if rules:
-        visible -= revealing(entries, frozenset(visible), hidden, _allowed_by_name(rules))
+        # The names that the allow lists give in full: those of the first list, as far as lists over it agree.
+        *over, first = (frozenset(layer.allow) for layer in rules.layers())
+        visible -= _revealing(entries, visible, hidden, first.intersection(*filter(None, over)))
         visible -= {
             entry.name
             for entry in entries
-            if any(
-                table not in frozenset(visible) or column in hidden.get(table, _NOTHING)
-                for table, column in entry.reads
-            )
+            if any(table not in visible or column in hidden.get(table, _NOTHING) for table, column in entry.reads)
         }
     shown = frozenset(visible) | {shadow for name in visible for shadow in shadows.get(name, ())}
     everything = {entry.name for entry in entries} | {name for group in shadows.values() for name in group}
@@ -234,9 +199,3 @@ def resolve(rules: Permissions, entries: Sequence[Declared], shadows: Mapping[st
         # It takes the function's place, so that the function's absence would tell of it.
         raise SettingsError(f"the table {name} has the name of a function of SQLite, and cannot be hidden: rename it")
     return Visibility(shown, frozenset(everything - shown), hidden, columns, bool(rules))
-
-
-def _allowed_by_name(rules: Permissions) -> frozenset[str]:
-    """The names that the allow lists give in full: those of the first list, as far as lists over it agree."""
-    *over, first = (frozenset(layer.allow) for layer in rules.layers())
-    return first.intersection(*filter(None, over))

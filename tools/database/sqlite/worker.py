@@ -27,7 +27,7 @@ def serve(descriptor: int) -> None:
 def work(line: socket.socket) -> None:
     """Serve one database until the line ends. Never returns."""
     if message := receive(line, ORDER_BYTES):
-        answer(line, lambda: _opened(message[1]), files=_FILES, open_files=_FILES)
+        answer(line, lambda: _opened(message[1]), files=_FILES)
 
 
 def _opened(opening: bytes) -> ConnectionPool:
