@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import cast
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ..tools.database.rendering.text import identifier, one_line
 from ..tools.errors import ModelError
@@ -94,22 +94,15 @@ def _environment() -> Environment:
     return environment
 
 
-@cache
-def _template(name: str) -> Template:
-    return _environment().get_template(f"{name}.j2")
-
-
 def render_messages(template: str, **values: object) -> tuple[Message, ...]:
     """Render the system and the user message of a template, which defines a Jinja block of each name."""
-    found = _template(template)
-    return tuple(
-        Message(role, _squeeze("".join(found.blocks[role](found.new_context(values))))) for role in ("system", "user")
-    )
-
-
-def _squeeze(text: str) -> str:
-    """Remove the empty lines that template conditions leave behind."""
-    return re.sub(r"\n{3,}", "\n\n", text).strip()
+    loaded = _environment().get_template(f"{template}.j2")
+    messages: list[Message] = []
+    for role in ("system", "user"):
+        text = "".join(loaded.blocks[role](loaded.new_context(values)))
+        # Template conditions leave empty lines behind.
+        messages.append(Message(role, re.sub(r"\n{3,}", "\n\n", text).strip()))
+    return tuple(messages)
 
 
 @lru_cache(maxsize=64)

@@ -168,16 +168,10 @@ def _place(condition: Filter) -> str:
 
 
 def _only(lead: str, filters: list[Filter]) -> str:
-    said = [_filter(one) for one in filters[:_MOST]]
+    said = [f"{one.text} ({f'from “{one.words}”' if one.words else 'not in the question'})" for one in filters[:_MOST]]
     if len(filters) > _MOST:
         said.append(f"{len(filters) - _MOST} more")
     return f"{lead} {'; '.join(said)}" if said else ""
-
-
-def _filter(condition: Filter) -> str:
-    return (
-        f"{condition.text} (from “{condition.words}”)" if condition.words else f"{condition.text} (not in the question)"
-    )
 
 
 def _date(basis: Basis) -> str:

@@ -63,11 +63,6 @@ class QuestionContext:
         """Their stems."""
         return frozenset(stems(f"{self.question} {self.beside}"))
 
-    @cached_property
-    def _question_stems(self) -> tuple[str, ...]:
-        """The stems of the question alone, in order."""
-        return tuple(word.stem for word in words(self.question))
-
     def has(self, *any_of: str) -> bool:
         """Whether one of these words was said, in any inflection."""
         return not self.stems.isdisjoint(stems(" ".join(any_of)))
@@ -78,7 +73,7 @@ class QuestionContext:
 
     def counts(self, wanted: Sequence[str]) -> bool:
         """Whether the question asks how many of what these stems name: the noun after `how many` or `number of`."""
-        asked = self._question_stems
+        asked = stems(self.question)
         for start, pair in enumerate(pairwise(asked)):
             if pair in (("how", "mani"), ("number", "of"), ("count", "of"), ("count", "the")):
                 after = [part for part in asked[start + 2 : start + 6] if part not in ("the", "our", "all", "of")]

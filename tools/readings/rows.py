@@ -174,17 +174,11 @@ def _end_condition(
 
 
 def _asks_for_time(reading: Reading, scope: Scope, table: TableSchema) -> bool:
-    used = reading.query.columns_of(scope)
-    return any(
-        column.schema.kind == "time" and column.table is table and column.clause in ("where", "group")
-        for column in used
-    ) or any(
-        part in reading.context.stems for column in table.columns if column.kind == "time" for part in _verb(column)
-    )
-
-
-def _verb(column: ColumnSchema) -> tuple[str, ...]:
-    return tuple(part for part in name_stems(column.name) if part not in ("on", "at", "date", "time"))
+    for column in reading.query.columns_of(scope):
+        if column.schema.kind == "time" and column.table is table and column.clause in ("where", "group"):
+            return True
+    told = {part for column in table.columns if column.kind == "time" for part in name_stems(column.name)}
+    return not reading.context.stems.isdisjoint(told - {"on", "at", "date", "time"})
 
 
 _LOOKS_FOR_NONE = ("known", "unknown", "missing", "recorded", "blank", "empty", "null")
