@@ -28,15 +28,13 @@ from .undo import KEY, OpenTurn, interruptible
 if TYPE_CHECKING:
     from .sqlagent import SQLAgent
 
-INTERRUPT = "__interrupt__"
-"""Where LangGraph reports interrupts among the output's values."""
+INTERRUPT = "__interrupt__"  # where LangGraph reports interrupts among the output's values
 
 _ENDS: dict[str, Any] = {"durability": "exit", "stream_mode": ["values"]}
 _WATCHED = _ENDS | {"stream_mode": STREAM_MODES, "output_keys": list(AgentState.__annotations__)}
 """How a watched turn is streamed: node updates show everything that a node wrote."""
 
-RunSettings = Settings | Mapping[str, Any] | None
-"""Fields that override the agent's settings for one run."""
+RunSettings = Settings | Mapping[str, Any] | None  # fields that override the agent's settings for one run
 
 UserInput = str | Mapping[str, Any]
 """What a person gives: a question, a reply to what was asked back, or a decision (`agent/nodes/execute.py`)."""

@@ -19,11 +19,8 @@ from ..tools.folders import data_folder
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
-_OWN_TABLES = {"checkpoints", "writes"}
-"""What LangGraph's SQLite checkpointer makes."""
-
-_SIDECARS = ("-wal", "-shm", "-journal", ".wal")
-"""How the files end that SQLite and DuckDB keep beside a database."""
+_OWN_TABLES = {"checkpoints", "writes"}  # what LangGraph's SQLite checkpointer makes
+_SIDECARS = ("-wal", "-shm", "-journal", ".wal")  # how the files end that SQLite and DuckDB keep beside a database
 
 _SCHEME = re.compile(r"^\w+:///?")
 _HEADER = b"SQLite format 3\x00"

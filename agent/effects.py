@@ -41,18 +41,14 @@ Work = Callable[[], None]
 TASK, QUERY_NUMBER = "tableturn_task", "tableturn_query"
 """Metadata of a request's run: the task's name, and the number of the turn's query that it is for, from 0."""
 
-_SLICE_SECONDS = 0.05
-"""A cancellation is noticed within so many seconds."""
-
-_DEAD_CONNECTIONS = 100
-"""As many as the pools of the usual clients keep alive."""
+_SLICE_SECONDS = 0.05  # a cancellation is noticed within so many seconds
+_DEAD_CONNECTIONS = 100  # as many as the pools of the usual clients keep alive
 
 _OURS = (ModelError, TurnCancelled)
 """What code of ours within a client's call raises: a budget was reached, or the turn was cancelled."""
 
 
-_MOST_IDLE = 8
-"""Threads that wait for work; more end once theirs is done."""
+_MOST_IDLE = 8  # threads that wait for work; more end once theirs is done
 
 _idle: deque[SimpleQueue[Work]] = deque()
 os.register_at_fork(after_in_child=_idle.clear)  # their threads are the parent's
@@ -84,8 +80,7 @@ class Request:
 
 
 Effect = Ask[Any] | Do[Any] | Request
-Body = Generator[Effect, Any, R]
-"""A computation that yields effects and returns an `R`."""
+Body = Generator[Effect, Any, R]  # a computation that yields effects and returns an `R`
 
 
 @dataclass(frozen=True)
@@ -134,14 +129,10 @@ def wait_for(function: Callable[[], R]) -> Body[R]:
 class Tally:
     """Counts what the tasks of one body cost."""
 
-    budget: Budget
+    budget: Budget  # what they may still cost
     query: int | None = None  # the number of the turn's query that the body works on, from 0; None outside a graph
     cancellation: Cancellation | None = None  # ends the body at its next effect, and what runs for it
     usage: Usage = field(default_factory=Usage)  # what they did cost
-
-    def allowance(self) -> Allowance:
-        """What the next effect may cost."""
-        return Allowance(self.budget.after(self.usage))
 
     def config(self, task: str) -> RunnableConfig:
         """Names a request's run after its task, for traces and for models that replay recorded replies."""
@@ -202,13 +193,13 @@ class _Driver:
         if isinstance(effect, Ask):
             return await self._ask(effect.task, effect.translator or self._translator)
         if isinstance(effect, Do):
-            with spending(self._tally.allowance()):
+            with spending(Allowance(self._tally.budget)):
                 return await self._way.call(effect.function, math.inf, abandoned=effect.abandoned)
         raise TypeError("only translators send requests")
 
     async def _ask(self, task: Task[R], translator: Translator) -> Done[R]:
         """Has a translator do a task, all of its requests and retries together within the time for one task."""
-        allowance = self._tally.allowance()
+        allowance = Allowance(self._tally.budget)
         allowance.budget.check_seconds()
         until = time.monotonic() + allowance.budget.wait
 
@@ -232,6 +223,7 @@ class _Driver:
                 raise
             finally:
                 self._tally.usage += allowance.spent
+                self._tally.budget = allowance.left
                 told_cost(allowance.spent)
 
     async def _send(self, request: Request, task: str, allowance: Allowance, seconds: float) -> AIMessage:

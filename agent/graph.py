@@ -59,8 +59,7 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
 """Every node, with the nodes that it may choose to come next."""
 
 
-_FIRST = ("rephrase", "learn")
-"""Nodes that begin a run: the state's turn is that of the run before."""
+_FIRST = ("rephrase", "learn")  # nodes that begin a run: the state's turn is that of the run before
 
 
 def build_graph(
@@ -120,11 +119,9 @@ class _Choice(Runnable[AgentState, Any]):
         self._choose = choose
 
     def invoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
-        """See `Runnable`."""
         return self._choose(input)
 
     async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
-        """See `Runnable`."""
         return self._choose(input)
 
 
@@ -141,7 +138,6 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
         self._resources = resources
 
     def invoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
-        """See `Runnable`."""
         with _undone_by_errors(config):
             changes = upgrade(input)
             state = cast("AgentState", {**input, **changes})
@@ -151,7 +147,6 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
         return _counted(self.get_name(), state, changes | _noted(update, notes), tally, started)
 
     async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
-        """See `Runnable`."""
         with _undone_by_errors(config):
             changes = upgrade(input)
             state = cast("AgentState", {**input, **changes})

@@ -352,8 +352,7 @@ class AnswerRecord:
     readings: Readings = Readings()
 
 
-_PLAIN = frozenset({int, str, bool, type(None)})
-"""Types of cells that are as they are; most rows have no others."""
+_PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most rows have no others
 
 
 def plain_result(table: Table) -> Result:

@@ -20,8 +20,7 @@ from .records import Attempt, Turn, Usage
 
 T = TypeVar("T")
 
-Record = dict[str, Any]
-"""A record's JSON form; `agent/records.py` names the types."""
+Record = dict[str, Any]  # a record's JSON form; `agent/records.py` names the types
 
 
 def add_drafts(before: list[Record], more: list[Record]) -> list[Record]:

@@ -14,11 +14,10 @@ messages that begin with a slash are the terminal's commands: /approve, /correct
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..tools.errors import SettingsError
-from ..tools.examples import ExampleStore, make_embedding, open_with_seeds
+from ..tools.examples import make_embedding, open_with_seeds
 from ..tools.folders import cache_folder
 from ..tools.sample import build_sample
 from .graph import AgentGraph, build_graph
@@ -29,25 +28,16 @@ if TYPE_CHECKING:
     from langgraph_sdk.runtime import ServerRuntime
 
 
-def _sample() -> Path:
-    path = cache_folder() / "kestrel.sqlite"
-    return path if path.exists() else build_sample(path)
-
-
-def _examples() -> ExampleStore | None:
-    """The store, opened here: one that cannot be used is seen at the server's start."""
-    location = os.environ.get("TABLETURN_EXAMPLES")
-    if not location:
-        return None
-    return open_with_seeds(location, make_embedding(os.environ.get("TABLETURN_EMBEDDING") or "hashed"))
-
-
 def _build() -> AgentGraph:
-    database = os.environ.get("TABLETURN_DB") or _sample()
+    sample = cache_folder() / "kestrel.sqlite"
+    examples = None
+    if location := os.environ.get("TABLETURN_EXAMPLES"):
+        # Opened here: one that cannot be used is seen at the server's start.
+        examples = open_with_seeds(location, make_embedding(os.environ.get("TABLETURN_EMBEDDING") or "hashed"))
     agent = SQLAgent(
-        database,
+        os.environ.get("TABLETURN_DB") or (sample if sample.exists() else build_sample(sample)),
         preset=os.environ.get("TABLETURN_PRESET") or None,
-        examples=_examples(),
+        examples=examples,
         permissions=os.environ.get("TABLETURN_PERMISSIONS") or None,
         user=os.environ.get("TABLETURN_USER", ""),
         knowledge=os.environ.get("TABLETURN_KNOWLEDGE") or None,

@@ -56,19 +56,13 @@ if TYPE_CHECKING:
     from ..tools.examples import Example, ExampleStore
     from ..tools.values import ValueMatch
 
-LONGEST_NOTE = 1_500
-"""Characters of a note: what is longer finds no room in a prompt."""
-
-_LOOKED_THROUGH = 50
-"""Nearest questions among which the very same one is: nothing is nearer than it."""
-
-_VALUES = 40
-"""Values of a column that are given."""
+LONGEST_NOTE = 1_500  # characters of a note: what is longer finds no room in a prompt
+_LOOKED_THROUGH = 50  # nearest questions among which the very same one is: nothing is nearer than it
+_VALUES = 40  # values of a column that are given
 
 _PICTURES = (".svg", ".png", ".html")
 
-_NAMED = 12
-"""Tables that an error names."""
+_NAMED = 12  # tables that an error names
 
 _WHY_NOT: dict[Status, str] = {
     "failed": "it failed",

@@ -34,8 +34,7 @@ _log = logging.getLogger(__name__)
 _PATIENCE_SECONDS = 120.0
 _BETWEEN_TRIES = 1.0
 
-PAGE = Path(__file__).parent / "page"
-"""The web page's files."""
+PAGE = Path(__file__).parent / "page"  # the web page's files
 
 PAGE_PATHS = frozenset({"/", *(f"/{file.relative_to(PAGE).as_posix()}" for file in PAGE.rglob("*") if file.is_file())})
 
@@ -66,6 +65,19 @@ def create_app(
         finally:
             await house.close()
 
+    layers: list[Any] = [
+        Middleware(Door, settings=settings, free=PAGE_PATHS),
+        Middleware(RequestBodyLimitMiddleware, max_body_size=settings.limits.body_bytes),
+    ]
+    if settings.origins:
+        cors = Middleware(
+            CORSMiddleware,
+            allow_origins=settings.origins,
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_headers=["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"],
+            expose_headers=[asking.TURN_HEADER],
+        )
+        layers.insert(1, cors)
     app = FastAPI(
         title="tableturn",
         version=__version__,
@@ -73,7 +85,7 @@ def create_app(
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
-        middleware=_layers(settings),
+        middleware=layers,
     )
     app.state.house = house
     add_error_replies(app)
@@ -90,7 +102,6 @@ class _PageMount(Mount):
     """The page's files and nothing else, so that a path of the API is told from one that there is not."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """See Mount."""
         if scope["type"] == "http" and scope["path"].removeprefix(scope.get("root_path", "")) in PAGE_PATHS:
             return super().matches(scope)
         return Match.NONE, {}
@@ -117,26 +128,6 @@ class _PageFiles(StaticFiles):
     """The page's files, which browsers may keep as long as they ask whether they are still the same."""
 
     def file_response(self, *args: Any, **more: Any) -> Response:
-        """See StaticFiles."""
         reply = super().file_response(*args, **more)
         reply.headers["cache-control"] = "no-cache"
         return reply
-
-
-def _layers(settings: ServeSettings) -> list[Any]:
-    layers = [
-        Middleware(Door, settings=settings, free=PAGE_PATHS),
-        Middleware(RequestBodyLimitMiddleware, max_body_size=settings.limits.body_bytes),
-    ]
-    if settings.origins:
-        methods = ["GET", "POST", "PATCH", "DELETE"]
-        headers = ["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"]
-        cors = Middleware(
-            CORSMiddleware,
-            allow_origins=settings.origins,
-            allow_methods=methods,
-            allow_headers=headers,
-            expose_headers=[asking.TURN_HEADER],
-        )
-        layers.insert(1, cors)
-    return layers

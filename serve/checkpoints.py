@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 _BUSY_SECONDS = 10.0
 _CONNECT_SECONDS = 10
 _CONNECTIONS = 8
-_SET_UP = 7_282_254
-"""The number of the lock under which LangGraph's tables are made."""
+_SET_UP = 7_282_254  # the number of the lock under which LangGraph's tables are made
 _SCHEMES = ("postgresql://", "postgres://")
 
 
@@ -67,7 +66,19 @@ class Place:
     async def checkpointer(self) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
         """LangGraph's checkpointer there, for this event loop."""
         if self.on_server:
-            async with _on_postgres(self.location) as saver:
+            await _set_up(self.location)
+            from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+            from psycopg import Error
+            from psycopg.rows import dict_row
+            from psycopg_pool import AsyncConnectionPool
+
+            own: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+            check = AsyncConnectionPool.check_connection  # after a restart of the server all are dead
+            async with AsyncConnectionPool(
+                self.location, kwargs=own, min_size=1, max_size=_CONNECTIONS, open=False, check=check
+            ) as pool:
+                saver = AsyncPostgresSaver(pool)  # pyright: ignore[reportArgumentType] - rows are dictionaries by `own`
+                _tell(saver, Error)
                 yield saver
             return
         import aiosqlite
@@ -96,22 +107,6 @@ class _TransactionLock(asyncio.Lock):
                 await self._connection.rollback()
         finally:
             self.release()
-
-
-@asynccontextmanager
-async def _on_postgres(url: str) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
-    await _set_up(url)
-    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-    from psycopg import Error
-    from psycopg.rows import dict_row
-    from psycopg_pool import AsyncConnectionPool
-
-    own: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
-    check = AsyncConnectionPool.check_connection  # after a restart of the server all are dead
-    async with AsyncConnectionPool(url, kwargs=own, min_size=1, max_size=_CONNECTIONS, open=False, check=check) as pool:
-        saver = AsyncPostgresSaver(pool)  # pyright: ignore[reportArgumentType] - rows are dictionaries by `own`
-        _tell(saver, Error)
-        yield saver
 
 
 async def _set_up(url: str) -> None:

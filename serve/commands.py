@@ -9,8 +9,7 @@ import typer
 
 from ..agent.options import AgentOptions, with_options
 
-ASK = "Ask"
-"""Heading of `tableturn --help`."""
+ASK = "Ask"  # heading of `tableturn --help`
 
 app = typer.Typer()
 

@@ -43,8 +43,7 @@ _HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cache-control": "no-store",
 }
-_KNOWN = 10_000
-"""People or addresses whose rate is remembered."""
+_KNOWN = 10_000  # people or addresses whose rate is remembered
 
 
 class TooMany(TableturnError):
@@ -64,7 +63,6 @@ class Door:
         self._rates = Rates(settings.limits.requests_a_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)

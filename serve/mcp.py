@@ -35,14 +35,9 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 T = TypeVar("T")
-AskerOf = Callable[[], Asker]
-"""Tells who calls, within a call."""
-
-_caller: ContextVar[Asker] = ContextVar("caller")
-"""Who calls over HTTP; what a call starts has it too."""
-
-_ROWS = 200
-"""Rows of a result that a tool gives at most."""
+AskerOf = Callable[[], Asker]  # tells who calls, within a call
+_caller: ContextVar[Asker] = ContextVar("caller")  # who calls over HTTP; what a call starts has it too
+_ROWS = 200  # rows of a result that a tool gives at most
 
 _INSTRUCTIONS = (
     "Answers questions about one database, read-only. `ask` takes a question in plain language and gives the answer, "
@@ -136,7 +131,6 @@ class _Server(MCPServer[Any]):
     """The SDK's server, which says what went wrong in a call, and takes no arguments that there are not."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        """See MCPServer."""
         known = next(
             (tool.input_schema.get("properties", {}) for tool in await self.list_tools() if tool.name == name), {}
         )
@@ -157,7 +151,6 @@ class _Server(MCPServer[Any]):
             raise ToolError("; ".join(told)) from wrong
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None, context: Any = None) -> Any:
-        """See MCPServer."""
         try:
             return await super().get_prompt(name, arguments, context)
         except ValueError as error:
@@ -210,7 +203,12 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         if turn.answer is None:
             assert turn.error is not None
             raise turn.error
-        return _asked(turn.id, Answer(turn.answer.kept, turn.asked.thread), asker)
+        answer = Answer(turn.answer.kept, turn.asked.thread)
+        told = answer.to_dict()
+        told["rows"] = told["rows"][:_ROWS]
+        fields = {name: told[name] for name in AskResult.model_fields if name in told}
+        more = {"turn": turn.id, "thread": answer.thread, "choices": asker.masked(list(answer.choices))}
+        return AskResult.model_validate(asker.masked(fields) | more)
 
     @server.tool(annotations=_READS)
     async def run_sql(sql: _SQL) -> QueryResult:
@@ -321,14 +319,6 @@ def _add_prompts(server: MCPServer[Any]) -> None:
             f"Look into {topic} with the tool `ask`, one question at a time in one thread. After each answer say what "
             "it shows and what it leaves open. End with a short summary in which every number names its query."
         )
-
-
-def _asked(turn: str, answer: Answer, asker: Asker) -> AskResult:
-    told = answer.to_dict()
-    told["rows"] = told["rows"][:_ROWS]
-    fields = {name: told[name] for name in AskResult.model_fields if name in told}
-    more = {"turn": turn, "thread": answer.thread, "choices": asker.masked(list(answer.choices))}
-    return AskResult.model_validate(asker.masked(fields) | more)
 
 
 def _schema(asker: Asker, names: list[str] | None) -> SchemaResult:

@@ -35,10 +35,8 @@ R = TypeVar("R")
 
 COOKIE = "tableturn_session"
 _SESSION_SECONDS = 12 * 3600
-_PEOPLE = 64
-"""People whose agents are kept at hand; the one that asked longest ago is let go of first."""
-_AT_ONCE = 2
-"""People who are let in, and whose schemas are read, at once: it keeps Python from everything else."""
+_PEOPLE = 64  # people whose agents are kept at hand; the one that asked longest ago is let go of first
+_AT_ONCE = 2  # people who are let in, and whose schemas are read, at once: it keeps Python from everything else
 
 _LONGEST_NAME = 200
 

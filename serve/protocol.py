@@ -16,12 +16,10 @@ class Protocol(H11Protocol):
     _head: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """See asyncio.Protocol."""
         super().connection_made(transport)
         self._wait_for_head()
 
     def data_received(self, data: bytes) -> None:
-        """See asyncio.Protocol."""
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._stop_waiting()
@@ -29,7 +27,6 @@ class Protocol(H11Protocol):
             self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See asyncio.Protocol."""
         self._stop_waiting()
         super().connection_lost(exc)
 

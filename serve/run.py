@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 _PLAN = "TABLETURN_SERVE_PLAN"
 """The environment variable that tells a worker what to serve: the plan of the process that starts it."""
 
-_SHUTDOWN_SECONDS = 15
-"""After which connections are cut; turns end, and say so, before (running.py)."""
+_SHUTDOWN_SECONDS = 15  # after which connections are cut; turns end, and say so, before (running.py)
 _SWITCHED = 0.001
 """Seconds after which a thread that keeps Python busy lets others have it: the event loop is one of them."""
 

@@ -40,8 +40,7 @@ TOLD = frozenset({"reading", "linked", "sql_delta", "sql", "rows", "note", "clar
 _BEAT_SECONDS = 2.0
 _WATCH_SECONDS = 0.1
 _SILENT_SECONDS = 3 * _BEAT_SECONDS
-_GRACE_SECONDS = 10.0
-"""How long turns may go on once the server is told to stop."""
+_GRACE_SECONDS = 10.0  # how long turns may go on once the server is told to stop
 
 
 class Internal(TableturnError):
@@ -209,8 +208,13 @@ class Turns:
 
     async def _take(self, turn: RunningTurn, agent: SQLAgent) -> None:
         """Takes a turn, as a span that says how it went and nothing of what was asked."""
+
+        def spend(usage: Usage) -> None:
+            self._store.spend(usage)
+            self._metrics.spent(usage)
+
         with _tracer.start_as_current_span("tableturn.turn", attributes={"tableturn.turn.id": turn.id}) as span:
-            with metered(self._spend):
+            with metered(spend):
                 await self._take_counted(turn, agent)
             if turn.answer is not None:
                 usage = turn.answer.usage
@@ -260,10 +264,6 @@ class Turns:
         except StoreError:
             self._unwritten[turn.id] = end
             raise
-
-    def _spend(self, usage: Usage) -> None:
-        self._store.spend(usage)
-        self._metrics.spent(usage)
 
     async def _failed(self, turn: RunningTurn, error: BaseException) -> None:
         if not isinstance(error, Exception):

@@ -70,20 +70,21 @@ class Server:
 
     async def check(self) -> None:
         """Writes over the connections that turns use."""
+
+        async def write() -> None:
+            await self.store.run(self.store.beat)
+            saver, thread = self.agent.graph.checkpointer, f"ready-{uuid.uuid4().hex}"
+            if isinstance(saver, BaseCheckpointSaver):
+                config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+                await saver.aput(config, empty_checkpoint(), {}, {})
+                await saver.adelete_thread(thread)
+
         # Shielded: a write that waits for a lock cannot be cancelled before its own time is over.
-        writing = asyncio.shield(asyncio.create_task(self._write()))
+        writing = asyncio.shield(asyncio.create_task(write()))
         try:
             await asyncio.wait_for(writing, _CHECK_SECONDS)
         except TimeoutError:
             raise StoreError("conversations cannot be kept at the moment: they are locked, or out of reach") from None
-
-    async def _write(self) -> None:
-        await self.store.run(self.store.beat)
-        saver, thread = self.agent.graph.checkpointer, f"ready-{uuid.uuid4().hex}"
-        if isinstance(saver, BaseCheckpointSaver):
-            config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
-            await saver.aput(config, empty_checkpoint(), {}, {})
-            await saver.adelete_thread(thread)
 
     async def delete(self, owner: Owner, thread: str | None = None) -> None:
         """Deletes a conversation, or all that is a person's, once the turns that run in it have been ended."""

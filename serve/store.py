@@ -53,15 +53,11 @@ R = TypeVar("R")
 TurnStatus = Literal["running", "answered", "failed", "stopped", "lost"]
 """`answered`: there is an answer, whatever it says. `lost`: its worker is gone; it can be asked again."""
 
-WORKER_SECONDS = 10.0
-"""A worker that has not been heard of for so long is gone."""
+WORKER_SECONDS = 10.0  # a worker that has not been heard of for so long is gone
 
 _BUSY_SECONDS = 10.0
-_AT_ONCE = 8
-"""Threads that read and write; a few, as only one at a time can write."""
-
-_AT_A_TIME = 10_000
-"""Names in one statement: databases bound how many a statement may have."""
+_AT_ONCE = 8  # threads that read and write; a few, as only one at a time can write
+_AT_A_TIME = 10_000  # names in one statement: databases bound how many a statement may have
 
 
 class StoreError(TableturnError):

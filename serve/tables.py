@@ -22,8 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import CreateColumn
 
-_SET_UP = 7_282_253
-"""The number of the lock under which tables are made."""
+_SET_UP = 7_282_253  # the number of the lock under which tables are made
 
 METADATA = MetaData()
 THREADS = Table(
@@ -98,8 +97,7 @@ ENDED = Table(
     Column("until", Float, nullable=False),
 )
 
-TABLES = frozenset(METADATA.tables)
-"""The tables that a store makes."""
+TABLES = frozenset(METADATA.tables)  # the tables that a store makes
 
 
 def set_up(on: Connection) -> None:

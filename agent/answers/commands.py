@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...tools.errors import SettingsError
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from .answer import Answer
     from .forms import Why
 
-_SHOWN = 100
-"""Characters of a question in a list."""
+_SHOWN = 100  # characters of a question in a list
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,6 @@ def teach(answers: Answers, line: str) -> str:
 def _approve(answers: Answers, rest: str, *, shared: bool = False) -> str:
     chosen, question = answers.choose(rest, "approve")
     return _say_saved(answers, verbs.approve(chosen.answer, answers.resources, question=question, shared=shared))
-
-
-def _share(answers: Answers, rest: str) -> str:
-    return _approve(answers, rest, shared=True)
 
 
 def _correct(answers: Answers, rest: str) -> str:
@@ -141,7 +137,7 @@ def _say_saved(answers: Answers, saved: verbs.Saved) -> str:
 
 RUN: dict[str, Callable[[Answers, str], str]] = {
     "/approve": _approve,
-    "/share": _share,
+    "/share": partial(_approve, shared=True),
     "/correct": _correct,
     "/note": _note,
     "/accept": _accept,

@@ -84,7 +84,13 @@ class EventReader:
             fields = dict(part)
             name = str(fields.pop("event", ""))
             yield Event("progress", name, fields)
-            yield from self._progress(name, fields)
+            if name == "linked":
+                yield Event("linked", "link", {"tables": fields["tables"]})
+            elif name == "executing":
+                self._sql = fields["sql"]
+                yield Event("sql", "execute", {"sql": self._sql})
+            elif name == "executed":
+                yield Event("rows", "execute", {key: fields[key] for key in ("sql", "columns", "row_count", "error")})
         elif mode == "updates":
             for node, update in part.items():
                 if isinstance(update, Mapping):
@@ -107,15 +113,6 @@ class EventReader:
         if answer.status == "needs_clarification":
             yield Event("clarify", "clarify", {"question": answer.text, "choices": list(answer.choices)})
         yield Event("answer", "respond", {}, answer)
-
-    def _progress(self, name: str, fields: Mapping[str, Any]) -> Iterator[Event]:
-        if name == "linked":
-            yield Event("linked", "link", {"tables": fields["tables"]})
-        elif name == "executing":
-            self._sql = fields["sql"]
-            yield Event("sql", "execute", {"sql": self._sql})
-        elif name == "executed":
-            yield Event("rows", "execute", {key: fields[key] for key in ("sql", "columns", "row_count", "error")})
 
     def _notes(self, node: str, notes: Any) -> Iterator[Event]:
         for note in notes:

@@ -26,11 +26,8 @@ from ..state import AgentState, attempts_of, turn_of
 from .answer import Answer
 from .phrasing import cut, numbered, some_rows
 
-ROWS_SHOWN = 20
-"""Rows in a text or a table; a chart is of all of them."""
-
-_TABLES, _COLUMNS, _VALUES = 6, 8, 8
-"""How many are told of."""
+ROWS_SHOWN = 20  # rows in a text or a table; a chart is of all of them
+_TABLES, _COLUMNS, _VALUES = 6, 8, 8  # how many are told of
 
 _CELL = 200
 _BOX = "font-family:sans-serif;font-size:13px;line-height:1.4;max-width:60em"
@@ -180,6 +177,13 @@ def read_why(state: AgentState) -> Why:
 
 def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Headings, each with its lines; one without lines is left out."""
+    tables = why.tables if why else ()
+    linked = [
+        f"{table} {p:.2f}: {', '.join(columns[:_COLUMNS])}{', ...' if len(columns) > _COLUMNS else ''}"
+        for table, p, columns in tables[:_TABLES]
+    ]
+    if len(tables) > _TABLES:
+        linked.append(f"and {len(tables) - _TABLES} more tables")
     tried: list[str] = []
     for number, attempt in enumerate(answer.attempts, 1):
         tried.append(f"{number}. {attempt.error or attempt.came}: {' '.join(attempt.sql.split())}")
@@ -192,7 +196,7 @@ def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]
     parts = {
         "read as": (answer.rephrased,) if answer.rephrased else (),
         "rests on": basis_lines(answer),
-        "linked": _linked(why),
+        "linked": tuple(linked),
         "values": tuple(
             f"{match.mention!r} is {match.value!r} in {match.table}.{match.column} ({match.how})"
             for match in (why.values if why else ())[:_VALUES]
@@ -204,14 +208,3 @@ def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]
         "how sure": tuple(filter(None, (sure, answer.trust))),
     }
     return ((heading, lines) for heading, lines in parts.items() if lines)
-
-
-def _linked(why: Why | None) -> tuple[str, ...]:
-    if why is None:
-        return ()
-    lines = [
-        f"{table} {p:.2f}: {', '.join(columns[:_COLUMNS])}{', ...' if len(columns) > _COLUMNS else ''}"
-        for table, p, columns in why.tables[:_TABLES]
-    ]
-    more = len(why.tables) - _TABLES
-    return (*lines, f"and {more} more tables") if more > 0 else tuple(lines)

@@ -28,11 +28,8 @@ if TYPE_CHECKING:
     from ..resources import Resources
     from .answer import Answer
 
-_SECONDS = 600.0
-"""A result is read anew after so long."""
-
-_MOST_COLUMNS = 1_900
-"""SQLite's tables hold 2,000 columns."""
+_SECONDS = 600.0  # a result is read anew after so long
+_MOST_COLUMNS = 1_900  # SQLite's tables hold 2,000 columns
 
 _LARGEST_INTEGER = 2**63 - 1
 
@@ -103,7 +100,6 @@ class _Result:
         self._database.create_function("seconds", 1, _seconds, deterministic=True)
 
     def start(self, columns: tuple[str, ...]) -> None:
-        """See `Sink`."""
         if len(columns) > _MOST_COLUMNS:
             raise ResultTooLarge(f"the result has {len(columns):,} columns: {_MOST_COLUMNS:,} can be shown in pages")
         self.columns, self.bytes, self.count = columns, 0, 0
@@ -113,7 +109,6 @@ class _Result:
         self._database.execute(f"CREATE TABLE rows ({names})")
 
     def take(self, rows: Sequence[Row]) -> None:
-        """See `Sink`."""
         self.count += len(rows)
         # A column sorts by length of time only if that is all it holds; one other cell settles it.
         self._durations = {n for n in self._durations if all(r[n] is None or _seconds(r[n]) is not None for r in rows)}

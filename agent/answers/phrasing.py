@@ -13,14 +13,9 @@ from ..advice import advise, advisory
 from ..evidence.choose import is_empty
 from ..records import AnswerRecord, PlainCell, Result
 
-COLUMNS_IN_WORDS = 8
-"""So many columns are named at most: the names of more stand over the rows."""
-
-ROWS_IN_WORDS = 5
-"""Longest result that is spelled out."""
-
-TEXT_CHARACTERS = 60
-"""Longest value in words; longer ones are cut with an ellipsis."""
+COLUMNS_IN_WORDS = 8  # so many columns are named at most: the names of more stand over the rows
+ROWS_IN_WORDS = 5  # longest result that is spelled out
+TEXT_CHARACTERS = 60  # longest value in words; longer ones are cut with an ellipsis
 
 
 def phrase(result: Result, headings: Sequence[Heading]) -> str:

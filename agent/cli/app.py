@@ -15,8 +15,7 @@ from . import doctor, examples, schema
 from . import knowledge as knowledge_commands
 from .root import Root
 
-ASK, LOOK, KNOW = "Ask", "Look", "Examples and knowledge"
-"""Headings of `--help`."""
+ASK, LOOK, KNOW = "Ask", "Look", "Examples and knowledge"  # headings of `--help`
 
 app = typer.Typer(
     name="tableturn",

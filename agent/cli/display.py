@@ -25,14 +25,9 @@ if TYPE_CHECKING:
     from ..answers.events import Event
 
 
-CELL_CHARACTERS = 80
-"""Longest cell of a table; a record has it whole."""
-
-_COLUMN_CELLS = 32
-"""Width that a column may claim where not all have room."""
-
-_BORDERS = 3
-"""What a column's borders and padding take."""
+CELL_CHARACTERS = 80  # longest cell of a table; a record has it whole
+_COLUMN_CELLS = 32  # width that a column may claim where not all have room
+_BORDERS = 3  # what a column's borders and padding take
 
 
 @dataclass(frozen=True)
@@ -44,7 +39,6 @@ class Rows:
     caption: str = ""  # what stands below; empty for nothing
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """See Rich."""
         wide = not console.is_terminal
         shown = len(self.headings) if wide else fitting(self.headings, self.rows, options.max_width)
         table = Table(header_style="bold")
@@ -98,8 +92,7 @@ def _cell(cell: object, characters: int | None = CELL_CHARACTERS) -> Text:
     return Text(text if characters is None else cut(text, characters))
 
 
-ROWS_SHOWN = 20
-"""Rows printed, unless `--limit` says otherwise; `--json` gives all that the answer holds."""
+ROWS_SHOWN = 20  # rows printed, unless `--limit` says otherwise; `--json` gives all that the answer holds
 
 
 def show_answer(
@@ -136,7 +129,11 @@ def show_answer(
         none = Text("No chart fits this result.", style="dim")
         console.print(none if answer.drawn is None else drawn(answer.drawn, console))
     style = "bold" if answer.answered else "bold yellow"
-    if text := _beside(caption, answer):
+    text = answer.text
+    if caption:  # which says how many rows there are
+        counted = counted_rows(answer.headings, answer.row_count, answer.truncated)
+        text = text.removeprefix(counted).replace(f" {cut_note(answer.row_count)}", "").strip()
+    if text:
         console.print(Text(safe(text), style=style))
     if answer.estimate is not None and answer.status == "needs_clarification":
         console.print(Text(f"  expected to read about {answer.estimate.rows:,} row(s)", style="dim"))
@@ -166,14 +163,6 @@ def shown_sql(sql: str) -> Syntax:
     return Syntax(safe(sql), "sql", theme="ansi_light", word_wrap=True, background_color="default")
 
 
-def _beside(caption: str, answer: Answer) -> str:
-    """What an answer says besides how many rows there are, where the caption says that."""
-    if not caption:
-        return answer.text
-    counted = counted_rows(answer.headings, answer.row_count, answer.truncated)
-    return answer.text.removeprefix(counted).replace(f" {cut_note(answer.row_count)}", "").strip()
-
-
 DOING = {
     "rephrase": "finding what it is about",
     "link": "looking for examples",
@@ -189,8 +178,7 @@ DOING = {
 }
 """What goes on once a node has finished."""
 
-_TABLES = 5
-"""Linked tables that are named."""
+_TABLES = 5  # linked tables that are named
 
 
 @contextmanager

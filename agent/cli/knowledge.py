@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from ...tools.examples import Example
     from ...tools.knowledge import Knowledge
 
-_SERVER = "server"
-"""In the place of a file: what the server itself keeps."""
+_SERVER = "server"  # in the place of a file: what the server itself keeps
 
 app = typer.Typer(help="Knowledge files, which say what words mean here: check, export, suggest.", no_args_is_help=True)
 

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from .app import Output
 
 
-_SHOWN = ("table", *FORMATS)
-"""What `--format` takes; `table` shows the answer."""
+_SHOWN = ("table", *FORMATS)  # what `--format` takes; `table` shows the answer
 
 
 def _check(output: Output) -> Format | None:

@@ -31,16 +31,14 @@ from ...tools.errors import SettingsError, TableturnError
 from ...tools.folders import config_folder
 from ...tools.terminal import warn
 
-NAME = "tableturn.toml"
-"""The file, in the folder that the command is run in and in the person's configuration folder."""
+NAME = "tableturn.toml"  # the file, in the folder that the command is run in and in the person's configuration folder
 
 _FORMATS = ("table", "csv", "json", "jsonl", "md")
 
 _OPTIONS = {"database": "db", "model": "model", "format": "form"}
 """Keys, and the options that they stand for. No base URL: a file of somebody else's folder could send keys there."""
 
-_TAKE = ("ask", "chat", "doctor", "link", "schema")
-"""Commands that take those of these options that they have."""
+_TAKE = ("ask", "chat", "doctor", "link", "schema")  # commands that take those of these options that they have
 
 
 class Defaults(Mapping[str, Any]):
@@ -89,8 +87,7 @@ _EXAMPLES = {"database": "shop.db", "model": "openai:gpt-5-mini", "format": "tab
 
 GROUP = "tableturn.commands"
 USAGE_ERROR = 2
-FAULT = 70
-"""The exit code of a fault of ours, as sysexits.h has it."""
+FAULT = 70  # the exit code of a fault of ours, as sysexits.h has it
 
 
 class Root(TyperGroup):

@@ -86,8 +86,7 @@ def annotate(
         say(f"{done.left} remain: run the command again to continue")
 
 
-_WINDOWS = 4
-"""Windows of a long history that are gone through: what lies further back has no more say in the last one."""
+_WINDOWS = 4  # windows of a long history that are gone through: what lies further back has no more say in the last one
 
 
 @with_options()

@@ -20,15 +20,9 @@ Name = TypeVar("Name")
 COLUMNS_A_CALL = 50
 TABLES_A_CALL = 20
 
-_TOKENS_A_COLUMN = 80
-_TOKENS_A_TABLE = 600
-"""Tokens of a prompt that a column with its samples takes at most, and a table with its columns."""
-
-_CALLS = 10
-"""Requests for descriptions that one turn may make."""
-
-_SHARE = 4
-"""Descriptions take a quarter of a turn's calls at most: the question is what the turn is for."""
+_TOKENS_A_COLUMN, _TOKENS_A_TABLE = 80, 600  # of a prompt: a column with its samples, a table with its columns
+_CALLS = 10  # requests for descriptions that one turn may make
+_SHARE = 4  # descriptions take a quarter of a turn's calls at most: the question is what the turn is for
 
 
 @dataclass(frozen=True)

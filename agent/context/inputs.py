@@ -29,11 +29,8 @@ from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState, Record, attempts_of, checked, dump, load_all, turn_of
 
-KEY = "tableturn_turn"
-"""Where a message carries its turn, among its additional arguments."""
-
-ITEMS_CARRIED = 40
-"""Schema probabilities that a message carries, most probable first."""
+KEY = "tableturn_turn"  # where a message carries its turn, among its additional arguments
+ITEMS_CARRIED = 40  # schema probabilities that a message carries, most probable first
 
 
 def past_turns(state: AgentState) -> tuple[PastTurn, ...]:
@@ -94,14 +91,9 @@ def remember(state: AgentState, turn: PastTurn, text: str, settings: Settings) -
 MOST_COLUMNS = 400
 """Columns shown of a large schema, keys aside; the least probable would be the first to leave the prompt anyway."""
 
-MOST_UNSHOWN = 20
-"""Names of tables beyond those shown; they leave the prompt before anything else does."""
-
-_MOST_COPIES = 12
-"""Names of copies beyond those shown."""
-
-_ROOM_OF_NAMES = 450
-"""Characters of each of both."""
+MOST_UNSHOWN = 20  # names of tables beyond those shown; they leave the prompt before anything else does
+_MOST_COPIES = 12  # names of copies beyond those shown
+_ROOM_OF_NAMES = 450  # characters of each of both
 
 
 def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:

@@ -15,8 +15,7 @@ from .inputs import as_asked
 
 NOTHING = Selection()
 
-_CHARACTERS = 3
-"""Characters a token, as the sizes of prompts are estimated: rather too few than too many."""
+_CHARACTERS = 3  # characters a token, as the sizes of prompts are estimated: rather too few than too many
 
 ASKED = "I don't know what “{}” means here: it is in no name, value or definition of this database. What does it mean?"
 

@@ -21,8 +21,7 @@ from ..settings import Settings
 
 R = TypeVar("R")
 
-Dialogue = tuple[Example, ...]
-"""Pairs that were asked one after the other; a pair of its own otherwise."""
+Dialogue = tuple[Example, ...]  # pairs that were asked one after the other; a pair of its own otherwise
 
 
 @dataclass(frozen=True)

@@ -83,14 +83,9 @@ def _same_text(sql: str, other: str, dialect: str) -> bool:
         return sql.strip() == other.strip()
 
 
-VOTE = 1.0
-"""What one more draft with the same result is worth: less than if drafts did not err together."""
-
-FIT = 0.4
-"""Share of the fit (`Attempt.fit`) that counts."""
-
-UNREAD = -20.0
-"""Fit of a query that cannot be read."""
+VOTE = 1.0  # what one more draft with the same result is worth: less than if drafts did not err together
+FIT = 0.4  # share of the fit (`Attempt.fit`) that counts
+UNREAD = -20.0  # fit of a query that cannot be read
 
 DOUBT, EMPTY = 2.5, 3.0
 """What a finding costs, and a result without rows.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -23,11 +23,8 @@ from ..records import Attempt, Reach, Status, Turn
 from ..resources import Run
 from .choose import agreement, gave_nothing, is_empty
 
-BY_CODE = 0.3
-"""For an answer from pandas code whose SQL did not run: the code was never confirmed."""
-
-SURE, FAIRLY_SURE = 0.9, 0.7
-"""Confidence from which an answer is called sure, and fairly sure."""
+BY_CODE = 0.3  # for an answer from pandas code whose SQL did not run: the code was never confirmed
+SURE, FAIRLY_SURE = 0.9, 0.7  # confidence from which an answer is called sure, and fairly sure
 
 DOUBTED = 0.8
 """Below this, where prompts ask a model why it is not surer, what it says against its query is told.
@@ -36,17 +33,13 @@ Of 120 questions with two readings 116 were then asked back or told of; of 382 r
 another reading.
 """
 
-LONGEST_REASON = 200
-"""Longest words of a model's or an engine's in a reason, in characters."""
-
-STRENGTH = 20
-"""What is assumed of a model of which little is known counts as much as so many judged answers."""
+LONGEST_REASON = 200  # longest words of a model's or an engine's in a reason, in characters
+STRENGTH = 20  # what is assumed of a model of which little is known counts as much as so many judged answers
 
 OVER = 0.9
 """How sure models say that they are, at the mean: a model that is right less often than that overrates itself."""
 
-FURTHEST = 0.02
-"""No word of a model's is taken to be nearer to 0 or 1 than this."""
+FURTHEST = 0.02  # no word of a model's is taken to be nearer to 0 or 1 than this
 
 BY_HAND: Mapping[str, float] = {"readings differ": -0.7, "approved": 4.0, "unfinished": -0.4}
 """Weights of what no published draft shows, in logits."""
@@ -252,14 +245,8 @@ def certainty(
     model = run.resources.translator(run.settings).model
     past = standing(model, run.resources.database.name, path) if path else Standing()
     signals = found.signals()
-    said = [*doubts(chosen, found, comparison, attempts), *_past(past)]
+    said = doubts(chosen, found, comparison, attempts)
+    where, of = ("here", past.here) if past.here.n >= STRENGTH else ("elsewhere", past.elsewhere)
+    if of.n >= STRENGTH and of.right < FAIRLY_SURE * of.n:
+        said.append(f"the model was right on {of.right} of {of.n} judged questions {where}")
     return Certainty(confidence(signals, past), confidence(signals), "; ".join(said), signals)
-
-
-def _past(standing: Standing) -> Iterator[str]:
-    """Yield how often the model was right before, where that is known and speaks against it."""
-    for recorded, where in ((standing.here, "here"), (standing.elsewhere, "elsewhere")):
-        if recorded.n >= STRENGTH:
-            if recorded.right < FAIRLY_SURE * recorded.n:
-                yield f"the model was right on {recorded.right} of {recorded.n} judged questions {where}"
-            return

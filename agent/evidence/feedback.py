@@ -96,8 +96,7 @@ def _expected(state: AgentState, turn: Turn, run: Run, dialect: str) -> Expectat
 
 P = TypeVar("P", int, str)
 
-COLUMNS_SHOWN = 12
-"""Columns whose contents are shown at most."""
+COLUMNS_SHOWN = 12  # columns whose contents are shown at most
 
 
 @dataclass(frozen=True)

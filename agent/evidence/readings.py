@@ -25,13 +25,11 @@ from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState
 
-SECONDS = 0.15
-"""What all readings of a turn may take together."""
+SECONDS = 0.15  # what all readings of a turn may take together
 
 WHICH = "This can be read in more than one way, and the answer changes with it. Which do you mean?"
 
-_SETTLED = ("verified", "edited")
-"""Sources of queries in which a person has left nothing open."""
+_SETTLED = ("verified", "edited")  # sources of queries in which a person has left nothing open
 
 
 @advisory("readings", Readings())
@@ -54,7 +52,11 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
         return Readings()
     schema = run.resources.database.schema()
     look = _look(run)
-    found = rivals(chosen.sql, schema, _context(state, turn, run), look=look)
+    # Beside the person's words stand notes, definitions, and the questions that this one leans on.
+    before = [] if turn.rephrasing.self_contained else [past.question for past in readable_turns(state, run)]
+    noted = [f"{entry.name} {entry.text} {entry.sql}" for entry in turn.knowledge]
+    context = QuestionContext(as_asked(turn), " ".join([*before, turn.evidence, *noted]))
+    found = rivals(chosen.sql, schema, context, look=look)
     found = tuple(rival for rival in found if not _is_settled(rival, turn, run, look))
     if not found:
         return Readings()
@@ -81,13 +83,6 @@ def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | N
     )
     asks = replace(turn.rephrasing, intent="ambiguous", reply=WHICH, choices=tuple(offer.words for offer in offered))
     return replace(turn, rephrasing=asks, offered=offered, stop=None)
-
-
-def _context(state: AgentState, turn: Turn, run: Run) -> QuestionContext:
-    """The person's words, and what stands beside them: notes, definitions, the questions that this one leans on."""
-    before = [] if turn.rephrasing.self_contained else [past.question for past in readable_turns(state, run)]
-    noted = [f"{entry.name} {entry.text} {entry.sql}" for entry in turn.knowledge]
-    return QuestionContext(as_asked(turn), " ".join([*before, turn.evidence, *noted]))
 
 
 def _look(run: Run) -> Look:

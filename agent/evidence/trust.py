@@ -42,13 +42,8 @@ class Fingerprints:
 
     def changed(self, now: Fingerprints) -> list[str]:
         """What is another by now, in words."""
-        pairs = {
-            "prompts or settings": (self.prompts, now.prompts),
-            "schema": (self.schema, now.schema),
-            "knowledge": (self.knowledge, now.knowledge),
-            "the model's provider or address": (self.provider, now.provider),
-        }
-        return [name for name, (before, after) in pairs.items() if before != after]
+        words = {"prompts": "prompts or settings", "provider": "the model's provider or address"}
+        return [words.get(name, name) for name, digest in vars(self).items() if digest != getattr(now, name)]
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))

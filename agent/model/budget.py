@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ...tools.errors import ModelError
 from ..records import Usage
 from ..settings import Settings
 
-LEAST_REPLY = 50
-"""Tokens of a reply that are worth asking for."""
+LEAST_REPLY = 50  # tokens of a reply that are worth asking for
 
 LEAST_SECONDS = 0.1
 """What a query or code gets where the turn's time is up: most need less, and it may be the one answer there is."""
@@ -28,8 +27,7 @@ class BudgetReached(ModelError):
     """
 
 
-TRIES = 3
-"""Requests that one task makes at most: the first, one for an unusable reply, one for a cut one."""
+TRIES = 3  # requests that one task makes at most: the first, one for an unusable reply, one for a cut one
 
 
 @dataclass(frozen=True)
@@ -120,12 +118,12 @@ def left_of(
     settings: Settings, usage: Mapping[str, Usage], shares: int = 1, number: int = 0, elapsed: float = 0.0
 ) -> Budget:
     """What is left for a node: of `shares` side by side the one of that number, so many seconds after they began."""
-    spent = sum(usage.values(), Usage())
-    until = time.monotonic() + settings.turn_seconds - spent.seconds - elapsed
+    spent = usage.values()
+    calls = max(settings.turn_calls - sum(one.llm_calls for one in spent), 0)
+    tokens = max(settings.turn_tokens - sum(one.prompt_tokens + one.completion_tokens for one in spent), 0)
+    until = time.monotonic() + settings.turn_seconds - sum(one.seconds for one in spent) - elapsed
     task_seconds = settings.request_seconds * (settings.request_retries + 1) * TRIES
-    left = Budget(settings.turn_calls, settings.turn_tokens, until, task_seconds).after(spent)
-    calls = left.calls // shares + (number < left.calls % shares)
-    return replace(left, calls=calls, tokens=left.tokens // shares)
+    return Budget(calls // shares + (number < calls % shares), tokens // shares, until, task_seconds)
 
 
 _current: ContextVar[Allowance | None] = ContextVar("tableturn_allowance", default=None)

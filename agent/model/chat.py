@@ -68,7 +68,7 @@ class PromptedTranslator:
         self._streams = True
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        """See `Translator`; at most one further try for an unusable reply, and one for a cut reply."""
+        """Does the task; at most one further try for an unusable reply, and one for a cut reply."""
         tuning = self._options.tuning(task.name)
         prompt = task.render(self._options.prompt_tokens)
         notes = list(prompt.left_out)
@@ -188,7 +188,6 @@ class _Masking:
     kinds: Collection[MaskKind]
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        """See `Translator`."""
         placeholders = Placeholders(self.kinds)
         body = self.translator.perform(task)
         try:

@@ -20,8 +20,7 @@ from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
 from .budget import current_allowance
 
-MOST_BYTES = 32_000_000
-"""Longest reply that is read: far more than any model writes."""
+MOST_BYTES = 32_000_000  # longest reply that is read: far more than any model writes
 
 
 @cache

@@ -89,8 +89,7 @@ On 102 training questions one gave 88 right replies by gold, which does not rule
 which does, and asking twice made up for them.
 """
 
-CHANCE = 0.05
-"""A record that a strong model would have less often than this is a weak one's."""
+CHANCE = 0.05  # a record that a strong model would have less often than this is a weak one's
 
 
 @dataclass(frozen=True)

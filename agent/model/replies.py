@@ -83,8 +83,7 @@ _BY_NAME: Final = (
     ("Connect", "could not be reached or broke the connection off", "check the address and that the server runs"),
     ("RemoteProtocol", "broke the connection off", "check that the server runs"),
 )
-_OF_THE_REPLY: Final = (LookupError, AttributeError)
-"""What clients raise over a reply that lacks its parts."""
+_OF_THE_REPLY: Final = (LookupError, AttributeError)  # what clients raise over a reply that lacks its parts
 _NO_REPLY: Final = ("Unexpected response type", "null value for 'choices'", "No generations found in stream")
 """How langchain-openai says the same."""
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,80})", re.IGNORECASE)

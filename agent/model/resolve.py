@@ -34,8 +34,7 @@ PROVIDERS: Final = {
 _PACKAGE: Final = re.compile(r"langchain-[a-z0-9-]+")
 
 OFFLINE: Final = "offline"
-DEFAULT_MODEL: Final = "gpt-5-mini"
-"""What an OpenAI key alone selects."""
+DEFAULT_MODEL: Final = "gpt-5-mini"  # what an OpenAI key alone selects
 
 KNOWN_FORMS: Final = "openai:NAME, azure:DEPLOYMENT, offline, " + ", ".join(f"{name}:NAME" for name in PROVIDERS)
 

@@ -28,16 +28,14 @@ from ..settings import Settings
 from ..state import AgentState, attempts_of, dump, dump_all, turn_of
 from .drafts import MORE_DRAFTS, needs_more
 
-READS_ONLY = "Nothing was changed: this only reads."
-"""What an answer says that shows what somebody wanted deleted."""
-
-_WITH_REVISION = 2
-"""Calls that an explanation and the revision that reads it take."""
+READS_ONLY = "Nothing was changed: this only reads."  # what an answer says that shows what somebody wanted deleted
+_WITH_REVISION = 2  # calls that an explanation and the revision that reads it take
 
 
 def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """SQL-CRAFT 2 (IC-Loop) and revision chain 3.2, behind the gate."""
-    settings, turn, code = run.settings, turn_of(state), turn_of(state).code_result
+    settings, turn = run.settings, turn_of(state)
+    code = turn.code_result
     *earlier, last = attempts_of(state)
     database = run.resources.database
     last, findings = yield from look_at(last, state, run)
@@ -46,11 +44,10 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if stop and (yield from _was_shown_too_little(attempts, state, run)):
         why = "the draft failed because it needed tables or columns that were not shown: it was written again with them"
         return {"attempts": dump_all(attempts), "notes": [why], "next": "generate"}
-    reads_examples = run.resources.translator(settings).reads_examples  # by these, more drafts would differ
     if (
         stop
-        and reads_examples
         and needs_more(attempts, stop, turn, settings)
+        and run.resources.translator(settings).reads_examples  # by these, more drafts would differ
         and (yield from do(calls_left)) > MORE_DRAFTS
     ):
         more = replace(turn, candidates=1 + MORE_DRAFTS)

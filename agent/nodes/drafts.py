@@ -12,7 +12,7 @@ from ...prompts.revise import MergeTask, Proposal
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..context.inputs import generate_task
 from ..effects import Body, ask
-from ..evidence.choose import Group, group
+from ..evidence.choose import group
 from ..evidence.feedback import look_at, result_csv
 from ..model.budget import BudgetReached
 from ..records import Attempt, CandidateDraft, Stop, Turn, Usage, parallel_usage
@@ -24,20 +24,11 @@ from .generate import declined, end_turn, generate, run_next
 from .reason import reason
 from .retrieve import retrieve
 
-HIGH_DRAFTS = 3
-"""Drafts side by side at high effort."""
-
-MORE_DRAFTS = 2
-"""Drafts that are added to one that failed: with it, two can outvote one."""
-
-_SELECTORS = ("skeleton", "question", "voted")
-"""Ways of choosing examples, taken in turn."""
-
-_TEMPERATURE = 0.7
-"""Of every draft except the first."""
-
-_REASONED = 3
-"""Every third draft is reasoned in code where the others aren't (`Settings.candidate_reasoning`)."""
+HIGH_DRAFTS = 3  # drafts side by side at high effort
+MORE_DRAFTS = 2  # drafts that are added to one that failed: with it, two can outvote one
+_SELECTORS = ("skeleton", "question", "voted")  # ways of choosing examples, taken in turn
+_TEMPERATURE = 0.7  # of every draft except the first
+_REASONED = 3  # every third draft is reasoned in code where the others aren't (`Settings.candidate_reasoning`)
 
 
 def count_drafts(settings: Settings) -> int:
@@ -113,7 +104,13 @@ def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     update: dict[str, Any] = {"usage": usage | {"candidate": dump(spent)}}
     over_budget = [draft.stop for draft in drafts if draft.stop and draft.stop.kind == "budget"]
     if len(over_budget) == len(drafts) and not earlier:
-        return update | _with_fewer(turn, len(drafts))
+        turn = replace(turn, candidates=len(drafts) // 2)
+        return update | {
+            "turn": dump(turn),
+            "notes": [f"{len(drafts)} drafts were more than the turn's budgets allow: fewer were written"],
+            "drafts": Overwrite([]),
+            "next": "candidate" if turn.candidates > 1 else "retrieve",
+        }
     notes = [note for draft in drafts for note in draft.notes]
     unwritten = [draft.understood for draft in drafts if draft.understood and draft.understood.intent != "answerable"]
     if 2 * len(unwritten) > len(drafts) + bool(earlier) and (
@@ -136,7 +133,16 @@ def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         return update | end_turn(turn, "budget", why, "capped", notes)
     if not run.settings.merge or len(groups) < 2:
         return update
-    task = MergeTask((yield from generate_task(state, run)), _proposals(groups[:2]))
+    proposals = tuple(
+        Proposal(
+            sql=found.best.sql,
+            support=found.size,
+            result_csv=result_csv(found.best.result) if found.best.result else "",
+            feedback="\n".join(found.best.findings),
+        )
+        for found in groups[:2]
+    )
+    task = MergeTask((yield from generate_task(state, run)), proposals)
     try:
         done = yield from ask(task)
     except BudgetReached as error:
@@ -144,26 +150,3 @@ def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     except (ReplyError, ModelError, NotUnderstood) as error:
         return update | {"notes": [*notes, f"the drafts were not merged: {error}"]}
     return update | run_next(turn, done, "merged", notes)
-
-
-def _with_fewer(turn: Turn, drafts: int) -> dict[str, Any]:
-    """Half as many drafts, which may each cost twice as much."""
-    turn = replace(turn, candidates=drafts // 2)
-    return {
-        "turn": dump(turn),
-        "notes": [f"{drafts} drafts were more than the turn's budgets allow: fewer were written"],
-        "drafts": Overwrite([]),
-        "next": "candidate" if turn.candidates > 1 else "retrieve",
-    }
-
-
-def _proposals(groups: Sequence[Group]) -> tuple[Proposal, ...]:
-    return tuple(
-        Proposal(
-            sql=found.best.sql,
-            support=found.size,
-            result_csv=result_csv(found.best.result) if found.best.result else "",
-            feedback="\n".join(found.best.findings),
-        )
-        for found in groups
-    )

@@ -101,15 +101,13 @@ def _mended(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) 
     return mend_names(sql, part, {table.name for table in part.tables if set_aside(table, schema)})
 
 
-SAVE = "approve and save"
-"""What is offered besides where answers can be saved as examples."""
+SAVE = "approve and save"  # what is offered besides where answers can be saved as examples
 
 SAVED = frozenset({SAVE, "approved and saved", "save"})
 APPROVED = frozenset({"approve", "approved", "yes", "y", "ok", "okay", "run", "run it", "1"})
 REJECTED = frozenset({"reject", "rejected", "no", "n", "stop", "2"})
 
-CHOICES = ("approve", "reject")
-"""What is offered; a query instead of either replaces the one that was asked about."""
+CHOICES = ("approve", "reject")  # what is offered; a query instead of either replaces the one that was asked about
 
 
 @dataclass(frozen=True)

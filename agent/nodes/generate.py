@@ -67,10 +67,15 @@ _DECLINED = {
 def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterable[str] = ()) -> dict[str, Any]:
     """Has a query run."""
     draft = done.reply
-    turn = replace(turn, written=draft.sql, confidence=draft.confidence, sure=draft.sure, doubt=draft.doubt)
-    turn = replace(turn, caveats=draft.caveats)
-    if draft.understood is not None:
-        turn = replace(turn, rephrasing=draft.understood)
+    turn = replace(
+        turn,
+        written=draft.sql,
+        confidence=draft.confidence,
+        sure=draft.sure,
+        doubt=draft.doubt,
+        caveats=draft.caveats,
+        rephrasing=draft.understood or turn.rephrasing,
+    )
     return {
         "turn": dump(turn),
         "sql": draft.sql,
@@ -84,21 +89,17 @@ def drafted(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[s
     """Has a draft run, or goes the way of a reply that asks back or declines instead."""
     notes = [*notes, *done.notes]
     if done.reply.declines and done.reply.understood is not None:
-        # What may not be declined is no reply to the task, so that there is a way to go.
-        ended = declined(turn, _named(done.reply.understood, turn), settings, notes)
+        # About the question as it stands. What may not be declined is no reply to the task: there is a way to go.
+        standing = turn.rephrasing
+        about = replace(
+            done.reply.understood,
+            rephrased=standing.rephrased,
+            simplified=standing.simplified,
+            self_contained=standing.self_contained,
+        )
+        ended = declined(turn, about, settings, notes)
         return ended or end_turn(turn, "error", done.reply.understood.reply, "failed", notes)
     return run_next(turn, replace(done, notes=()), "draft", notes)
-
-
-def _named(rephrasing: Rephrasing, turn: Turn) -> Rephrasing:
-    """A reply that declines, about the question as it stands."""
-    standing = turn.rephrasing
-    return replace(
-        rephrasing,
-        rephrased=standing.rephrased,
-        simplified=standing.simplified,
-        self_contained=standing.self_contained,
-    )
 
 
 def declined(

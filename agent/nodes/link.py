@@ -33,8 +33,7 @@ cell_of = attrgetter("table", "column", "value")
 STORED_ITEMS = 200
 """Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
 
-CANDIDATES = 100
-"""Values looked at for a question; most are coincidences, which are not shown."""
+CANDIDATES = 100  # values looked at for a question; most are coincidences, which are not shown
 
 LEAST_ALL_COLUMNS = 0.1
 """Least probability at which all columns of a table count as asked for, also where the whole schema is shown."""
@@ -149,8 +148,7 @@ def kept_items(linked: LinkedSchema) -> tuple[tuple[str, str | None, float], ...
     return tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])
 
 
-_LOOKED_THROUGH = 12
-"""Most similar questions of the database among which the same one is."""
+_LOOKED_THROUGH = 12  # most similar questions of the database among which the same one is
 
 
 @advisory("examples", None)

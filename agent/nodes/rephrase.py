@@ -97,9 +97,13 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str,
         turn = replace(turn, question=plain, asked=turn.question)
     words = as_asked(turn)
     standing = Rephrasing(words, words, self_contained=not history)
-    settled = (yield from _settled(turn, standing, run)) if first else None
-    if settled is not None:
-        return settled
+    if first:  # what needs no translator
+        schema, plainly = (yield from wait_for(run.schema)), replace(turn, rephrasing=standing)
+        if answer := about_tables(turn.question, schema):
+            return end_turn(plainly, "schema", answer, "converged")
+        asked_back = bare_columns(turn.question, schema)
+        if asked_back and (ended := declined(plainly, asked_back, run.settings)):
+            return ended
     try:
         understood = yield from _understood(turn, standing, history, run)
     except ReplyError as error:
@@ -115,15 +119,6 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str,
     return ended or {"turn": dump(turn), "notes": list(understood.notes), "next": "link"}
 
 
-def _settled(turn: Turn, standing: Rephrasing, run: Run) -> Body[dict[str, Any] | None]:
-    """The update of a question that needs no translator; None for all others."""
-    schema = yield from wait_for(run.schema)
-    if answer := about_tables(turn.question, schema):
-        return end_turn(replace(turn, rephrasing=standing), "schema", answer, "converged")
-    asked_back = bare_columns(turn.question, schema)
-    return declined(replace(turn, rephrasing=standing), asked_back, run.settings) if asked_back else None
-
-
 def _understood(
     turn: Turn, standing: Rephrasing, history: tuple[PastTurn, ...], run: Run
 ) -> Body[Done[Rephrasing] | None]:
@@ -135,7 +130,12 @@ def _understood(
         simplified = yield from ask(SimplifyTask(turn.question))
         return Done(replace(standing, simplified=simplified.reply), simplified.notes)
     weak = ""
-    if settings.rephrase == "auto" and not (yield from _asks_first(history, run)):
+    # Though one reply could do both: for a translator that cannot, in the papers' prompt forms, and where a later turn
+    # has to be understood before one knows which part of a large schema to show.
+    apart = settings.prompt_style != "full" or not run.resources.translator(settings).understands
+    if not apart and history:
+        apart = (yield from wait_for(run.schema)).shown_columns > MOST_COLUMNS
+    if settings.rephrase == "auto" and not apart:
         weak = yield from _weakness(run)
         if not weak and settings.effort != "high":
             return None
@@ -174,17 +174,6 @@ def _weakness(run: Run) -> Body[str]:
     return f"asked twice, as {model} is recorded to be right on {found.right} of {found.n} questions"
 
 
-def _asks_first(history: tuple[PastTurn, ...], run: Run) -> Body[bool]:
-    """Whether understanding takes a request of its own, though one reply could do both.
-
-    It does for a translator that cannot, in the papers' prompt forms, and where a later turn has to be understood
-    before one knows which part of a large schema to show.
-    """
-    if run.settings.prompt_style != "full" or not run.resources.translator(run.settings).understands:
-        return True
-    return bool(history) and (yield from wait_for(run.schema)).shown_columns > MOST_COLUMNS
-
-
 def _question(state: AgentState) -> tuple[str, HumanMessage | None]:
     """The turn's question, and the chat message to add where it came bare."""
     messages: list[AnyMessage] = state.get("messages", [])
@@ -215,11 +204,8 @@ _BARE = re.compile(
     r"(?:please )?(?:(?:show|list|give|tell)(?: me)?|what (?:are|is))(?: all)?(?: of)? (?:the|their|its) (\w+)",
     re.IGNORECASE,
 )
-_NAMED = 40
-"""Tables that an answer names."""
-
-_CHOICES = 6
-"""Tables that are offered."""
+_NAMED = 40  # tables that an answer names
+_CHOICES = 6  # tables that are offered
 
 
 @advisory("plain questions", "")

@@ -220,8 +220,7 @@ def _conclude(
     return _Conclusion("failed", f"No query for this question could be run: {why}")
 
 
-_LONGEST = 20_000
-"""Characters of a query whose basis is looked for."""
+_LONGEST = 20_000  # characters of a query whose basis is looked for
 
 
 @advisory("basis", None)

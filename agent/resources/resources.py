@@ -106,8 +106,7 @@ class Schemas:
             return made
 
 
-MOST_SESSIONS = 64
-"""Sessions kept open beside the agent's own; the one that was used longest ago is let go of first."""
+MOST_SESSIONS = 64  # sessions kept open beside the agent's own; the one that was used longest ago is let go of first
 
 
 @dataclass(frozen=True)

@@ -43,9 +43,13 @@ class AgentExamples:
     def store(self) -> ExampleStore:
         """The store to look examples up in."""
         with self._lock:
-            if self._own is None and (self._given is None or self._unmade(self._given)):
-                return self._seeds()
-            return self._opened()
+            if self._own is not None or (self._given is not None and not self._unmade(self._given)):
+                return self._opened()
+            if self._built_in is None:
+                from ...tools.examples import default_store
+
+                self._built_in = self._stack.enter_context(default_store())
+            return self._built_in
 
     def own(self) -> ExampleStore | None:
         """The store that was given, if anything was ever saved in it; None where there is none."""
@@ -77,16 +81,8 @@ class AgentExamples:
                 self._own = self._stack.enter_context(open_with_seeds(self._given, make_embedding(self._embedding)))
         return self._own
 
-    def _seeds(self) -> ExampleStore:
-        from ...tools.examples import default_store
 
-        if self._built_in is None:
-            self._built_in = self._stack.enter_context(default_store())
-        return self._built_in
-
-
-OFF = "off"
-"""Given as a file: use none, also where there is one."""
+OFF = "off"  # given as a file: use none, also where there is one
 
 _Stamp = tuple[tuple[int, int] | None, ...]
 

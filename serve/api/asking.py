@@ -23,8 +23,7 @@ STREAM = "text/event-stream"
 
 _KEEP_ALIVE_SECONDS = 15.0
 
-TURN_HEADER = "tableturn-turn"
-"""Names the turn of a question that was asked on its own."""
+TURN_HEADER = "tableturn-turn"  # names the turn of a question that was asked on its own
 
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {"content": {STREAM: {}}, "description": "Events, the answer last; or the turn as JSON."}
@@ -71,7 +70,15 @@ async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")
         small = last_event_id.isdecimal() and len(last_event_id) < 10
         return _stream(running, int(last_event_id) if small else 0)
     await asker.turn(id_)
-    return event_stream(_ending(asker, id_))
+
+    async def ending() -> AsyncIterator[bytes]:
+        turn = await turn_reply(await asker.server.turns.follow(asker.owner, id_), asker)
+        if turn["answer"] is not None:
+            yield _line(1, {"event": "answer", "turn": id_, "answer": turn["answer"], "choices": turn["choices"]})
+        elif turn["status"] != "running":
+            yield _line(1, {"event": "error", "turn": id_, **(turn["error"] or {})})
+
+    return event_stream(ending())
 
 
 @router.post("/turns/{id_}/stop", status_code=202)
@@ -118,14 +125,6 @@ def _stream(turn: RunningTurn, after: int) -> Response:
             yield _line(number, event)
 
     return event_stream(lines(), {TURN_HEADER: turn.id})
-
-
-async def _ending(asker: Asker, id_: str) -> AsyncIterator[bytes]:
-    turn = await turn_reply(await asker.server.turns.follow(asker.owner, id_), asker)
-    if turn["answer"] is not None:
-        yield _line(1, {"event": "answer", "turn": id_, "answer": turn["answer"], "choices": turn["choices"]})
-    elif turn["status"] != "running":
-        yield _line(1, {"event": "error", "turn": id_, **(turn["error"] or {})})
 
 
 def _line(number: int, event: dict[str, Any]) -> bytes:

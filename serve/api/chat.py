@@ -32,8 +32,7 @@ MODEL = "tableturn"
 _MODEL = {"id": MODEL, "object": "model", "created": 0, "owned_by": "tableturn"}
 _ROWS = 50
 _LONGEST = 10_000
-_HISTORY = 10
-"""Earlier messages that are told as notes, of a conversation that is not known here."""
+_HISTORY = 10  # earlier messages that are told as notes, of a conversation that is not known here
 
 
 class Part(BaseModel):

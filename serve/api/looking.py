@@ -12,7 +12,6 @@ from starlette.responses import JSONResponse, Response
 
 from ...agent import verbs
 from ...agent.evidence.confidence import FAIRLY_SURE, SURE
-from ...tools.database import Schema
 from ...tools.database.table import plain_cell
 from ..people import COOKIE, Unauthorized
 from ..server import AskerHere, ServerHere
@@ -26,15 +25,14 @@ async def schema(asker: AskerHere) -> Response:
     """Tables, columns, keys and samples of what this person may see, as far as it may leave."""
     people = asker.server.people
     await people.prepare(asker.agent)
-    return await people.read(lambda: _schema_reply(verbs.tables(asker.agent.resources)))
 
-
-def _schema_reply(found: Schema) -> JSONResponse:
-    told = asdict(found)
-    for table in told["tables"]:
-        for column in table["columns"]:
+    def reply() -> JSONResponse:
+        told = asdict(verbs.tables(asker.agent.resources))
+        for column in (column for table in told["tables"] for column in table["columns"]):
             column["samples"] = [plain_cell(sample) for sample in column["samples"]]
-    return JSONResponse(jsonable_encoder(told))
+        return JSONResponse(jsonable_encoder(told))
+
+    return await people.read(reply)
 
 
 @router.get("/me")

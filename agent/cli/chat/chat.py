@@ -63,11 +63,8 @@ class Cost:
         return ", ".join(parts)
 
 
-PAGE = 20
-"""Rows of a page."""
-
-_AHEAD = 10
-"""So many times the rows that are wanted are read, so that the next pages are at hand."""
+PAGE = 20  # rows of a page
+_AHEAD = 10  # so many times the rows that are wanted are read, so that the next pages are at hand
 
 _BYTES = 500_000_000
 

@@ -98,8 +98,7 @@ def _edited(text: str) -> str:
     return edited
 
 
-_MOST = 1_000
-"""Rows that are shown at a time."""
+_MOST = 1_000  # rows that are shown at a time
 
 
 def _more(chat: Chat, rest: str) -> RenderableType:

@@ -24,8 +24,7 @@ from .commands import Ask, Said, run
 if TYPE_CHECKING:
     from ...answers.answer import Answer
 
-LEAVE = ("exit", "quit", "/exit", "/quit", "/q")
-"""What ends a conversation, besides the end of input."""
+LEAVE = ("exit", "quit", "/exit", "/quit", "/q")  # what ends a conversation, besides the end of input
 
 _INTERRUPTED = "tableturn: this turn was interrupted; the ones before it are kept"
 

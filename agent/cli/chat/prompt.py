@@ -32,11 +32,8 @@ try:
 except ImportError:  # not there on Windows, where typing is kept anyway
     termios = None
 
-_INPUT, _LOCAL = 0, 3
-"""Places in what `tcgetattr` gives."""
-
-_before: Any = None
-"""How the terminal was before the conversation."""
+_INPUT, _LOCAL = 0, 3  # places in what `tcgetattr` gives
+_before: Any = None  # how the terminal was before the conversation
 
 
 @contextmanager
@@ -71,14 +68,9 @@ def as_before() -> Generator[None]:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, now)
 
 
-_MOST = 30
-"""Completions of a kind."""
-
-_WORDS = 4
-"""Words of a value that may have been typed."""
-
-_SHORTEST = 2
-"""Characters from which values are looked for."""
+_MOST = 30  # completions of a kind
+_WORDS = 4  # words of a value that may have been typed
+_SHORTEST = 2  # characters from which values are looked for
 
 _WORD = re.compile(r"[^\s,;()\"'?]+$")
 
