@@ -55,7 +55,10 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         return {"attempts": dump_all(attempts), "turn": dump(more), "notes": [note], "next": "candidate"}
     if stop:
         return {"attempts": dump_all(attempts), "turn": dump(replace(turn, stop=stop)), "next": "respond"}
-    disagreement = yield from do(lambda: _disagreement(last, code))
+    comparison = yield from do(lambda: compare_code(last, code))
+    disagreement = code_csv(code)
+    if comparison is not None:
+        disagreement = "" if comparison.agree else f"{comparison.reason}\n{disagreement}"
     meaning = Done(Explanation(""))
     if settings.feedback_explanation:
         meaning = yield from _explain(state, turn, last, run)
@@ -92,14 +95,6 @@ def _was_shown_too_little(attempts: list[Attempt], state: AgentState, run: Run) 
         return now.render(budget).messages != before.render(budget).messages
     except PromptTooLarge:
         return False
-
-
-def _disagreement(attempt: Attempt, code: CodeResult | None) -> str:
-    """The code's result and how it differs, unless the query gave the same."""
-    comparison = compare_code(attempt, code)
-    if comparison is None:
-        return code_csv(code)
-    return "" if comparison.agree else f"{comparison.reason}\n{code_csv(code)}"
 
 
 def _explain(state: AgentState, turn: Turn, attempt: Attempt, run: Run) -> Body[Done[Explanation]]:

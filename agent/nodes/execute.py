@@ -142,13 +142,14 @@ def decide(reply: object, sql: str, can_save: bool) -> Decision:
     if isinstance(reply, Mapping):
         return _from_fields(cast("Mapping[object, object]", reply), sql)
     words = str(reply).strip()
-    if words.lower().rstrip(".!") in APPROVED:
+    plain = words.lower().rstrip(".!")
+    if plain in APPROVED:
         return Decision("approve", sql)
-    if words.lower().rstrip(".!") in SAVED or (can_save and words.rstrip(".!") == "3"):
+    if plain in SAVED or (can_save and plain == "3"):
         return Decision("approve", sql, save=True)
     if starts_like_sql(words):
         return Decision("edit", words)
-    return Decision("reject", sql, "" if words.lower().rstrip(".!") in REJECTED else words)
+    return Decision("reject", sql, "" if plain in REJECTED else words)
 
 
 def _from_fields(fields: Mapping[object, object], sql: str) -> Decision:

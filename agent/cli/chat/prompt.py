@@ -114,7 +114,9 @@ class ChatCompleter(Completer):
             return
         yield from self._names(found[0], columns=True, tables=True)
         seen: set[str] = set()
-        for place in _starts(typed):
+        # A value could begin with any of the last few words, the longest run first.
+        places = [match.start() for match in re.finditer(r"[^\s,;()\"'?]+", typed)]
+        for place in places[-_WORDS:] if typed[-1:].strip() or len(places) > 1 else ():
             begun = typed[place:]
             if len(begun) < _SHORTEST or len(seen) >= _MOST:
                 continue
@@ -151,12 +153,6 @@ def _begins(name: str, begun: str) -> bool:
     """Whether a name, or one of its parts, begins so."""
     low = name.lower()
     return low.startswith(begun) or any(part.startswith(begun) for part in re.split(r"[_\s]+", low) if begun)
-
-
-def _starts(typed: str) -> list[int]:
-    """Where a value could begin: the last few words, the longest run first."""
-    places = [match.start() for match in re.finditer(r"[^\s,;()\"'?]+", typed)]
-    return places[-_WORDS:] if typed[-1:].strip() or len(places) > 1 else []
 
 
 _WELCOME = "Ask a question; Tab completes, /help lists commands, Ctrl-D leaves."
