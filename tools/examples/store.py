@@ -337,8 +337,8 @@ class ExampleStore:
             rows[table] = {id_: row for id_, row in of_table.items() if id_ not in there}
         vectors = {table: self.embedding([text for text, _ in new.values()]) for table, new in rows.items() if new}
         for table, of_table in vectors.items():
-            new = rows[table]
-            self._backend.make(room, table + suffix).put(list(new), of_table, [fields for _, fields in new.values()])
+            ids, fields = list(rows[table]), [fields for _, fields in rows[table].values()]
+            self._backend.make(room, table + suffix).put(ids, of_table, fields, anew=anew)
         if rows[PAIRS]:
             self._changed()
         return len(rows[PAIRS])
