@@ -474,7 +474,7 @@ def test_a_record_of_other_rights_under_an_identifier_of_before_is_written_anew(
         store.add([before])
         pairs = store._backend.make(before.owner, "pairs")
         *_, pair = make_entry(replace(old, added=next(store.list()).example.added)).rows
-        pairs.put([example_id(before)], store.embedding([TEAM]), [pair[-1]])
+        pairs.put([example_id(before)], store.embedding([TEAM]), [pair[-1]], anew=True)
     assert told(staff, "ada") == HEADS
     assert approved(staff, "ada", HEADS).new is False
     approved(staff, "bo", NAMES)

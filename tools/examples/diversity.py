@@ -34,12 +34,9 @@ _MOST_PAIRWISE = 8_000
 
 @dataclass(frozen=True)
 class Distinct:
-    """Rows without repeats. SQL vectors repeat a lot: clustering the distinct ones with weights is the same, faster.
+    """Rows without repeats, the index of each one's first appearance, and how often it appears.
 
-    Attributes:
-        rows: Distinct rows in order of first appearance.
-        first: Index of each one's first appearance.
-        weights: How often each appears.
+    SQL vectors repeat a lot: clustering the distinct ones with weights is the same, faster.
     """
 
     rows: Matrix
@@ -47,19 +44,14 @@ class Distinct:
     weights: Matrix
 
 
-def distinct(vectors: Matrix) -> Distinct:
-    """Return the distinct rows of a matrix."""
-    rows, first, counts = np.unique(vectors, axis=0, return_index=True, return_counts=True)
-    order = np.argsort(first)
-    return Distinct(rows[order], first[order], counts[order].astype(np.float64))
-
-
 def voted(vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method: Method = "kmeans") -> list[int]:
     """Return the n rows chosen most often in `rounds` samples with the seeds from `seed` on, most chosen first.
 
     Of equally often chosen rows, the first. Agglomerative clustering is the same for every seed.
     """
-    few = distinct(vectors)
+    rows, first, weights = np.unique(vectors, axis=0, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    few = Distinct(rows[order], first[order], weights[order].astype(np.float64))
     clusters = _clusters(few, n, method)
     counts: Counter[int] = Counter()
     for trial in range(1 if method == "agglomerative" else rounds):

@@ -72,11 +72,7 @@ class ModelEmbedding:
     close: Callable[[], object] = lambda: None
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit row a text.
-
-        Raises:
-            ExampleStoreError: The model cannot be reached or loaded, refuses, or answers with what are no vectors.
-        """
+        """Return one unit row a text; raises an `ExampleStoreError` where the model fails or answers no vectors."""
         try:
             parts = [self._rows(list(texts[start : start + _BATCH])) for start in range(0, len(texts), _BATCH)]
             return unit(np.concatenate(parts)) if parts else np.zeros((0, 1), dtype=np.float32)

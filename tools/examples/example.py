@@ -61,12 +61,7 @@ Index = Literal["question", "skeleton", "sql"]
 
 @dataclass(frozen=True)
 class Found:
-    """An example with its identifier.
-
-    Attributes:
-        similarity: The cosine of two keys if it was found by one, 1 otherwise.
-        skeleton: The identifier of its SQL skeleton if it was found by a key: the same for the same one, in every room.
-    """
+    """An example with its identifier; if found by a key, with its cosine and the identifier of its SQL skeleton."""
 
     id: str
     example: Example

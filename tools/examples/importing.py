@@ -183,13 +183,9 @@ def read_verified(
 ) -> list[VerifiedPair]:
     """Read a person's verified questions as a database's own examples, each run and looked at.
 
-    Args:
-        path: JSONL, JSON, CSV or YAML: records with `question` and `sql` (or `query`), perhaps `simplified` and
-            `author`; others of their fields are passed over.
-        database: What they are of.
-        store: With the examples that are there: an equal question with another result is a doubt.
-        author: Of the pairs that name nobody.
-        refuse: Is given the reason of each record that is no pair or does not run.
+    The records have `question` and `sql` (or `query`), perhaps `simplified` and `author`, else the one that is given;
+    `refuse` gets the reason of each that is no pair or does not run. An equal question in the store with another result
+    is a doubt.
 
     Raises:
         SettingsError: The file cannot be read, or is no list.

@@ -45,8 +45,7 @@ class ExampleQuery:
     """One turn, as far as the choice of examples goes.
 
     Attributes:
-        question: Self-contained.
-        simplified: In plain common words; empty if not simplified.
+        simplified: The question in plain common words; empty if not simplified.
         schema: Whose words are masked in skeletons.
         values: Database values that the question mentions; masked too.
         draft_sql: A first SQL for the question, where there is one.

@@ -64,12 +64,10 @@ class ExampleStore:
         embedding: Embedding | None = None,
         further: Callable[[], ExampleStore] | None = None,
     ) -> ExampleStore:
-        """Open a store, making it if there is none.
+        """Open or make a store: in memory, in a folder, or at `http://host:port` of a Chroma server.
 
-        Args:
-            location: None for memory, a folder, or `http://host:port` of a Chroma server.
-            embedding: How keys become vectors; the default needs no download.
-            further: Makes a store whose shared examples are found too, as long as this one has few of its own.
+        Its keys become vectors by the embedding; the default needs no download. The shared examples of the store that
+        `further` makes are found too, as long as this one has few of its own.
 
         Raises:
             ExampleStoreError: It cannot be opened, or was made by another version or with another embedding.
@@ -103,15 +101,13 @@ class ExampleStore:
             yield [_example(row) for row in pairs.nearest(vector, k, among)]
 
     def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> Added:
-        """Add examples that are not there yet.
+        """Add examples that are not there yet; `verify` is called with each new one (see `runs_on`).
 
-        Args:
-            examples: Written in batches.
-            verify: Called with each new one; see `runs_on`.
-            strict: Whether a refused example ends the addition; otherwise the others are added.
+        If `strict`, a refused example ends the addition, and the batches before it are kept; otherwise the others are
+        added.
 
         Raises:
-            ExampleRefused: SQL that is not one query or doesn't run (if `strict`). Batches before it are kept.
+            ExampleRefused: SQL that is not one query or doesn't run (if `strict`).
             ExampleStoreError: The store cannot be written.
         """
         total, refused = Added(), list[Refusal]()
@@ -141,13 +137,9 @@ class ExampleStore:
     def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Found]:
         """Return the examples that stand for the k nearest keys, best first.
 
-        Args:
-            index: `question` compares whole questions; `skeleton` masked questions (revision chain 3.1.3), one key a
-                distinct skeleton and SQL skeleton; `sql` SQL skeletons, one key each.
-            text: The key to look for: a question, what `mask` gives, or an SQL skeleton.
-            k: How many.
-            database: Whose question it is (`database_identity`); its own examples are seen by it alone.
-            shared: Whether shared examples are looked through too.
+        By `question` it compares whole questions; by `skeleton` what `mask` gives (revision chain 3.1.3), one key a
+        distinct skeleton and SQL skeleton; by `sql` SQL skeletons, one key each. Shared examples are looked through too
+        if `shared`, others only for their own database (its `database_identity`).
         """
         vector = self.embedding([text])[0]
         # Of equally near ones, the database's own come first.
@@ -337,8 +329,8 @@ class ExampleStore:
             rows[table] = {id_: row for id_, row in of_table.items() if id_ not in there}
         vectors = {table: self.embedding([text for text, _ in new.values()]) for table, new in rows.items() if new}
         for table, of_table in vectors.items():
-            new = rows[table]
-            self._backend.make(room, table + suffix).put(list(new), of_table, [fields for _, fields in new.values()])
+            ids, fields = list(rows[table]), [fields for _, fields in rows[table].values()]
+            self._backend.make(room, table + suffix).put(ids, of_table, fields, anew=anew)
         if rows[PAIRS]:
             self._changed()
         return len(rows[PAIRS])

@@ -103,11 +103,12 @@ class MemoryTable:
         self._vectors: dict[str, Vectors] = {}
         self._matrix: Vectors | None = None  # stacked when it is first searched, not at every addition
 
-    def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
-        """Write rows, over those of these identifiers that are there. No identifier comes twice."""
+    def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields], *, anew: bool = False) -> None:
+        """Write rows; those that are there are left as they are, or written `anew`. No identifier comes twice."""
         with self._lock:
-            self._rows |= {id_: Row(id_, dict(row)) for id_, row in zip(ids, fields, strict=True)}
-            self._vectors |= dict(zip(ids, vectors, strict=True))
+            for id_, vector, row in zip(ids, vectors, fields, strict=True):
+                if anew or id_ not in self._rows:
+                    self._rows[id_], self._vectors[id_] = Row(id_, dict(row)), vector
             self._matrix = None
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
@@ -189,11 +190,11 @@ class ChromaTable:
         self._name = name
         self._collection = collection
 
-    def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
+    def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields], *, anew: bool = False) -> None:
         for start in range(0, len(fields), self._backend.batch):
             part = slice(start, start + self._backend.batch)
-            rows: Any = [dict(row) for row in fields[part]]
-            self._do(lambda table, part=part, rows=rows: table.upsert(list(ids[part]), vectors[part], rows))
+            values: Any = (list(ids[part]), vectors[part], [dict(row) for row in fields[part]])
+            self._do(lambda table, values=values: (table.upsert if anew else table.add)(*values))
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         return {row.id: row for row in self._rows(ids=list(ids))} if ids else {}
