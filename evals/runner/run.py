@@ -210,7 +210,7 @@ def run_evaluation(
     ):
         # Only what can be run at all takes the folder.
         write_spec(spec, asked, out)
-        judged = judge or (lambda question, record: strict.judge(question, record.sql))
+        judged: Judge = judge or (lambda question, record: strict.judge(question, record.sql))
         done = completed(_Run(asked, answering, journal, judged, listener).answer_all(jobs))
         return [done[question.id] for question in asked.questions]
 
