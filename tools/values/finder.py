@@ -73,10 +73,9 @@ def find(text: str, store: Store, indexed: IndexedColumns) -> list[ValueMatch]:
         rank = ranking.of(candidate, indexed.columns[value.column])
         if value.id not in best or rank > best[value.id][0]:
             best[value.id] = (rank, candidate)
+    ranked = sorted(best.values(), key=lambda pair: (-pair[0], pair[1][1].start, pair[1][0].id))
     matches: list[ValueMatch] = []
-    for _, (value, span, score, how) in sorted(
-        best.values(), key=lambda pair: (-pair[0], pair[1][1].start, pair[1][0].id)
-    ):
+    for _, (value, span, score, how) in ranked:
         column = indexed.columns[value.column]
         place = (column.table, column.name, value.text)
         matches.append(ValueMatch(*place, span.text, span.start, span.end, round(score, 3), how))

@@ -138,7 +138,10 @@ class _Reader:
         # Whether the question names the column too, by other words than these.
         others = self._stems - {word.stem for word in words}
         named = not others.isdisjoint(name_stems(match.column))
-        if match.value.replace(" ", "").isdigit() and not (named and self._may_be_number(match, words)):
+        # A number may be the value of a column that is named too; of one that counts, only right behind its name.
+        own, before = name_stems(match.column), self._neighbours(words)[0][-2:]
+        behind = own[-1:] != ("id",) or any(word.stem in own for word in before)
+        if match.value.replace(" ", "").isdigit() and not (named and behind):
             return False
         capital = any(map(self.question.sets_off, words))
         if all(map(self._is_small, words)) and not self._is_a_name(match, words):
@@ -240,8 +243,3 @@ class _Reader:
         """Whether its column tells kinds apart: a good customer, of `good_or_bad_customer`."""
         column = self.schema.column(match.table, match.column)
         return column is not None and column.distinct is not None and column.distinct <= _KINDS
-
-    def _may_be_number(self, match: ValueMatch, words: Sequence[Word]) -> bool:
-        """Whether a number may be the value of its column: of one that counts things, only right behind its name."""
-        own = name_stems(match.column)
-        return own[-1:] != ("id",) or any(word.stem in own for word in self._neighbours(words)[0][-2:])
