@@ -71,12 +71,7 @@ class Exported:
 
 
 def export_query(
-    database: Database,
-    sql: str,
-    target: Target,
-    form: Format,
-    limits: Limits,
-    cancellation: Cancellation | None = None,
+    database: Database, sql: str, target: Target, form: Format, limits: Limits, cancellation: Cancellation | None = None
 ) -> Exported:
     """Run a query and write its rows.
 
@@ -354,10 +349,11 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str]) -> _Writer:
             part += rows or ()
             if part and (rows is None or len(part) >= _PART_ROWS):
                 for known, column in zip(kinds, zip(*part, strict=True), strict=True):
-                    known.update(map(_arrow_type, column))
+                    known.update(filter(None, map(_arrow_type, column)))
                 pickle.dump(part, buffer)
                 part, parts = [], parts + 1
-        types = [_common_type(known - {""}) for known in kinds]
+        numbers = {"int64", "float64"}
+        types = ["float64" if known == numbers else known.pop() if len(known) == 1 else "string" for known in kinds]
         schema = pyarrow.schema(list(zip(_unique(columns), types, strict=True)))
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             buffer.seek(0)
@@ -370,23 +366,16 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str]) -> _Writer:
                 writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
 
 
+_ARROW_TYPES = {int: "int64", float: "float64", bytes: "binary"}
+
+
 def _arrow_type(cell: Cell) -> str:
     """Return the type of Arrow's that holds a cell; empty for NULL."""
-    match cell:
-        case None:
-            return ""
-        case int():
-            return "int64" if cell in _INT64 else "string"
-        case float():
-            return "float64"
-        case _:
-            return "binary" if isinstance(cell, bytes) else "string"
-
-
-def _common_type(types: set[str]) -> str:
-    if types == {"int64", "float64"}:
-        return "float64"
-    return types.pop() if len(types) == 1 else "string"
+    if cell is None:
+        return ""
+    if isinstance(cell, int) and cell not in _INT64:
+        return "string"
+    return next((name for kind, name in _ARROW_TYPES.items() if isinstance(cell, kind)), "string")
 
 
 def _cast(cell: Cell, kind: str) -> Cell:
