@@ -130,16 +130,13 @@ def _restrict_files() -> None:
     version = landlock_version()
     if version == 0:
         raise OSError(MISSING_LANDLOCK)
-    attributes = _RulesetAttributes(*(_bits(rights, version) for rights in (_FILE_RIGHTS, _NETWORK_RIGHTS, _SCOPES)))
+    rights = (_FILE_RIGHTS, _NETWORK_RIGHTS, _SCOPES)
+    bits = (max((bits for since, bits in kind.items() if since <= version), default=0) for kind in rights)
+    attributes = _RulesetAttributes(*((1 << count) - 1 for count in bits))
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
     ruleset = _check(_libc().syscall(_LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), size, 0))
     _check(_libc().syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
-
-
-def _bits(rights: dict[int, int], version: int) -> int:
-    count = max((bits for since, bits in rights.items() if since <= version), default=0)
-    return (1 << count) - 1
 
 
 def _filter_calls(files: bool = False) -> None:
