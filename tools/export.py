@@ -214,8 +214,8 @@ def _refuse_database(database: Database, target: Target) -> None:
         raise ExportError(f"{target} is what is asked, or a part of it: name another file")
 
 
+# Writes a header, takes rows part by part, and ends when it gets None.
 _Writer: TypeAlias = Generator[None, Sequence[Row] | None]
-"""Writes a header, takes rows part by part, and ends when it gets None."""
 
 
 def _write(file: BinaryIO, form: Format, target: Target, columns: Sequence[str]) -> _Writer:
@@ -240,11 +240,10 @@ def _write_csv(file: BinaryIO, columns: Sequence[str]) -> _Writer:
 
 
 def _guard(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula.
+    """Return a text that no spreadsheet takes for a formula (OWASP, CSV injection).
 
     One that begins with `=`, `+`, `-` or `@`, in any width and after any blanks, or with a tab or the end of a line,
-    gets an apostrophe before it, unless it is nothing but a number (OWASP, CSV injection). Numbers that are no texts
-    are never touched.
+    gets an apostrophe before it, unless it is nothing but a number.
     """
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text.lstrip(" ")) else text
 

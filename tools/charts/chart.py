@@ -10,20 +10,17 @@ from typing import Any, Literal
 
 from ..errors import ExportError
 
+# Kinds of charts; `area`, `pie` and `histogram` are drawn only if a person asks for them.
 Kind = Literal["number", "line", "area", "bar", "stacked", "pie", "point", "histogram"]
-"""Kinds of charts; `area`, `pie` and `histogram` are drawn only if a person asks for them."""
-
 TimeUnit = Literal["", "year", "quarter", "month", "day", "second"]
 Picture = Literal["svg", "png", "html"]
 Spec = dict[str, Any]
 
+# The version that is written; charts use nothing that version 5 does not have too.
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-"""The version that is written; charts use nothing that version 5 does not have too."""
-
 _VERSION = "v6.4"
 _WIDTH, _HEIGHT, _BAR = 480, 280, 22
-_LONG_LABEL = 10  # characters of names that don't fit under a bar: then the bars lie
-_MANY_BARS = 8
+_LONG_LABEL, _MANY_BARS = 10, 8  # characters of names that don't fit under a bar: then the bars lie
 _TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "day": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
 _TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"

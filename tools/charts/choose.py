@@ -22,8 +22,7 @@ from ..words import english_stem
 from .chart import Axis, Chart, Kind, Mark, TimeUnit, time_text
 from .wish import Wish
 
-# Points in time; something measured; groups, each with a name; names that are numbers or keys, such as identifiers;
-# bytes, mixtures, nothing but NULL.
+# Points in time; something measured; named groups; numbers or keys that name; bytes, mixtures, nothing but NULL.
 Role = Literal["time", "number", "category", "label", "none"]
 
 Cells: TypeAlias = Sequence[Cell]

@@ -22,9 +22,7 @@ _SIGKILL = 9
 _CAPABILITY_VERSION = 0x20080522
 
 # These three numbers are the same on every architecture.
-_LANDLOCK_CREATE_RULESET = 444
-_LANDLOCK_RESTRICT_SELF = 446
-_LANDLOCK_VERSION_FLAG = 1
+_LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF, _LANDLOCK_VERSION_FLAG = 444, 446, 1
 
 # Access rights by the version that brought them (linux/landlock.h): how many bits of each kind are handled.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
@@ -66,11 +64,7 @@ def die_with_parent() -> None:
 
 
 def confine(boundary: Boundary) -> None:
-    """Close the boundary; nothing opens it again.
-
-    Raises:
-        OSError: The kernel refused; the process must not go on.
-    """
+    """Close the boundary, which nothing opens again; if the kernel refuses (OSError), the process must not go on."""
     if boundary == "none_i_trust_this_code":
         return
     _drop_capabilities()

@@ -116,11 +116,8 @@ def exchange(
 ) -> _Done:
     """Write the request and read the reply at the same time: either side may be waiting for the other.
 
-    Parts of the request are used up. Closing the line, which is the caller's, ends a worker that is still there.
-
-    Raises:
-        Cancelled: The caller cancelled.
-        SandboxUnavailable: The kernel refused to close the boundary; the code was not run.
+    Parts of the request are used up. Closing the line, which is the caller's, ends a worker that is still there. It
+    raises `Cancelled`, or SandboxUnavailable if the kernel refused to close the boundary; the code was not run then.
     """
     wait = _Wait(limits.seconds + _GRACE_SECONDS, cancellation)
     message = select.poll()
