@@ -71,12 +71,7 @@ class Exported:
 
 
 def export_query(
-    database: Database,
-    sql: str,
-    target: Target,
-    form: Format,
-    limits: Limits,
-    cancellation: Cancellation | None = None,
+    database: Database, sql: str, target: Target, form: Format, limits: Limits, cancellation: Cancellation | None = None
 ) -> Exported:
     """Run a query and write its rows.
 
@@ -219,8 +214,8 @@ def _refuse_database(database: Database, target: Target) -> None:
         raise ExportError(f"{target} is what is asked, or a part of it: name another file")
 
 
+# Writes a header, takes rows part by part, and ends when it gets None.
 _Writer: TypeAlias = Generator[None, Sequence[Row] | None]
-"""Writes a header, takes rows part by part, and ends when it gets None."""
 
 
 def _write(file: BinaryIO, form: Format, target: Target, columns: Sequence[str]) -> _Writer:
@@ -245,11 +240,10 @@ def _write_csv(file: BinaryIO, columns: Sequence[str]) -> _Writer:
 
 
 def _guard(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula.
+    """Return a text that no spreadsheet takes for a formula (OWASP, CSV injection).
 
     One that begins with `=`, `+`, `-` or `@`, in any width and after any blanks, or with a tab or the end of a line,
-    gets an apostrophe before it, unless it is nothing but a number (OWASP, CSV injection). Numbers that are no texts
-    are never touched.
+    gets an apostrophe before it, unless it is nothing but a number.
     """
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text.lstrip(" ")) else text
 
@@ -354,10 +348,11 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str]) -> _Writer:
             part += rows or ()
             if part and (rows is None or len(part) >= _PART_ROWS):
                 for known, column in zip(kinds, zip(*part, strict=True), strict=True):
-                    known.update(map(_arrow_type, column))
+                    known.update(filter(None, map(_arrow_type, column)))
                 pickle.dump(part, buffer)
                 part, parts = [], parts + 1
-        types = [_common_type(known - {""}) for known in kinds]
+        numbers = {"int64", "float64"}
+        types = ["float64" if known == numbers else known.pop() if len(known) == 1 else "string" for known in kinds]
         schema = pyarrow.schema(list(zip(_unique(columns), types, strict=True)))
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             buffer.seek(0)
@@ -370,23 +365,16 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str]) -> _Writer:
                 writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
 
 
+_ARROW_TYPES = {int: "int64", float: "float64", bytes: "binary"}
+
+
 def _arrow_type(cell: Cell) -> str:
     """Return the type of Arrow's that holds a cell; empty for NULL."""
-    match cell:
-        case None:
-            return ""
-        case int():
-            return "int64" if cell in _INT64 else "string"
-        case float():
-            return "float64"
-        case _:
-            return "binary" if isinstance(cell, bytes) else "string"
-
-
-def _common_type(types: set[str]) -> str:
-    if types == {"int64", "float64"}:
-        return "float64"
-    return types.pop() if len(types) == 1 else "string"
+    if cell is None:
+        return ""
+    if isinstance(cell, int) and cell not in _INT64:
+        return "string"
+    return next((name for kind, name in _ARROW_TYPES.items() if isinstance(cell, kind)), "string")
 
 
 def _cast(cell: Cell, kind: str) -> Cell:

@@ -11,18 +11,14 @@ from typing import TypeAlias
 from .database.table import Cell, Table
 
 Rows: TypeAlias = Table | Sequence[Sequence[Cell]]
-"""A result: a table, or its bare rows."""
-
-Column: TypeAlias = tuple[int, ...]
-"""Labels of a column's values, row by row."""
+Column: TypeAlias = tuple[int, ...]  # labels of a column's values, row by row
 
 # Far above what summing in another order costs a double, far below what a person would call another answer; small
 # numbers of their own are told apart from what cancels to almost zero.
 _RELATIVE_TOLERANCE, _ABSOLUTE_TOLERANCE = 1e-8, 1e-12
 
 # Seconds, not minutes, for matrices made to be hard; any result of an ordinary query takes a few looks at each cell.
-_WORK_CELLS = 300_000
-_WORK_LOOKS = 12
+_WORK_CELLS, _WORK_LOOKS = 300_000, 12
 
 
 class Undecided(Exception):
@@ -47,8 +43,7 @@ def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable
 
     Rows are a multiset: repeated rows count. Columns may come in any order and under any name, and are matched
     jointly by content: one assignment of columns must make whole rows equal. Numbers are equal within a tolerance,
-    integers to floats; NULL is equal to NULL only. Where it would take too long to find out, as for matrices made to
-    be hard, results count as different.
+    integers to floats; NULL is equal to NULL only. Where it would take too long to find out, they count as different.
 
     If `ordered`, the order of rows counts, up to ties: `ties` has one label for each row of `a`, and neighbours with
     the same label are tied in its order. Without it, ties are read off `a`: where some column only rises or only falls,

@@ -152,7 +152,7 @@ def test_a_parent_holds_a_conversation(shop: Path) -> None:
 
 
 def test_a_host_agent_is_told_where_pandas_cannot_run(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tableturn.tools.sandbox.availability.landlock_version", lambda: 0)
+    monkeypatch.setattr("tableturn.tools.sandbox.run.landlock_version", lambda: 0)
     tools = {tool.name: tool for tool in as_tools(str(shop))}
     assert "reasoning with code is off" in call(tools["run_pandas"], code="result = 1").content
 

@@ -10,27 +10,18 @@ from typing import Any, Literal
 
 from ..errors import ExportError
 
+# Kinds of charts; `area`, `pie` and `histogram` are drawn only if a person asks for them.
 Kind = Literal["number", "line", "area", "bar", "stacked", "pie", "point", "histogram"]
-"""Kinds of charts; `area`, `pie` and `histogram` are drawn only if a person asks for them."""
-
 TimeUnit = Literal["", "year", "quarter", "month", "day", "second"]
 Picture = Literal["svg", "png", "html"]
 Spec = dict[str, Any]
 
+# The version that is written; charts use nothing that version 5 does not have too.
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-"""The version that is written; charts use nothing that version 5 does not have too."""
-
 _VERSION = "v6.4"
 _WIDTH, _HEIGHT, _BAR = 480, 280, 22
-_LONG_LABEL = 10  # characters of names that don't fit under a bar: then the bars lie
-_MANY_BARS = 8
-_TIMES: dict[TimeUnit, str] = {
-    "year": "%Y",
-    "quarter": "%Y Q%q",
-    "month": "%b %Y",
-    "day": "%-d %b %Y",
-    "second": "%-d %b %Y %H:%M",
-}
+_LONG_LABEL, _MANY_BARS = 10, 8  # characters of names that don't fit under a bar: then the bars lie
+_TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "day": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
 _TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
@@ -124,19 +115,12 @@ def time_text(value: str, unit: str) -> str:
 
 
 def _row(chart: Chart, mark: Mark) -> Spec:
-    row: Spec = {"y": _json_number(mark.y)}
-    if chart.x is not None:
-        row["x"] = _json_number(mark.x)
-    if chart.groups:
-        row["group"] = mark.group
-    if mark.label:
-        row["label"] = mark.label
-    return row
-
-
-def _json_number(value: int | float | str | None) -> int | float | str | None:
-    """Return a number that JSON readers hold: integers beyond the exact ones become floats."""
-    return float(value) if isinstance(value, int) and abs(value) > 2**53 else value
+    parts = {"y": mark.y, "x": mark.x, "group": mark.group, "label": mark.label}
+    used = {"y": True, "x": chart.x is not None, "group": bool(chart.groups), "label": bool(mark.label)}
+    for name in ("x", "y"):
+        if isinstance(number := parts[name], int) and abs(number) > 2**53:
+            parts[name] = float(number)  # readers of JSON hold no integers beyond the exact floats
+    return {name: value for name, value in parts.items() if used[name]}
 
 
 def _number(chart: Chart) -> Spec:

@@ -22,10 +22,10 @@ from ..words import english_stem
 from .chart import Axis, Chart, Kind, Mark, TimeUnit, time_text
 from .wish import Wish
 
-# Points in time; something measured; groups, each with a name; names that are numbers or keys, such as identifiers;
-# bytes, mixtures, nothing but NULL.
+# Points in time; something measured; named groups; numbers or keys that name; bytes, mixtures, nothing but NULL.
 Role = Literal["time", "number", "category", "label", "none"]
 
+Cells: TypeAlias = Sequence[Cell]
 Values: TypeAlias = Sequence[int | float | str | None]
 
 # Of more rows a chart would be a cloud, and a large specification.
@@ -126,12 +126,7 @@ class _Result:
 
 
 def choose(
-    titles: Sequence[str],
-    rows: Sequence[Sequence[Cell]],
-    wish: Wish | None = None,
-    *,
-    title: str = "",
-    partial: bool = False,
+    titles: Sequence[str], rows: Sequence[Cells], wish: Wish | None = None, *, title: str = "", partial: bool = False
 ) -> Chart | None:
     """Choose the chart that fits a result, whatever the wish if that does not fit; None where none does."""
     if not 0 < len(rows) <= _MOST_ROWS or not 0 < len(titles) <= _MOST_COLUMNS:
@@ -224,9 +219,8 @@ def _points(result: _Result) -> Chart | None:
 
 def _incomparable(result: _Result) -> Chart | None:
     """Two measures of other sizes, of things with names: points, for bars on one axis would hide the smaller one."""
-    measures = result.measures
-    named = _names(result) is not None and len(measures) == 2 and len(_alike(measures)) == 1
-    return _points(result) if named and result.rows >= 2 * _FEWEST_POINTS else None
+    unlike = len(result.measures) == 2 and len(_alike(result.measures)) == 1 and result.rows >= 2 * _FEWEST_POINTS
+    return _points(result) if unlike and _names(result) else None
 
 
 def _histogram(result: _Result) -> Chart | None:
@@ -345,33 +339,29 @@ def _axis(column: _Column) -> Axis:
 
 
 def _chart(
-    kind: Kind,
-    across: _Column | None,
-    measures: Sequence[_Column],
-    groups: _Column | None = None,
-    label: _Column | None = None,
+    kind: Kind, by: _Column | None, measures: list[_Column], groups: _Column | None = None, label: _Column | None = None
 ) -> Chart | None:
     """Return a chart with a mark a row and measure; None where nothing could be drawn."""
     several = len(measures) > 1
-    x = _axis(across) if across else None
-    as_names = kind in ("bar", "stacked") and x is not None and x.scale == "time"
+    axis = _axis(by) if by else None
+    as_names = kind in ("bar", "stacked") and axis is not None and axis.scale == "time"
     marks: list[Mark] = []
     for measure in measures:
         for row, value in enumerate(measure.values):
-            if not isinstance(value, int | float) or (across is not None and across.values[row] is None):
+            if not isinstance(value, int | float) or (by is not None and by.values[row] is None):
                 continue
-            place = across and (across.text(row) if as_names else across.values[row])
+            place = by and (by.text(row) if as_names else by.values[row])
             group = measure.title if several else groups.text(row) if groups else ""
             marks.append(Mark(place, value, group, label.text(row) if label else ""))
     if len(marks) < 2:
         return None
-    if x is not None and as_names:
-        x = replace(x, scale="category")
+    if axis is not None and as_names:
+        axis = replace(axis, scale="category")
     y = Axis("", "number") if several else _axis(measures[0])
-    return Chart(kind, x, y, tuple(marks), "measure" if several else groups.title if groups else "")
+    return Chart(kind, axis, y, tuple(marks), "measure" if several else groups.title if groups else "")
 
 
-def _read_column(index: int, name: str, cells: Sequence[Cell]) -> _Column:
+def _read_column(index: int, name: str, cells: Cells) -> _Column:
     title = _cut(name.replace("_", " "))
     role, unit, values = _read_values(_words(title), cells)
     if role in ("category", "label"):
@@ -380,7 +370,7 @@ def _read_column(index: int, name: str, cells: Sequence[Cell]) -> _Column:
     return column if column.distinct else replace(column, role="none")
 
 
-def _read_values(words: Sequence[str], cells: Sequence[Cell]) -> tuple[Role, TimeUnit, Values]:
+def _read_values(words: Sequence[str], cells: Cells) -> tuple[Role, TimeUnit, Values]:
     """Return what cells are good for, how fine they are given if they are times, and their values."""
     texts = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NO_NUMBER]
     numbers = [cell for cell in cells if isinstance(cell, int | float)]

@@ -28,8 +28,8 @@ from .read import DATABASE
 if TYPE_CHECKING:
     from ..database import Database
 
+# What looks like the name of a table or column in a text.
 _NAMES = re.compile(r"`([^`]+)`|\b([A-Za-z]\w*\.[A-Za-z]\w*|[A-Za-z]+(?:_\w+)+)\b")
-"""What looks like the name of a table or column in a text."""
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,7 @@ def _upper(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[E
 
 
 def _fitted(entry: Entry, schema: Schema, database: Database) -> Entry:
-    """Return the entry with names as the schema has them.
-
-    Raises:
-        KnowledgeError: It does not fit.
-    """
+    """Return the entry with names as the schema has them."""
     if entry.fault:
         raise KnowledgeError(entry.fault)
     about = tuple(_item(item, schema) for item in entry.about)
@@ -142,11 +138,7 @@ def _unquoted(name: str) -> str:
 
 
 def _compile(entry: Entry, fragment: Fragment, schema: Schema, database: Database) -> None:
-    """Have the database compile a query with the SQL of an entry.
-
-    Raises:
-        KnowledgeError: It is of another kind, or does not compile.
-    """
+    """Have the database compile a query with the SQL of an entry."""
     tree = parse_fragment(fragment.sql, schema.dialect)
     if fragment_kind(tree) != entry.kind:
         wrong = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"

@@ -11,42 +11,27 @@ EntryKind = Literal["term", "metric", "table", "column", "join", "convention", "
 """What an entry is: a word of the business, something that is computed, a description, or a rule. Files have them in
 this order."""
 
-Item = tuple[str, str]
-"""A table and a column; the column is empty for the table itself."""
+Item = tuple[str, str]  # A table and a column; the column is empty for the table itself
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One definition.
-
-    Attributes:
-        kind: What it is.
-        name: Of a term or metric its words; of a description its table or `table.column`; of a join its condition; of a
-            convention its text; of what must not be used, that.
-        text: What it means, in words.
-        sql: Of a term a condition, of a metric an expression, columns qualified by their tables.
-        also: Other words for the same.
-        about: The tables and columns that it concerns; those of its SQL among them.
-        values: Coded values of a column, each with its meaning.
-        author: Who wrote it.
-        added: When, in ISO 8601.
-        rights: The key of the rights under which it was written (`Rights.key`); empty for all rights.
-        source: The file that it comes from.
-        fault: Why it cannot be used, where that shows while its source is read.
-    """
+    """One definition."""
 
     kind: EntryKind
+    # Of a term or metric its words; of a description its table or `table.column`; of a join its condition; of a
+    # convention its text; of what must not be used, that.
     name: str
-    text: str = ""
-    sql: str = ""
-    also: tuple[str, ...] = ()
-    about: tuple[Item, ...] = ()
-    values: tuple[tuple[str, str], ...] = ()
+    text: str = ""  # what it means, in words
+    sql: str = ""  # of a term a condition, of a metric an expression, columns qualified by their tables
+    also: tuple[str, ...] = ()  # other words for the same
+    about: tuple[Item, ...] = ()  # the tables and columns that it concerns; those of its SQL among them
+    values: tuple[tuple[str, str], ...] = ()  # coded values of a column, each with its meaning
     author: str = ""
-    added: str = ""
-    rights: str = ""
-    source: str = ""
-    fault: str = ""
+    added: str = ""  # in ISO 8601
+    rights: str = ""  # the key of the rights under which it was written (`Rights.key`); empty for all rights
+    source: str = ""  # the file that it comes from
+    fault: str = ""  # why it cannot be used, if that shows while its source is read
 
     @property
     def key(self) -> str:
@@ -79,12 +64,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Selection:
-    """What of the knowledge a question needs.
-
-    Attributes:
-        entries: The most specific first.
-        left_out: How many more matched, and found no room.
-    """
+    """What of the knowledge a question needs, the most specific first, and how many more found no room."""
 
     entries: tuple[Entry, ...] = ()
     left_out: int = 0

@@ -31,7 +31,7 @@ holds.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 
@@ -41,15 +41,12 @@ Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    text_field: ClassVar[str] = ""
-    """The field that a text alone stands for; empty if none may."""
-
     @model_validator(mode="before")
     @classmethod
     def _spelled_out(cls, given: Any) -> Any:
         """Let a text alone stand for a field; a field with nothing after it is not given, as where a file is begun."""
-        if isinstance(given, str) and cls.text_field:
-            return {cls.text_field: given}
+        if isinstance(given, str) and issubclass(cls, _Short):
+            return {next(name for name in cls.model_fields if name not in _Written.model_fields): given}
         if not isinstance(given, dict):
             return given
         return {name: value for name, value in given.items() if value != ""}  # pyright: ignore[reportUnknownVariableType]
@@ -57,7 +54,7 @@ class _Part(BaseModel):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         schema = handler(core_schema)
-        return {"anyOf": [schema, {"type": "string"}]} if cls.text_field else schema
+        return {"anyOf": [schema, {"type": "string"}]} if issubclass(cls, _Short) else schema
 
 
 class _Written(_Part):
@@ -66,10 +63,12 @@ class _Written(_Part):
     rights: str = Field("", description="Key of the rights under which it was added; written by tableturn.")
 
 
-class Term(_Written):
-    """A word of the business."""
+class _Short(_Written):
+    """What a text alone may stand for: it is the first field."""
 
-    text_field: ClassVar[str] = "means"
+
+class Term(_Short):
+    """A word of the business."""
 
     means: Words = Field(description="Its meaning, as a colleague would be told.")
     sql: str = Field("", description="A condition that says the same, columns qualified by their tables.")
@@ -88,48 +87,38 @@ class Metric(_Written):
     about: list[Words] = Field([], description="Further tables and columns that it concerns.")
 
 
-class ColumnNote(_Written):
+class ColumnNote(_Short):
     """What a column holds."""
-
-    text_field: ClassVar[str] = "means"
 
     means: str = Field("", description="What it holds.")
     also: list[Words] = Field([], description="Other words for it.")
     values: dict[str, str] = Field({}, description="Coded values and what they stand for.")
 
 
-class TableNote(_Written):
+class TableNote(_Short):
     """What a table holds."""
-
-    text_field: ClassVar[str] = "means"
 
     means: str = Field("", description="What a row is.")
     also: list[Words] = Field([], description="Other words for it.")
     columns: dict[str, ColumnNote] = Field({}, description="Its columns.")
 
 
-class Join(_Written):
+class Join(_Short):
     """How two tables belong together, where the schema does not say so."""
-
-    text_field: ClassVar[str] = "on"
 
     on: Words = Field(description="visits.customer_ref = customers.id; further pairs after AND.")
     means: str = Field("", description="What it joins.")
 
 
-class Convention(_Written):
+class Convention(_Short):
     """A rule of the house."""
-
-    text_field: ClassVar[str] = "says"
 
     says: Words = Field(description="The rule, in a sentence.")
     about: list[Words] = Field([], description="Tables and columns that it concerns; none: every question.")
 
 
-class Never(_Written):
+class Never(_Short):
     """What must not be used."""
-
-    text_field: ClassVar[str] = "use"
 
     use: Words = Field(description="A table, or table.column.")
     instead: str = Field("", description="What to use in its place.")

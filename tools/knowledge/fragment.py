@@ -17,31 +17,20 @@ from ..words import did_you_mean, listed, nearest_names, stems
 from .entry import Entry, Item
 
 _NAMED = re.compile(r"\b(?:METRIC|TERM)\s*\(\s*'", re.IGNORECASE)
-_LONGEST = 20_000
-"""Characters of a query in which definitions are looked for."""
+_LONGEST = 20_000  # characters of a query in which definitions are looked for
 
 
 @dataclass(frozen=True)
 class Fragment:
-    """A condition or an expression.
-
-    Attributes:
-        sql: With qualified columns.
-        tables: Those that must stand in FROM, in the order in which it names them.
-        columns: What it reads of them.
-    """
+    """A condition or an expression, with qualified columns."""
 
     sql: str
-    tables: tuple[str, ...]
-    columns: tuple[Item, ...]
+    tables: tuple[str, ...]  # those that must stand in FROM, in the order in which it names them
+    columns: tuple[Item, ...]  # what it reads of them
 
 
 def parse_fragment(sql: str, dialect: str) -> exp.Expr:
-    """Return the tree of a condition or an expression.
-
-    Raises:
-        KnowledgeError: It is not one.
-    """
+    """Return the tree of a condition or an expression; raise `KnowledgeError` if it is not one."""
     try:
         tree = Query.of(f"SELECT {sql}", dialect).tree
     except SQLParseError as error:
@@ -69,10 +58,7 @@ def outer_columns(tree: exp.Expr) -> list[exp.Column]:
 def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragment:
     """Return a fragment with its names as the schema has them.
 
-    Args:
-        sql: A condition or an expression.
-        schema: What it is checked against.
-        about: Tables in which columns without a table are looked for first; those that are read where it names none.
+    Columns without a table are looked for in the tables `about` first, which are those read where it names none.
 
     Raises:
         KnowledgeError: It is none, or names what the schema lacks; the message has the nearest name.
@@ -125,16 +111,7 @@ def name_table(column: exp.Column, path: Sequence[str]) -> None:
 
 
 def find_table(schema: Schema, name: str, within: str = "") -> str:
-    """Return a table's name as the schema has it.
-
-    Args:
-        schema: What is looked through.
-        name: As it is written.
-        within: The schema that is named before it.
-
-    Raises:
-        KnowledgeError: There is no such table.
-    """
+    """Return a table's name as the schema has it; raise `KnowledgeError` if there is no such table `within` it."""
     found = schema.table(f"{within}.{name}") or schema.table(name)
     if found is None:
         if holders := _holders(schema, name):
@@ -144,11 +121,7 @@ def find_table(schema: Schema, name: str, within: str = "") -> str:
 
 
 def find_column(schema: Schema, table: str, name: str) -> str:
-    """Return a column's name as the schema has it.
-
-    Raises:
-        KnowledgeError: The table has no such column.
-    """
+    """Return a column's name as the schema has it; raise `KnowledgeError` if the table has no such column."""
     found, held = schema.column(table, name), schema.table(table)
     if found is None:
         names = [column.name for column in held.columns] if held else []
@@ -183,11 +156,6 @@ def compiled(sql: str, entries: Sequence[Entry], dialect: str) -> str:
     """Return a query with the SQL of the definitions that it names; the same text if it names none.
 
     A model that writes `METRIC('net revenue')` gets the expression as the file has it, not as it would write it again.
-
-    Args:
-        sql: One query, with `METRIC('name')` and `TERM('name')`.
-        entries: Those that it may name.
-        dialect: Of the query and of the entries, by sqlglot's name.
 
     Raises:
         KnowledgeError: It names one that there is not.
@@ -241,12 +209,6 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
 
     One with SQL where the query has that SQL; a term in words alone where the question has its name; a description or a
     rule where the query reads its column, and of coded values where it looks for one of them.
-
-    Args:
-        sql: The query that was run.
-        entries: Those that were shown for it.
-        question: Self-contained.
-        schema: Of the database.
     """
     if not entries or len(sql) > _LONGEST:
         return ()

@@ -42,15 +42,7 @@ _Node = Mapping[str, Any]
 
 
 def import_file(path: Path, content: object) -> tuple[Entry, ...] | None:
-    """Return the entries of a dbt `schema.yml`; None for a knowledge file of our own.
-
-    Args:
-        path: The file.
-        content: As `load_yaml` reads it.
-
-    Raises:
-        KnowledgeError: It is an Ossie model.
-    """
+    """Return the entries of a dbt `schema.yml`; None for a knowledge file of our own."""
     fields = _node(content)
     if "semantic_model" in fields:
         raise KnowledgeError(
@@ -189,11 +181,7 @@ class _MetricReader:
         self._measures.update({_text(measure, "name"): (measure, table) for measure in _list(model, "measures")})
 
     def sql(self, name: str, filters: list[str], tables: dict[str, None], depth: int = 0) -> str:
-        """Write a metric's expression, or a measure's, over the rows that filters let through.
-
-        Raises:
-            KnowledgeError: It is of a kind that is no expression, or names what is not there.
-        """
+        """Write a metric's expression, or a measure's, over the rows that filters let through."""
         if depth > _DEEPEST:
             raise KnowledgeError(f"the metric {name!r} is computed from itself")
         if name not in self.metrics:

@@ -19,39 +19,25 @@ from .entry import Entry, Item
 from .fragment import name_table
 from .imports import quoted
 
-MOST = 200_000
-"""Statements that are read; a log goes on for ever."""
+MOST = 200_000  # statements that are read; a log goes on for ever
 
 _SHOWN = 5
 
+# Words that are no part of a term's name.
 _ORDINARY = STOP_WORDS | listed_words("average day first last month name names top total year")
-"""Words that are no part of a term's name."""
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """An entry that a log speaks for.
+    """An entry that a log speaks for."""
 
-    Attributes:
-        entry: What could be remembered; terms and metrics still need a name that people use.
-        count: Queries that it comes from.
-        queries: The first of them.
-    """
-
-    entry: Entry
-    count: int
-    queries: tuple[str, ...]
+    entry: Entry  # terms and metrics still need a name that people use
+    count: int  # queries that it comes from
+    queries: tuple[str, ...]  # the first of them
 
 
 def proposals(before: str, after: str, question: str, schema: Schema) -> tuple[Entry, ...]:
-    """Return what could be remembered from a correction; a person decides.
-
-    Args:
-        before: The query as it was written; may be empty.
-        after: As a person put it right.
-        question: As asked.
-        schema: Of the database.
-    """
+    """Return what could be remembered from a correction of a query, which may have been empty; a person decides."""
     try:
         old, new = (_QueryParts(sql, schema) for sql in (before or "SELECT 1", after))
     except SQLParseError:
@@ -66,13 +52,7 @@ def proposals(before: str, after: str, question: str, schema: Schema) -> tuple[E
 
 
 def suggest(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[Suggestion, ...]:
-    """Return what comes again in queries, most often first.
-
-    Args:
-        queries: One statement each; what cannot be read is passed over.
-        schema: Of the database; what it says itself is not suggested.
-        least: Queries that must have a thing.
-    """
+    """Return what comes again in so many queries, most often first, and what the schema does not say itself."""
     found: dict[str, Entry] = {}
     sources: dict[str, dict[str, None]] = defaultdict(dict)
     for number, query in enumerate(dict.fromkeys(queries)):

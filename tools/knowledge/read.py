@@ -21,19 +21,14 @@ from .imports import from_markdown, import_file
 if TYPE_CHECKING:
     from ..database import Database
 
-DATABASE = "database"
-"""In `extends`: the comments that the database itself holds."""
+DATABASE = "database"  # in `extends`: the comments that the database itself holds
 
+# The entries of several files; of two that define the same, the later file's counts.
 Layers = tuple[tuple[Entry, ...], ...]
-"""The entries of several files; of two that define the same, the later file's counts."""
 
 _ENDING = ".knowledge.yaml"
-
-_LARGEST = 5_000_000
-"""Bytes of one file."""
-
-_MOST = 1_000_000
-"""Values in one file, repeated ones counted each time: a page of aliases can stand for billions."""
+_LARGEST = 5_000_000  # bytes of one file
+_MOST = 1_000_000  # values in one file, repeated ones counted each time: a page of aliases can stand for billions
 
 
 def knowledge_path(database: Database) -> Path:
@@ -55,10 +50,7 @@ def read_knowledge(path: str | Path, files: list[Path] | None = None) -> Layers:
     """Return the entries of a knowledge file and of the files that it extends, those beneath first.
 
     `database` among what is extended gives a layer with one entry, which `Knowledge` replaces by the comments.
-
-    Args:
-        path: The file.
-        files: Gets every file that is read, the first one first.
+    Every file that is read is added to `files`, the first one first.
 
     Raises:
         KnowledgeError: A file is missing or wrong; the message names the file, the place and what to do.
@@ -85,11 +77,7 @@ def _layers(path: Path, above: tuple[Path, ...], files: list[Path]) -> Iterator[
 
 
 def text_of(path: Path) -> str:
-    """Return a file's text.
-
-    Raises:
-        KnowledgeError: It cannot be read, or is too large.
-    """
+    """Return a file's text; raise `KnowledgeError` if it cannot be read, or is too large."""
     try:
         if path.exists() and not path.is_file():
             raise KnowledgeError(f"cannot read the knowledge file {path}: it is no regular file")
@@ -102,11 +90,7 @@ def text_of(path: Path) -> str:
 
 
 def parse_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:
-    """Return a file's fields; of Markdown notes and a dbt `schema.yml` the entries.
-
-    Raises:
-        KnowledgeError: It is of neither form.
-    """
+    """Return a file's fields; of Markdown notes and a dbt `schema.yml` the entries."""
     if path.suffix.lower() in (".md", ".markdown"):
         return from_markdown(text, path.name)
     content = load_yaml(text, str(path))

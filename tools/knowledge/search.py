@@ -40,36 +40,23 @@ _RARE = 0.9
 """What words of an entry that are in the question must weigh together for it to be shown for them alone; a word that no
 other entry has weighs 1."""
 
+# The same where the question is about the entry's table, and the least share of a name that stands in the question.
 _MOST = 0.7
-"""The same where the question is about the entry's table, and the least share of a name that stands in the question."""
-
-_COMMON = 0.3
-"""What a word counts in a name where the schema's names or questions of any kind have it."""
-
-_LIKELY = 0.5
-"""Probability from which a linked table or column counts as what the question is about."""
-
-_POSSIBLE = 0.15
-"""The same of a column whose name the question says, in a table that it is about; less says nothing."""
-
-_LINE = 4
-"""Characters that one line of a list takes beside its text."""
-
-_TYPO_LENGTH = 5
-"""Letters of the shortest word that may be mistyped."""
-
+_COMMON = 0.3  # what a word counts in a name where the schema's names or questions of any kind have it
+_LIKELY = 0.5  # probability from which a linked table or column counts as what the question is about
+_POSSIBLE = 0.15  # the same of a column whose name the question says, in a table that it is about; less says nothing
+_LINE = 4  # characters that one line of a list takes beside its text
+_TYPO_LENGTH = 5  # letters of the shortest word that may be mistyped
 _SYNONYM, _KIN, _LEARNED = 0.8, 0.7, 0.3
 """What another word for the same and another form of a word count, and the least weight of a learned association."""
 
 _HEAD, _BEGINNING, _TAIL = 4, 5, 3
 """Letters of the shortest word with other forms, those that two forms share, and those that they may differ in."""
 
-_PLURAL = re.compile(r"\b([A-Z0-9]{2,})s\b")
-"""An abbreviation in the plural: SRs."""
+_PLURAL = re.compile(r"\b([A-Z0-9]{2,})s\b")  # an abbreviation in the plural: SRs
 
 _ABBREVIATION = re.compile(r"[A-Z][A-Z0-9]{2,5}")
-_LONGEST = 4
-"""Words of which an abbreviation is looked for."""
+_LONGEST = 4  # words of which an abbreviation is looked for
 
 _STOP = frozenset(
     stem(word)
@@ -80,12 +67,11 @@ _STOP = frozenset(
 """Stems that no entry is found by; other stop words may stand in its name: `active until`."""
 
 
-BUDGET = 1_800
-"""Characters of definitions that a question is shown at most, about six hundred tokens."""
+BUDGET = 1_800  # characters of definitions that a question is shown at most, about six hundred tokens
 
 
+# What is certainly meant as a word of its own: an abbreviation, or a word in quotes.
 _JARGON = re.compile(r"(?<![\w.'’-])(?:([A-Z][A-Z0-9&/]*[A-Z0-9])s?|[\"“]([^\"”]{2,40})[\"”])(?![\w'’-])")
-"""What is certainly meant as a word of its own: an abbreviation, or a word in quotes."""
 
 _FAMILIAR = frozenset(
     """
@@ -164,19 +150,12 @@ def abbreviates(short: str, words: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a question says.
+    """What a question says."""
 
-    Attributes:
-        words: Its stems, mistyped ones as what was meant.
-        meant: For each that says something, what it may stand for, with what that counts.
-        said: All that they stand for, with what that counts at best.
-        named: Words of names that such questions were learned to be about.
-    """
-
-    words: Counter[str]
-    meant: Mapping[str, Mapping[str, float]]
-    said: Mapping[str, float]
-    named: frozenset[str]
+    words: Counter[str]  # its stems, mistyped ones as what was meant
+    meant: Mapping[str, Mapping[str, float]]  # for each that says something, what it may stand for, with what it counts
+    said: Mapping[str, float]  # all that they stand for, with what that counts at best
+    named: frozenset[str]  # words of names that such questions were learned to be about
 
     def mentions(self, *names: str) -> bool:
         """Whether a word of a name is said."""
@@ -202,11 +181,8 @@ def _name(name: str) -> tuple[str, ...]:
 class _Topic:
     """What a question is about.
 
-    Args:
-        asked: The question.
-        p: The linker's probabilities of what is at least possible; the column is empty for a table.
-        read: What the definitions that it needs read.
-        keys: The table to which each foreign key column refers.
+    `p` has the linker's probabilities of what is at least possible, without a column for a table; `read` what the
+    definitions that it needs read; `keys` the table to which each foreign key column refers.
     """
 
     def __init__(
@@ -217,12 +193,7 @@ class _Topic:
         self.tables = {table for table, column in self.likely if not column} | {table for table, _ in read}
 
     def needs(self, entry: Entry, shares: bool) -> bool:
-        """Whether the question needs a description or a rule.
-
-        Args:
-            entry: Of the items that it is about.
-            shares: Whether their words have something rare in common.
-        """
+        """Whether the question needs a description or a rule, whose items' words may have something rare in common."""
         near = shares and any(table in self.tables for table, _ in entry.about)
         match entry.kind:
             case "column":
@@ -272,13 +243,9 @@ class _Hit:
 
 
 class Knowledge:
-    """Definitions that hold on a database, found by their words; made once a version of the files and of the schema.
+    """Definitions that hold on a database, and why others do not; made once a version of the files and of the schema.
 
     May be used from several threads once it is made.
-
-    Attributes:
-        entries: What holds.
-        problems: What is left out, and why.
     """
 
     def __init__(self, entries: Sequence[Entry], problems: Sequence[Problem], schema: Schema) -> None:
@@ -305,15 +272,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, layers: Layers, database: Database) -> Knowledge:
-        """Return the entries of all layers, checked against a database.
-
-        Args:
-            layers: What `read_knowledge` gives.
-            database: As whoever asks may see it.
-
-        Raises:
-            DatabaseUnavailable: The database is gone or damaged.
-        """
+        """Return the entries of all layers, checked against a database as whoever asks may see it."""
         bare = database.schema()
         entries, problems = check_entries(layers, database)
         linked = {frozenset((key.table, key.ref_table)) for key in bare.foreign_keys}
@@ -336,12 +295,10 @@ class Knowledge:
     def find(
         self, question: str, linked: Iterable[tuple[str, str | None, float]] = (), characters: int = BUDGET
     ) -> Selection:
-        """Return what a question needs, the most specific first.
+        """Return what a question needs, the most specific first, in lines of so many characters together.
 
-        Args:
-            question: Self-contained, or with the words of the turn that it leans on.
-            linked: The linker's probabilities, `(table, column or None, p)`.
-            characters: How long all lines may be together.
+        The question is self-contained, or with the words of the turn that it leans on; `linked` has the linker's
+        probabilities, `(table, column or None, p)`.
         """
         asked = self._read(question)
         found = self._by_name(asked.words)

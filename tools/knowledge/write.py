@@ -23,11 +23,7 @@ from .read import parse_file, text_of
 class KnowledgeWriter:
     """Writes one knowledge file, whole or not at all; comments and order of what is there are kept.
 
-    Several threads and processes may do so at once.
-
-    Args:
-        path: The file; made where there is none.
-        author: Who adds.
+    Several threads and processes may do so at once. The file is made where there is none.
     """
 
     def __init__(self, path: Path, author: str = "") -> None:
@@ -48,14 +44,9 @@ class KnowledgeWriter:
         return replace(entry, author=self._author, added=now, source=self.path.name)
 
     def remove(self, name: str, rights: str | None = None) -> bool:
-        """Take out the term or metric of that name, or the convention of that text; whether it was there.
+        """Take out the term or metric of that name, or the convention of that text; return whether it was there.
 
-        Args:
-            name: Its name or text.
-            rights: Only one that was written under these rights (`Rights.key`); None takes out whichever is first.
-
-        Raises:
-            KnowledgeError: The file is wrong, or cannot be written.
+        With `rights`, only one that was written under them (`Rights.key`).
         """
         if not self.path.exists():
             return False
@@ -97,8 +88,8 @@ class KnowledgeWriter:
         return True
 
 
+# Lists, each with the field that a text alone stands for.
 _TEXTS = (("conventions", "says"), ("joins", "on"), ("never", "use"))
-"""Lists, each with the field that a text alone stands for."""
 
 
 def _put(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:

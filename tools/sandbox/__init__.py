@@ -9,9 +9,8 @@ answer to a pipe; every other door is closed by seccomp and Landlock, whatever t
 """
 
 from .agreement import Comparison, results_agree
-from .availability import sandbox_available
 from .frames import Frames, load_frames
-from .run import run_on_database, run_python, warm_up
+from .run import run_on_database, run_python, sandbox_available, warm_up
 from .static_check import refuse
 from .terms import Boundary, SandboxLimits, SandboxResult, default_limits
 

@@ -37,9 +37,7 @@ def to_answer(value: object, limit: int) -> Answer:
     An index that has a name counts as columns (the keys of a group-by), one without does not (the numbers of rows).
     A series labelled by unnamed texts is one row (a row of a frame, or several aggregates), and so is a tuple of
     single values; a dictionary of them is a row for each, its key before it.
-
-    Raises:
-        AnswerTooLarge: It has too many columns.
+    With too many columns it raises `AnswerTooLarge`.
     """
     if pd.api.types.is_scalar(value):
         return Answer(["result"], [[_cell(value)]], False, 0)

@@ -22,9 +22,7 @@ _SIGKILL = 9
 _CAPABILITY_VERSION = 0x20080522
 
 # These three numbers are the same on every architecture.
-_LANDLOCK_CREATE_RULESET = 444
-_LANDLOCK_RESTRICT_SELF = 446
-_LANDLOCK_VERSION_FLAG = 1
+_LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF, _LANDLOCK_VERSION_FLAG = 444, 446, 1
 
 # Access rights by the version that brought them (linux/landlock.h): how many bits of each kind are handled.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
@@ -66,11 +64,7 @@ def die_with_parent() -> None:
 
 
 def confine(boundary: Boundary) -> None:
-    """Close the boundary; nothing opens it again.
-
-    Raises:
-        OSError: The kernel refused; the process must not go on.
-    """
+    """Close the boundary, which nothing opens again; if the kernel refuses (OSError), the process must not go on."""
     if boundary == "none_i_trust_this_code":
         return
     _drop_capabilities()
@@ -130,16 +124,13 @@ def _restrict_files() -> None:
     version = landlock_version()
     if version == 0:
         raise OSError(MISSING_LANDLOCK)
-    attributes = _RulesetAttributes(*(_bits(rights, version) for rights in (_FILE_RIGHTS, _NETWORK_RIGHTS, _SCOPES)))
+    rights = (_FILE_RIGHTS, _NETWORK_RIGHTS, _SCOPES)
+    bits = (max((bits for since, bits in kind.items() if since <= version), default=0) for kind in rights)
+    attributes = _RulesetAttributes(*((1 << count) - 1 for count in bits))
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
     ruleset = _check(_libc().syscall(_LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), size, 0))
     _check(_libc().syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
-
-
-def _bits(rights: dict[int, int], version: int) -> int:
-    count = max((bits for since, bits in rights.items() if since <= version), default=0)
-    return (1 << count) - 1
 
 
 def _filter_calls(files: bool = False) -> None:

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..database.database import Database
@@ -168,7 +169,7 @@ class _Reader:
     def __init__(self, database: Database, table: TableSchema, cancellation: Cancellation | None) -> None:
         self._database = database
         self._table = table
-        self._cancellation = cancellation
+        self._execute = partial(database.execute, cancellation=cancellation)
         self._name = quoted(table.name, database.dialect)
         # Every column by its name: where others are hidden, `*` is refused.
         self._columns = ", ".join(quoted(column.name, database.dialect) for column in table.columns)
@@ -199,6 +200,3 @@ class _Reader:
         mixed = f"SELECT n, h * h % {_PRIME} AS h FROM ({spread}) AS spread"
         first = f"SELECT n FROM ({mixed}) AS mixed WHERE h <= {most} ORDER BY h, n LIMIT {wanted}"
         return f"SELECT n FROM ({first}) AS chosen"  # MySQL knows no LIMIT directly within IN
-
-    def _execute(self, sql: str, limits: Limits) -> Table:
-        return self._database.execute(sql, limits, self._cancellation)

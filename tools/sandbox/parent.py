@@ -1,16 +1,28 @@
-"""The caller's side of the warm parent."""
+"""The caller's side: the warm parent, and the talk with one worker, the request in, the reply out, how it ended."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
+import signal
 import socket
 import threading
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
 
+from ..database.watchdog import Cancellation
 from ..errors import SandboxUnavailable
 from ..forkserver import ForkServer
-from .protocol import Order
+from .protocol import CONFINED, PIPES_FOLLOW, Ending, Order
+from .terms import SandboxLimits
 
 _START_SECONDS = 120.0
+_GRACE_SECONDS = 5.0  # the parent ends a worker when its time is up; this much later, something is wrong with it
+_SLICE_SECONDS = 0.1  # a cancellation is noticed within so many seconds
+_PART_BYTES = 1 << 20
+_ENDING_BYTES = 64
 # Arrow and BLAS otherwise start threads, and a process with threads cannot be forked safely.
 _ENVIRONMENT = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
@@ -29,22 +41,14 @@ class WarmParent(ForkServer):
         super().__init__(f"{__package__}.zygote", _ENVIRONMENT, _START_SECONDS)
 
     def run(self, order: Order) -> socket.socket:
-        """The line over which a worker's pipes and its ending will come.
-
-        Raises:
-            SandboxUnavailable: The parent doesn't start.
-        """
+        """Return the line over which a worker's pipes and its ending will come."""
         try:
             return self.call(order.pack())
         except OSError as error:
             raise _unavailable(error) from None
 
     def warm_up(self) -> None:
-        """Start it if it isn't running.
-
-        Raises:
-            SandboxUnavailable: It doesn't start.
-        """
+        """Start it if it isn't running."""
         try:
             self.start()
         except OSError as error:
@@ -61,3 +65,144 @@ def _unavailable(error: OSError) -> SandboxUnavailable:
 
 
 PARENT = WarmParent()
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What came back: a reply, or why there is none."""
+
+    reply: bytes = b""
+    problem: str = ""
+    timed_out: bool = False
+
+
+class Cancelled(Exception):
+    """The caller no longer wants the run."""
+
+
+class _Wait:
+    """Waiting that ends at a deadline, or when the caller cancels."""
+
+    def __init__(self, seconds: float, cancellation: Cancellation | None) -> None:
+        self._deadline = time.monotonic() + seconds
+        self._cancellation = cancellation
+
+    def ready(self, poll: select.poll) -> list[tuple[int, int]]:
+        """Return what the poll finds, at least one descriptor; raise `Cancelled` or `TimeoutError` before that."""
+        while True:
+            if self._cancellation is not None and self._cancellation.cancelled:
+                raise Cancelled
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            if ready := poll.poll(1_000 * (left if self._cancellation is None else min(left, _SLICE_SECONDS))):
+                return ready
+
+
+@contextlib.contextmanager
+def turn(turns: threading.Semaphore, cancellation: Cancellation | None) -> Generator[None]:
+    """Wait for one of the runs that may go on at a time; raise `Cancelled` if the caller cancels before it comes."""
+    while not turns.acquire(timeout=_SLICE_SECONDS):
+        if cancellation is not None and cancellation.cancelled:
+            raise Cancelled
+    try:
+        yield
+    finally:
+        turns.release()
+
+
+def exchange(
+    line: socket.socket, request: list[memoryview], limits: SandboxLimits, cancellation: Cancellation | None = None
+) -> _Done:
+    """Write the request and read the reply at the same time: either side may be waiting for the other.
+
+    Parts of the request are used up. Closing the line, which is the caller's, ends a worker that is still there. It
+    raises `Cancelled`, or SandboxUnavailable if the kernel refused to close the boundary; the code was not run then.
+    """
+    wait = _Wait(limits.seconds + _GRACE_SECONDS, cancellation)
+    message = select.poll()
+    message.register(line, select.POLLIN)
+    try:
+        wait.ready(message)
+        data, pipes, _, _ = socket.recv_fds(line, _ENDING_BYTES, 2)
+        if len(pipes) < 2:
+            for end in pipes:
+                os.close(end)
+            few = _Done(problem="this process has too many open files to run code")
+            return few if data == PIPES_FOLLOW else _judge(data, limits)
+        reply = _talk(pipes[0], pipes[1], request, limits.result_bytes, wait)
+        if reply is None:
+            return _Done(problem=f"the result has more than {limits.result_bytes:,} bytes")
+        # A whole reply is all that is wanted; without one, the reason is.
+        if len(reply) > len(CONFINED):
+            return _Done(reply.removeprefix(CONFINED))
+        wait.ready(message)
+        ending = line.recv(_ENDING_BYTES)
+        if not reply and ending and Ending.unpack(ending).cause == "exit":
+            raise SandboxUnavailable("reasoning with code is off: the kernel refuses to confine a process")
+        return _judge(ending, limits)
+    except TimeoutError:
+        return _too_slow(limits)
+    except OSError:
+        return _judge(b"", limits)
+
+
+def _talk(ours: int, theirs: int, request: list[memoryview], most: int, wait: _Wait) -> bytes | None:
+    """Return the reply's bytes, possibly none; None if there are more than wanted. Raise as `ready` does."""
+    open_ends = {ours, theirs}
+    poll = select.poll()
+    for end, events in ((ours, select.POLLOUT), (theirs, select.POLLIN)):
+        os.set_blocking(end, False)
+        poll.register(end, events)
+    reply = bytearray()
+    try:
+        while True:
+            for end, _ in wait.ready(poll):
+                if end == ours:
+                    if not _write(end, request):
+                        poll.unregister(end)
+                        open_ends.discard(end)
+                        os.close(end)
+                    continue
+                part = os.read(end, _PART_BYTES)
+                if not part:
+                    return bytes(reply)
+                reply += part
+                if len(reply) > most:
+                    return None
+    finally:
+        for end in open_ends:
+            os.close(end)
+
+
+def _write(end: int, request: list[memoryview]) -> bool:
+    """Write what the pipe takes; return whether there is more to write."""
+    while request:
+        try:
+            written = os.write(end, request[0][:_PART_BYTES])
+        except BlockingIOError:
+            return True
+        except BrokenPipeError:
+            return False
+        request[0] = request[0][written:]
+        if not request[0]:
+            del request[0]
+    return False
+
+
+def _judge(ending: bytes, limits: SandboxLimits) -> _Done:
+    """Return why there is no reply."""
+    if not ending:
+        return _Done(problem="the sandbox's parent process was ended during the run")
+    how = Ending.unpack(ending)
+    if how.cause == "timeout" or (how.cause == "signal" and how.code == signal.SIGXCPU):
+        return _too_slow(limits)
+    if how.cause == "fork":
+        return _Done(problem=f"no process could be started for the run: {os.strerror(how.code)}")
+    if how.cause == "signal":
+        return _Done(problem=f"the run crashed ({signal.strsignal(how.code)})")
+    return _Done(problem="the run ended without a reply")
+
+
+def _too_slow(limits: SandboxLimits) -> _Done:
+    return _Done(problem=f"the code ran past {limits.seconds:g} s", timed_out=True)

@@ -17,20 +17,14 @@ from typing import Literal, cast
 
 from .terms import Boundary
 
-CODE_NAME = "<code>"
-"""The file name that tracebacks give to the model's code."""
+CODE_NAME = "<code>"  # the file name that tracebacks give to the model's code
+ERROR_CHARS = 2_000  # the longest error that is told
+MOST_COLUMNS = 2_000  # the widest result, as a database bounds it
 
+# First message on the line, with two descriptors; a message of another length is an `Ending`.
 PIPES_FOLLOW = b" "
-"""First message on the line, with two descriptors; a message of another length is an `Ending`."""
-
+# First byte on the reply's pipe: the boundary is closed. It comes before any code has run, so it cannot be forged.
 CONFINED = b"+"
-"""First byte on the reply's pipe: the boundary is closed. It comes before any code has run, so it cannot be forged."""
-
-ERROR_CHARS = 2_000
-"""The longest error that is told."""
-
-MOST_COLUMNS = 2_000
-"""The widest result, as a database bounds it."""
 
 TOO_WIDE = f"the result has more than {MOST_COLUMNS:,} columns: select or aggregate more"
 
@@ -40,7 +34,7 @@ _CAUSES = ("exit", "signal", "timeout", "fork")
 
 
 def dropped(count: int) -> str:
-    """What stands after printed text that was cut."""
+    """Say after printed text that was cut how much of it was."""
     return f"\n[{count:,} more characters]"
 
 
@@ -62,15 +56,10 @@ class Order:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a worker ended.
-
-    Attributes:
-        cause: It exited, a signal ended it, the parent did since time was up, or it could not be forked.
-        code: The exit status, the signal, or the error's number.
-    """
+    """How a worker ended: it exited, a signal ended it, the parent did since time was up, or it could not be forked."""
 
     cause: Literal["exit", "signal", "timeout", "fork"]
-    code: int = 0
+    code: int = 0  # the exit status, the signal, or the error's number
 
     def pack(self) -> bytes:
         return _ENDING.pack(_CAUSES.index(self.cause), self.code)
@@ -92,32 +81,22 @@ class Request:
     result_bytes: int
 
     def pack(self) -> list[memoryview]:
-        """The parts of the message, without copying the frames."""
-        header = {
-            "code": self.code,
-            "frames": [[list(names), len(stream)] for names, stream in self.frames],
-            "output_chars": self.output_chars,
-            "rows": self.rows,
-            "result_bytes": self.result_bytes,
-        }
-        text = json.dumps(header).encode()
+        """Return the parts of the message, without copying the frames."""
+        sizes = [[list(names), len(stream)] for names, stream in self.frames]
+        text = json.dumps(vars(self) | {"frames": sizes}).encode()
         return [memoryview(_LENGTH.pack(len(text)) + text), *(stream for _, stream in self.frames)]
 
 
 def read_request(fd: int) -> Request:
-    """The request, read from a pipe.
-
-    Raises:
-        EOFError: The caller went away.
-    """
+    """Read the request from a pipe; raise EOFError if the caller went away."""
     (length,) = _LENGTH.unpack(_read(fd, _LENGTH.size))
     header = json.loads(bytes(_read(fd, length)))
     frames = [(cast(list[str], names), memoryview(_read(fd, size))) for names, size in header["frames"]]
-    return Request(header["code"], frames, header["output_chars"], header["rows"], header["result_bytes"])
+    return Request(**header | {"frames": frames})
 
 
 def _read(fd: int, size: int) -> bytearray:
-    """Exactly so many bytes; a buffer of their own, so that frames may be written to in place."""
+    """Read exactly so many bytes; a buffer of their own, so that frames may be written to in place."""
     data = bytearray(size)
     view = memoryview(data)
     while view:

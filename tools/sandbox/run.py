@@ -1,27 +1,56 @@
-"""Running a model's code and waiting for its answer."""
+"""Running a model's code where that is possible, and reading its answer, which the code may have written."""
 
 from __future__ import annotations
 
+import base64
+import json
+import math
+import platform
+import sys
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, cast
 
 from ..database.database import Database
+from ..database.table import Cell, Table
 from ..database.watchdog import Cancellation
 from ..errors import SandboxUnavailable
-from .availability import sandbox_available
-from .exchange import Cancelled, Done, exchange, turn
+from .boundary import MISSING_LANDLOCK, MISSING_SECCOMP, has_seccomp, landlock_version
 from .frames import Frames, load_frames
-from .parent import PARENT
-from .protocol import Order, Request
-from .reply import read_reply
+from .parent import PARENT, Cancelled, exchange, turn
+from .protocol import ERROR_CHARS, MOST_COLUMNS, TOO_WIDE, Order, Request, dropped
 from .static_check import refuse, too_long
-from .terms import Boundary, SandboxLimits, SandboxResult
+from .syscalls import MACHINES, this_machine
+from .terms import SANDBOX_VARIABLE, Boundary, SandboxLimits, SandboxResult
 
 if TYPE_CHECKING:
     import pandas
 
 DEFAULT_LIMITS = SandboxLimits()
+
+_TYPE_NAMES: Mapping[type, str] = {int: "integer", float: "real", str: "text", bytes: "blob"}
+_CELL_BYTES = 1_000_000  # as a database bounds them
+_MOST_DROPPED = 2**63  # no text is longer
+
+
+def sandbox_available(boundary: Boundary = "kernel") -> str | None:
+    """Return why code cannot be run with this boundary, in one line; None if it can."""
+    missing = [name for name in ("pandas", "pyarrow") if find_spec(name) is None]
+    lacking = None
+    if sys.platform != "linux":
+        lacking = f"the sandbox needs Linux; this is {platform.system()}"
+    elif missing:
+        lacking = f"{' and '.join(missing)} missing; install tableturn[reason]"
+    elif boundary == "none_i_trust_this_code":
+        return None
+    elif this_machine() is None:
+        lacking = f"the sandbox knows {' and '.join(MACHINES)}; this processor is {platform.machine()}"
+    elif not has_seccomp():
+        lacking = MISSING_SECCOMP
+    elif boundary == "kernel" and landlock_version() == 0:
+        lacking = f"{MISSING_LANDLOCK}; {SANDBOX_VARIABLE}=without_landlock accepts that"
+    return lacking and f"reasoning with code is off: {lacking}"
 
 
 def run_python(
@@ -37,12 +66,8 @@ def run_python(
     Where it assigns no `result`, its last expression counts, or what it prints last, or the variable that it assigns
     last. Blocks; call it through `asyncio.to_thread` where that matters.
 
-    Args:
-        code: Python, from an author who is not trusted.
-        frames: The tables by the name that the code uses; they are copied, never changed.
-        limits: What the run may cost, and how strong the boundary must be.
-        static_check: Whether to refuse what cannot work before running it, with a better message.
-        cancellation: Ends the run from another thread, with an error in its result.
+    The frames are copied, never changed. The static check refuses what cannot work before running it, with a better
+    message. A cancellation ends the run from another thread, with an error in its result.
 
     Raises:
         SandboxUnavailable: This machine cannot keep the boundary.
@@ -54,7 +79,9 @@ def run_python(
         return _failed(problem, started)
     try:
         request = _request(code, frames, limits)
-        done = _run(request, limits, cancellation)
+        order = Order(limits.seconds, limits.memory_bytes, limits.boundary)
+        with turn(PARENT.turns, cancellation), PARENT.run(order) as line:
+            done = exchange(line, request, limits, cancellation)
     except ValueError as error:
         return _failed(str(error), started)
     except Cancelled:
@@ -62,7 +89,7 @@ def run_python(
     if done.problem:
         return _failed(done.problem, started, done.timed_out)
     try:
-        return read_reply(done.reply, limits, time.perf_counter() - started)
+        return _read_reply(done.reply, limits, time.perf_counter() - started)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return _failed("the run ended with a reply that is not one", started)
 
@@ -70,11 +97,7 @@ def run_python(
 def run_on_database(
     code: str, database: Database, limits: SandboxLimits = DEFAULT_LIMITS, *, cancellation: Cancellation | None = None
 ) -> tuple[SandboxResult, Frames]:
-    """Run code over the tables that it names, loaded once it is known that it can be run.
-
-    Raises:
-        SandboxUnavailable: This machine cannot keep the boundary.
-    """
+    """Run code over the tables that it names, loaded once it is known that it can be run, as `run_python` does."""
     started = time.perf_counter()
     _require(limits.boundary)
     if problem := refuse(code, limits.code_bytes):
@@ -84,11 +107,7 @@ def run_on_database(
 
 
 def warm_up(boundary: Boundary = "kernel") -> None:
-    """Start the warm parent, which otherwise the first run does, and waits some seconds for.
-
-    Raises:
-        SandboxUnavailable: This machine cannot keep the boundary.
-    """
+    """Start the warm parent, which otherwise the first run does, and waits some seconds for."""
     _require(boundary)
     PARENT.warm_up()
 
@@ -96,13 +115,6 @@ def warm_up(boundary: Boundary = "kernel") -> None:
 def _require(boundary: Boundary) -> None:
     if problem := sandbox_available(boundary):
         raise SandboxUnavailable(problem)
-
-
-def _run(request: list[memoryview], limits: SandboxLimits, cancellation: Cancellation | None) -> Done:
-    """One worker's turn; raises `Cancelled`, and what `exchange` raises."""
-    order = Order(limits.seconds, limits.memory_bytes, limits.boundary)
-    with turn(PARENT.turns, cancellation), PARENT.run(order) as line:
-        return exchange(line, request, limits, cancellation)
 
 
 def _failed(error: str, started: float, timed_out: bool = False) -> SandboxResult:
@@ -121,3 +133,62 @@ def _request(code: str, frames: Mapping[str, pandas.DataFrame], limits: SandboxL
     if size > limits.input_bytes:
         raise ValueError(f"the tables take {size:,} bytes, and {limits.input_bytes:,} may be passed")
     return Request(code, streams, limits.output_chars, limits.rows, limits.result_bytes).pack()
+
+
+def _read_reply(reply: bytes, limits: SandboxLimits, elapsed: float) -> SandboxResult:
+    """Return the reply checked, typed and bounded again.
+
+    One that the worker would not have sent raises ValueError, TypeError, KeyError, OverflowError or RecursionError.
+    """
+    content = json.loads(reply)
+    if not isinstance(content, dict):
+        raise TypeError("a reply is an object")
+    content = cast(dict[str, Any], content)
+    output = _text(content.get("output", ""))[: limits.output_chars + len(dropped(_MOST_DROPPED))]
+    if (error := content.get("error")) is not None:
+        return SandboxResult(None, output, _text(error)[:ERROR_CHARS], elapsed)
+    if len(content["columns"]) > MOST_COLUMNS:
+        return SandboxResult(None, output, TOO_WIDE, elapsed)
+    table = _table(content, limits, elapsed)
+    cells = (cell for row in (table.columns, *table.rows) for cell in row)
+    if any(isinstance(cell, str | bytes) and len(cell) > _CELL_BYTES for cell in cells):
+        problem = f"a value of the result has more than {_CELL_BYTES:,} characters or bytes"
+        return SandboxResult(None, output, problem, elapsed)
+    index_columns = min(max(0, int(content.get("index_columns", 0))), len(table.columns))
+    return SandboxResult(table, output, None, elapsed, False, index_columns, bool(content.get("labelled")))
+
+
+def _table(content: dict[str, Any], limits: SandboxLimits, elapsed: float) -> Table:
+    names, lines = content["columns"], content["rows"]
+    if not isinstance(names, list) or not isinstance(lines, list) or len(lines) > limits.rows:
+        raise ValueError("no lists, or more rows than asked for")
+    columns = tuple(_text(column) for column in names)
+    if any(len(line) != len(columns) for line in lines):
+        raise ValueError("rows and columns differ")
+    rows = tuple(tuple(_cell(cell) for cell in line) for line in lines)
+    types = tuple(_type([row[position] for row in rows]) for position in range(len(columns)))
+    return Table(columns, types, rows, bool(content["truncated"]), elapsed)
+
+
+def _cell(cell: Any) -> Cell:
+    """Return a value that SQLite could hold."""
+    if isinstance(cell, str):
+        return _text(cell)
+    if isinstance(cell, float):
+        return None if math.isnan(cell) else cell
+    if isinstance(cell, int):
+        return int(cell) if -(2**63) <= cell < 2**63 else float(cell)  # int: SQLite has no truth values
+    return None if cell is None else base64.b64decode(cell["b64"], validate=True)
+
+
+def _type(column: list[Cell]) -> str:
+    """Return a column's type as `Table.types` names it."""
+    seen = {type(cell) for cell in column} - {type(None)}
+    if len(seen) > 1:
+        return "mixed"
+    return _TYPE_NAMES[seen.pop()] if seen else "null"
+
+
+def _text(text: object) -> str:
+    """Return a text without lone surrogates, which nothing else could encode."""
+    return str(text).encode("utf-8", "replace").decode()

@@ -24,17 +24,12 @@ _LEAST: Mapping[str, int] = {
     "code_bytes": 1,
 }  # fmt: skip
 
-SANDBOX_VARIABLE = "TABLETURN_SANDBOX"
-"""The environment variable that names a boundary for tools that were given no limits."""
+SANDBOX_VARIABLE = "TABLETURN_SANDBOX"  # names a boundary for tools that were given no limits
 
 
 @dataclass(frozen=True)
 class SandboxLimits:
-    """Limits of one run, passing one of which ends the run with an error in its result.
-
-    Raises:
-        SettingsError: A limit is no limit: not a number, negative, or beyond what a machine could have.
-    """
+    """Limits of one run, passing one of which ends the run with an error in its result."""
 
     seconds: float = 10.0  # of the worker, on the clock and of CPU; and as much for reading all frames
     memory_bytes: int = 1_000_000_000  # what the code may allocate beyond what the warm parent brings along
@@ -62,10 +57,7 @@ def default_limits() -> SandboxLimits:
     """The default limits, with the boundary that `TABLETURN_SANDBOX` names.
 
     It is no setting of the agent: whoever runs a turn may change those, and how strong the boundary must be is for
-    who runs the machine to say.
-
-    Raises:
-        SettingsError: It names no boundary.
+    who runs the machine to say. If it names no boundary, SettingsError is raised.
     """
     named = os.environ.get(SANDBOX_VARIABLE, "") or SandboxLimits.boundary
     for boundary in get_args(Boundary):

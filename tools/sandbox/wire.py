@@ -16,11 +16,7 @@ _MIXED = b"mixed columns"
 
 
 def encode(frame: pandas.DataFrame) -> bytes:
-    """A frame as an Arrow stream.
-
-    Raises:
-        ValueError: A column holds what Arrow cannot: not numbers, text, times, bytes or missing values.
-    """
+    """Write a frame as an Arrow stream; raise ValueError if a column holds what Arrow cannot, as objects do."""
     import pyarrow
 
     try:
@@ -34,7 +30,7 @@ def encode(frame: pandas.DataFrame) -> bytes:
 
 
 def decode(stream: memoryview) -> pandas.DataFrame:
-    """The frame of an Arrow stream, with memory of its own."""
+    """Return the frame of an Arrow stream, with memory of its own."""
     import pandas
     import pyarrow
 
@@ -44,12 +40,13 @@ def decode(stream: memoryview) -> pandas.DataFrame:
     # Series are not among the values that the stubs of `isetitem` know.
     frame: Any = table.select(range(width)).to_pandas(use_threads=False)
     for position, cells in zip(positions, table.columns[width:], strict=True):
-        frame.isetitem(position, pandas.Series(_join(cells.to_pylist()), index=frame.index, dtype=object))
+        values = [next((each for each in cell.values() if each is not None), None) for cell in cells.to_pylist()]
+        frame.isetitem(position, pandas.Series(values, index=frame.index, dtype=object))
     return frame
 
 
 def _to_table(frame: pandas.DataFrame) -> Any:
-    """The frame with mixed columns left empty, and these after it."""
+    """Return the frame with mixed columns left empty, and these after it."""
     import pandas
     import pyarrow
 
@@ -68,11 +65,7 @@ def _to_table(frame: pandas.DataFrame) -> Any:
 
 
 def _is_mixed(frame: pandas.DataFrame, position: int) -> bool:
-    """Whether a column holds values of several kinds that a database could hold.
-
-    Raises:
-        ValueError: It holds others among them that Arrow cannot hold.
-    """
+    """Whether a column holds values of several kinds of a database's; others among them may make Arrow refuse it."""
     import pyarrow
 
     column = frame.iloc[:, position]
@@ -85,9 +78,8 @@ def _is_mixed(frame: pandas.DataFrame, position: int) -> bool:
     try:
         pyarrow.Array.from_pandas(column)
     except pyarrow.ArrowException:
-        name = frame.columns[position]
-        what = strange[0].__name__
-        raise ValueError(f"column {name!r} holds a {what}, which cannot be passed to the sandbox") from None
+        what = f"column {frame.columns[position]!r} holds a {strange[0].__name__}"
+        raise ValueError(f"{what}, which cannot be passed to the sandbox") from None
     return False
 
 
@@ -99,7 +91,3 @@ def _split(values: list[object]) -> Any:
         [pyarrow.array([value if isinstance(value, kind) else None for value in plain]) for kind in _KINDS.values()],
         names=list(_KINDS),
     )
-
-
-def _join(cells: list[dict[str, object]]) -> list[object]:
-    return [next((value for value in cell.values() if value is not None), None) for cell in cells]

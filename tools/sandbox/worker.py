@@ -30,20 +30,16 @@ class PrintedText(io.TextIOBase):
     def __init__(self, limit: int) -> None:
         super().__init__()
         self._parts: list[str] = []
-        self._room = limit
-        self._dropped = 0
+        self._room = limit  # below zero by what was dropped
 
     def write(self, text: str, /) -> int:
-        kept = text[: self._room]
-        if kept:
-            self._parts.append(kept)
-        self._room -= len(kept)
-        self._dropped += len(text) - len(kept)
+        if self._room > 0:
+            self._parts.append(text[: self._room])
+        self._room -= len(text)
         return len(text)
 
     def text(self) -> str:
-        more = dropped(self._dropped) if self._dropped else ""
-        return "".join(self._parts) + more
+        return "".join(self._parts) + (dropped(-self._room) if self._room < 0 else "")
 
 
 def work(request_fd: int, reply_fd: int) -> None:
@@ -68,11 +64,9 @@ def work(request_fd: int, reply_fd: int) -> None:
 
 
 def _encoded(reply: dict[str, Any], printed: PrintedText, request: Request) -> bytes:
-    """The reply with what was printed.
+    """Write the reply with what was printed; raise `AnswerTooLarge` if it has more bytes than wanted.
 
-    Raises:
-        AnswerTooLarge: It has more bytes than wanted. Its values are measured first: writing them takes several times
-            their memory.
+    Its values are measured first: writing them takes several times their memory.
     """
     problem = f"the result has more than {request.result_bytes:,} bytes: select or aggregate more"
     room = request.result_bytes
@@ -80,7 +74,8 @@ def _encoded(reply: dict[str, Any], printed: PrintedText, request: Request) -> b
         room -= sum(len(cell) for cell in row if isinstance(cell, str | bytes))
         if room < 0:
             raise AnswerTooLarge(problem)
-    text = json.dumps(reply | {"output": printed.text()}, default=_base64).encode()
+    whole = reply | {"output": printed.text()}
+    text = json.dumps(whole, default=lambda cell: {"b64": base64.b64encode(cell).decode()}).encode()
     if len(text) > request.result_bytes:
         raise AnswerTooLarge(problem)
     return text
@@ -94,10 +89,6 @@ def _failure(error: str, printed: PrintedText, request: Request) -> bytes:
         return json.dumps({"error": error}).encode()
 
 
-def _base64(cell: bytes) -> object:
-    return {"b64": base64.b64encode(cell).decode()}
-
-
 def _run(request: Request) -> dict[str, Any]:
     frames = {name: frame for names, stream in request.frames for frame in [decode(stream)] for name in names}
     names: dict[str, Any] = {"__name__": "__main__", "db_dict": frames, "pd": pd, "np": np}
@@ -105,27 +96,15 @@ def _run(request: Request) -> dict[str, Any]:
     exec(compile(tree, CODE_NAME, "exec"), names)  # noqa: S102 - running code is what this process is for
     for name in ("result", _LAST, fallback):
         if names.get(name) is not None:
-            return _reply(to_answer(names[name], request.rows))
-    return {"error": None if "result" in names else _NO_ANSWER} | _nothing("result" in names)
-
-
-def _nothing(assigned: bool) -> dict[str, Any]:
-    """The reply to `result = None`: one NULL, as an aggregate over nothing gives in SQL."""
-    return _reply(Answer(["result"], [[None]], False, 0)) if assigned else {}
-
-
-def _reply(answer: Answer) -> dict[str, Any]:
-    return {
-        "columns": answer.columns,
-        "rows": answer.rows,
-        "truncated": answer.truncated,
-        "index_columns": answer.index_columns,
-        "labelled": answer.labelled,
-    }
+            return vars(to_answer(names[name], request.rows))
+    if "result" not in names:
+        return {"error": _NO_ANSWER}
+    # `result = None` is one NULL, as an aggregate over nothing gives in SQL.
+    return vars(Answer(["result"], [[None]], False, 0))
 
 
 def _keeping_last_value(tree: ast.Module) -> tuple[ast.Module, str]:
-    """The code with its last expression kept under a name, and the variable that its last statement assigns, if any.
+    """Return the code with its last expression kept under a name, and the variable that its last statement assigns.
 
     A last `print(x)` counts as the expression `x`, still printed.
     """
@@ -144,7 +123,7 @@ def _keeping_last_value(tree: ast.Module) -> tuple[ast.Module, str]:
 
 
 def _describe(error: BaseException) -> str:
-    """The error in one line, with the line of the code that it comes from."""
+    """Describe the error in one line, with the line of the code that it comes from."""
     if isinstance(error, SyntaxError):
         return f"SyntaxError: {error.msg} (line {error.lineno})"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == CODE_NAME]

@@ -9,25 +9,44 @@ from __future__ import annotations
 import contextlib
 import errno
 import gc
+import io
 import os
+import pkgutil
 import select
 import signal
 import socket
 import sys
 import time
+import warnings
+import zoneinfo
 from dataclasses import dataclass
+from datetime import tzinfo
+from importlib import import_module
+
+import pandas as pd
+import pyarrow
 
 from ..forkserver import READY
 from .answer import to_answer
 from .boundary import bound_run, bound_worker, confine, die_with_parent, memory_held
 from .protocol import CONFINED, PIPES_FOLLOW, Ending, Order
+from .static_check import ALLOWED_MODULES
 from .terms import Boundary
-from .warm import load_all
 from .worker import work
 
 _ORDER_BYTES = 4_096
 # Where a worker keeps its two pipes, just above standard input, output and error.
 _REQUEST, _REPLY = 3, 4
+
+# Parts of pandas and numpy that load others only when used.
+_PACKAGES = ("pandas.core", "pandas.tseries", "pandas.io.formats", "pandas.compat")
+_MODULES = (
+    "_strptime", "dateutil.parser", "dateutil.tz", "linecache", "numpy.fft", "numpy.linalg", "numpy.ma",
+    "numpy.polynomial", "numpy.random", "numpy.rec", "pandas.io.json", "pandas.io.parsers", "pyarrow.compute",
+    *(f"encodings.{name}" for name in ("ascii", "cp1252", "hex_codec", "idna", "latin_1", "utf_16", "utf_8_sig")),
+)  # fmt: skip
+
+_TIME_ZONES: list[tuple[tzinfo, tzinfo]] = []
 
 
 @dataclass(frozen=True)
@@ -57,7 +76,7 @@ def serve(descriptor: int) -> None:
     sys.argv[:] = sys.orig_argv[:] = [""]
     control = socket.socket(fileno=descriptor)
     try:
-        load_all()
+        _load_all()
         os.environ.clear()
         # What is loaded is never collected: looking at it would copy its pages into every worker.
         gc.collect()
@@ -82,22 +101,20 @@ class _Parent:
 
     def run(self) -> None:
         while True:
-            for descriptor, _ in self._poll.poll(self._reply_seconds()):
+            next_deadline = min((run.deadline for run in self._runs.values()), default=None)
+            wait = None if next_deadline is None else max(0.0, next_deadline - time.monotonic()) * 1_000 + 1
+            for descriptor, _ in self._poll.poll(wait):
                 if descriptor == self._control.fileno():
                     if not self._accept():
-                        return self._end_all()
+                        for run in set(self._runs.values()):
+                            self._finish(run)
+                        return _discard(self._spare) if self._spare else None
                 elif run := self._runs.get(descriptor):
                     # The worker has ended, or the caller has hung up: nobody waits for this run any more.
                     self._finish(run)
             now = time.monotonic()
-            for run in {id(run): run for run in self._runs.values() if run.deadline <= now}.values():
+            for run in {run for run in self._runs.values() if run.deadline <= now}:
                 self._finish(run, timed_out=True)
-
-    def _reply_seconds(self) -> float | None:
-        """Milliseconds until the next deadline; None if there is none."""
-        if not self._runs:
-            return None
-        return max(0.0, min(run.deadline for run in self._runs.values()) - time.monotonic()) * 1_000 + 1
 
     def _accept(self) -> bool:
         """Give the next order to a worker; False when the caller is gone."""
@@ -130,7 +147,7 @@ class _Parent:
         return True
 
     def _take(self, boundary: Boundary) -> _Worker:
-        """The worker that waits, or a new one where none does, it has died, or its boundary is another."""
+        """Return the worker that waits, or a new one where none does, it has died, or its boundary is another."""
         spare, self._spare = self._spare, None
         if spare is None:
             return _fork_worker(boundary)
@@ -156,19 +173,9 @@ class _Parent:
         with contextlib.suppress(OSError), run.line:
             run.line.send(ending.pack())
 
-    def _end_all(self) -> None:
-        for run in {id(run): run for run in self._runs.values()}.values():
-            self._finish(run)
-        if self._spare:
-            _bury(self._spare)
-
 
 def _fork_worker(boundary: Boundary) -> _Worker:
-    """A worker that waits for its request.
-
-    Raises:
-        OSError: No process or pipe could be made.
-    """
+    """Fork a worker that waits for its request; raise OSError if no process or pipe could be made."""
     with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
         request, our_request = os.pipe()
         theirs.callback(os.close, request)
@@ -214,7 +221,7 @@ def _discard(worker: _Worker) -> None:
 
 
 def _bury(worker: _Worker) -> int:
-    """Kill what is left of the worker's session; its exit code, negative for a signal."""
+    """Kill what is left of the worker's session; return its exit code, negative for a signal."""
     # Not reaped yet, so its number is still its own.
     for kill in (os.kill, os.killpg):
         with contextlib.suppress(ProcessLookupError):
@@ -225,7 +232,44 @@ def _bury(worker: _Worker) -> int:
 
 
 def _moved_up(descriptor: int) -> int:
-    """A copy of the descriptor above those that are about to be overwritten."""
+    """Return a copy of the descriptor above those that are about to be overwritten."""
     while descriptor <= _REPLY:
         descriptor = os.dup(descriptor)
     return descriptor
+
+
+def _load_all() -> None:
+    """Import all that code may use, without threads: a worker can open no file, so nothing can be imported later."""
+    warnings.simplefilter("ignore")
+    for name in (*ALLOWED_MODULES, *_MODULES):
+        import_module(name)
+    for package in _PACKAGES:
+        for module in pkgutil.walk_packages(import_module(package).__path__, package + "."):
+            # Some need optional libraries, and are of no use without them.
+            with contextlib.suppress(ImportError):
+                import_module(module.name)
+    pyarrow.set_cpu_count(1)
+    pyarrow.set_io_thread_count(1)
+    pd.set_option("compute.use_numexpr", False)
+    # Every time zone, also as the twin in Python that pandas asks for, would be forgotten if nobody held on to it.
+    twin = import_module("zoneinfo._zoneinfo").ZoneInfo
+    for key in zoneinfo.available_timezones():
+        with contextlib.suppress(zoneinfo.ZoneInfoNotFoundError, ValueError):
+            _TIME_ZONES.append((zoneinfo.ZoneInfo(key), twin(key)))
+    _rehearse()
+
+
+def _rehearse() -> None:
+    """Use the common operations once, which fills caches."""
+    days = pd.Series(["2020-01-31", None, "2021-02-01"])
+    left = pd.DataFrame({"key": ["a", "b", "a"], "day": pd.to_datetime(days)})
+    right = pd.DataFrame({"key": ["a", "b"], "number": pd.array([1, None], dtype="Int64")})
+    both = left.merge(right, on="key", how="left")
+    grouped = both.groupby("key").agg(total=("number", "sum"), first=("day", "min")).reset_index()
+    grouped.sort_values(["total", "key"], ascending=[False, True]).head(1).to_string()
+    both.pivot_table(index="key", columns=both["day"].dt.year, values="number", aggfunc="sum")
+    both["key"].str.upper().str.contains("A", regex=True).value_counts().describe()
+    both.query("number > 0").drop_duplicates().nlargest(1, "number")
+    both["day"].dt.strftime("%Y-%m").rank()
+    both["number"].rolling(2).mean()
+    pd.read_csv(io.StringIO(both.to_csv(index=False)))

@@ -28,7 +28,7 @@ from tableturn.tools.sandbox import (
     sandbox_available,
     warm_up,
 )
-from tableturn.tools.sandbox import availability as availability_module
+from tableturn.tools.sandbox import run as run_module
 from tableturn.tools.sandbox.parent import PARENT
 from tableturn.tools.sandbox.protocol import Ending, Order
 
@@ -455,7 +455,7 @@ while True:
 
 class TestAvailability:
     def test_says_what_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(availability_module, "landlock_version", lambda: 0)
+        monkeypatch.setattr(run_module, "landlock_version", lambda: 0)
         problem = sandbox_available()
         assert problem is not None
         assert problem.startswith("reasoning with code is off: this kernel has no Landlock")
