@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tableturn.tools.database.spark.connection import Driver
+from tableturn.tools.database.spark.engine import Driver
 from tableturn.tools.errors import DatabaseUnavailable
 
 WORKERS = 2

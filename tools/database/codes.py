@@ -41,7 +41,7 @@ _KIND_WORDS = frozenset(("class", "flag", "kind", "stat", "state", "status", "ty
 
 
 def few_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
-    """The rows by the names of their columns, if they are few enough to be a table of codes."""
+    """Return the rows by the names of their columns, if they are few enough to be a table of codes."""
     if len(columns) > _MOST_COLUMNS or len(rows) > _MOST_ROWS:
         return ()
     return [dict(zip(columns, row, strict=True)) for row in rows]
@@ -50,13 +50,9 @@ def few_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
 def with_codes(
     tables: Sequence[TableSchema], keys: Iterable[ForeignKey], rows: Mapping[str, Rows], includes: Includes
 ) -> tuple[list[TableSchema], tuple[ForeignKey, ...]]:
-    """The tables with the meaning of codes beside the columns that hold them, and the keys, those to codes with them.
+    """Return the tables with the meaning of codes beside the columns that hold them, and all keys, those to codes too.
 
-    Args:
-        tables: Every table.
-        keys: Declared and likely references.
-        rows: The rows of tables that have few, by the table's name.
-        includes: Whether the values of a column all stand in another one.
+    `keys` are declared and likely references, `rows` those of tables that have few, by the table's name.
     """
     keys = tuple(keys)
     large = sum(len(table.columns) for table in tables) > LARGE
@@ -76,21 +72,18 @@ def with_codes(
     if not found:
         return list(tables), keys
     told = [
-        replace(
-            table,
-            columns=tuple(
-                replace(column, codes=codes) if (codes := found.get((table.name, column.name))) else column
-                for column in table.columns
-            ),
-        )
+        tuple(replace(column, codes=found.get((table.name, column.name))) for column in table.columns)
         for table in tables
     ]
-    return told, keys
+    return [replace(table, columns=columns) for table, columns in zip(tables, told, strict=True)], keys
 
 
 def _codes(table: TableSchema, key: str, rows: Rows) -> Codes | None:
-    """What a table says of its codes; None where it says nothing, or where its keys are no codes."""
-    label = _label(table, key)
+    """Return what a table says of its codes; None where it says nothing, or where its keys are no codes."""
+    texts = [column.name for column in table.columns if column.kind == "text" and column.name != key]
+    named = [name for word in _LABELS for name in texts if name.lower().endswith(word)]
+    # The column of texts that says what the table's rows are: the one that is called so, or the only one.
+    label = named[0] if named else texts[0] if len(texts) == 1 else None
     if label is None or not rows or not {key, label} <= rows[0].keys():
         return None
     told = [(row[key], text) for row in rows if isinstance(text := row[label], str) and text.strip()]
@@ -99,13 +92,6 @@ def _codes(table: TableSchema, key: str, rows: Rows) -> Codes | None:
     short = all(isinstance(code, int) or (isinstance(code, str) and len(code) <= _LONGEST_CODE) for code, _ in told)
     unique = len({text for _, text in pairs}) == len({code for code, _ in pairs}) == len(rows)
     return Codes(table.name, key, label, pairs) if short and unique else None
-
-
-def _label(table: TableSchema, key: str) -> str | None:
-    """The column of texts that says what the table's rows are: the only one, or the one that is called so."""
-    texts = [column.name for column in table.columns if column.kind == "text" and column.name != key]
-    named = [name for word in _LABELS for name in texts if name.lower().endswith(word)]
-    return named[0] if named else texts[0] if len(texts) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -122,7 +108,7 @@ class _List:
 def _infer_codes(
     tables: Sequence[TableSchema], keys: Sequence[ForeignKey], rows: Mapping[str, Rows], includes: Includes
 ) -> list[ForeignKey]:
-    """References to tables of codes that values and names make likely.
+    """Return references to tables of codes that values and names make likely.
 
     Letters and numbers of codes are the same in many lists: those that differ are told by the values, others by the
     words that the list's name shares with the column's and the table's.
@@ -144,7 +130,7 @@ def _infer_codes(
 
 
 def _list(table: TableSchema, rows: Rows) -> _List | None:
-    """A table's codes, if that is what it holds."""
+    """Return a table's codes, if that is what it holds."""
     keys = table.key or tuple(column.name for column in table.columns[:1])
     key = table.column(keys[0]) if table.kind == "table" and len(keys) == 1 else None
     codes = _codes(table, key.name, rows) if key else None
@@ -155,7 +141,7 @@ def _list(table: TableSchema, rows: Rows) -> _List | None:
 
 
 def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -> Codes | None:
-    """The table of codes that a column likely refers to; None if there is none, or if two fit alike."""
+    """Return the table of codes that a column likely refers to; None if there is none, or if two fit alike."""
     seen = {sample for sample in column.samples if sample not in (None, "")}
     fitting = [
         each

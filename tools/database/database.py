@@ -129,7 +129,7 @@ class Database:
         cancellation: Cancellation | None = None,
         sink: Sink | None = None,
     ) -> Table:
-        """Runs one query.
+        """Run one query.
 
         Args:
             sql: One statement that reads: SELECT, VALUES or WITH; EXPLAIN on SQLite alone. Elsewhere `estimate` tells
@@ -139,11 +139,7 @@ class Database:
             sink: Takes the rows as they come, for results that are too large to be held; the table then has none.
 
         Raises:
-            QueryRejected: It does what is not allowed.
-            QueryFailed: The engine cannot run it; `kind` says why.
-            QueryTimeout: It ran past its time or was cancelled.
-            ResultTooLarge: A value, the result or the memory needed passed its limit.
-            QueryTooCostly: It is expected to read more than it may.
+            QueryError: It does what is not allowed, fails, runs past its time, is cancelled, or is too costly.
             DatabaseUnavailable: The database is gone or damaged.
         """
         limits = limits or _DEFAULT_LIMITS
@@ -153,26 +149,19 @@ class Database:
         return self.engine.execute(sql, limits, cancellation, sink)
 
     def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
-        """What a query will cost, by the engine's plan; it is not run.
-
-        Args:
-            sql: As for `execute`.
-            limits: Those that it is to run under; `Limits()` if None.
-
-        Returns:
-            None where the engine cannot tell.
+        """Return what a query will cost under limits, by the engine's plan; None where the engine cannot tell.
 
         Raises:
             QueryError: The engine would not run it.
             DatabaseUnavailable: The database is gone or damaged.
         """
-        check_size(sql, limits or _DEFAULT_LIMITS)
+        limits = limits or _DEFAULT_LIMITS
+        check_size(sql, limits)
         found = self.engine.estimate(sql)
-        rows = (limits or _DEFAULT_LIMITS).rows + 1
-        return None if found is None else within_limit(found, sql, self.dialect, rows)
+        return None if found is None else within_limit(found, sql, self.dialect, limits.rows + 1)
 
     def _admit(self, sql: str, limits: Limits) -> None:
-        """Lets a query run that is expected to read no more than it may; what nobody can tell does not run."""
+        """Let a query run that is expected to read no more than it may; what nobody can tell does not run."""
         found = self.estimate(sql, limits)
         if found is None:
             raise QueryTooCostly(
@@ -198,12 +187,7 @@ class Database:
         return self.leaving().shown
 
     def leaving(self) -> Leaving:
-        """What of the schema as it stands may leave.
-
-        Raises:
-            DatabaseUnavailable: The database is gone, damaged or locked.
-            SettingsError: The rules name what the database doesn't have.
-        """
+        """Return what of the schema as it stands may leave; raises what `schema` does."""
         schema, policy = self.engine.schema(), self.session.policy
         found = self._leaving
         if found is None or found.schema is not schema:
@@ -214,11 +198,7 @@ class Database:
         return found
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
-        """Why the engine would refuse a query that reads these tables; None where it accepts it.
-
-        Raises:
-            TooComplex: Telling would take too long.
-        """
+        """Return why the engine would refuse a query; `TooComplex` is raised where telling would take too long."""
         try:
             check_size(sql, _DEFAULT_LIMITS)
         except ResultTooLarge as error:
@@ -248,7 +228,7 @@ class Database:
 
 
 def check_size(sql: str, limits: Limits) -> None:
-    """Sees that a statement is no larger than it may be, which comes before everything else that is done with it."""
+    """Refuse a statement that is larger than it may be, before everything else that is done with it."""
     size = len(sql.encode("utf-8", "surrogatepass"))
     if size > limits.sql_bytes:
         raise ResultTooLarge(f"the statement has {size:,} bytes: it may have {limits.sql_bytes:,}")
@@ -256,4 +236,3 @@ def check_size(sql: str, limits: Limits) -> None:
 
 
 open_database = Database.open
-"""Opens a database by path or URL; see `Database.open`."""

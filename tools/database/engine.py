@@ -41,11 +41,11 @@ class Engine(Protocol):
     warnings: tuple[str, ...]
 
     def state(self) -> str:
-        """A key that changes whenever the contents may have changed; empty where that cannot be told."""
+        """Return a key that changes whenever the contents may have changed; empty where that cannot be told."""
         ...
 
     def under(self, session: Session) -> Engine:
-        """The same database for another session.
+        """Return the same database for another session.
 
         Raises:
             SettingsError: The session's permissions name what the database does not have, or cannot be kept here.
@@ -53,7 +53,7 @@ class Engine(Protocol):
         ...
 
     def schema(self) -> Schema:
-        """Tables, columns, keys, counts and samples of what the session may read.
+        """Return tables, columns, keys, counts and samples of what the session may read.
 
         Raises:
             DatabaseUnavailable: The database is gone, damaged or locked.
@@ -61,9 +61,7 @@ class Engine(Protocol):
         ...
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """Runs one reading statement.
-
-        With a sink the rows go there, as they come, and the table has none.
+        """Run one reading statement; with a sink the rows go there, as they come, and the table has none.
 
         Raises:
             QueryError: It may not run, failed, ran out of time, or gave too much.
@@ -72,23 +70,15 @@ class Engine(Protocol):
         ...
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        """Distinct non-null values of a column of the schema, names as declared.
-
-        Raises:
-            QueryFailed: The column cannot be read.
-        """
+        """Return distinct non-null values of a column of the schema, which is named as declared; or `QueryFailed`."""
         ...
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
-        """Whether the engine would accept a query, asked without running it.
-
-        Raises:
-            TooComplex: Telling would take too long.
-        """
+        """Return why the engine would refuse a query, without running it; `TooComplex` where telling takes too long."""
         ...
 
     def estimate(self, sql: str) -> Estimate | None:
-        """What a query will cost, asked of the engine's plan without running it; None where that is not known.
+        """Return what the engine's plan tells of a query's cost, without running it; None where that is not known.
 
         Raises:
             QueryError: The engine would not run it.
@@ -97,5 +87,5 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Closes what is open; queries that still run end by themselves."""
+        """Close what is open; queries that still run end by themselves."""
         ...

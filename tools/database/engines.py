@@ -41,7 +41,7 @@ Compiles = Callable[[str, Sequence[TableSchema]], QueryError | None]
 
 
 def open_engine(source: str | Path | object, session: Session) -> Engine:
-    """Opens the database that a path or a URL names, or that an object is.
+    """Open the database that a path or a URL names, or that an object is.
 
     Raises:
         DatabaseUnavailable: There is no engine of that kind, or it cannot open the database.
@@ -50,27 +50,35 @@ def open_engine(source: str | Path | object, session: Session) -> Engine:
     if not isinstance(source, str | os.PathLike):
         return _open_object(source, session)
     text = os.fspath(cast("str | os.PathLike[str]", source))
-    name = ENGINES.get(_backend(text), _ANY_OTHER)
+    if "://" in text:
+        # In front of the backend's name, `sqlalchemy+` asks for the adapter.
+        backend = text.partition("://")[0].partition("+")[0].lower()
+    else:
+        from .duckdb.sources import names_files
+
+        backend = "duckdb" if names_files(text) else "sqlite"
+    name = ENGINES.get(backend, _ANY_OTHER)
     try:
         return cast("Opener", import_module(name, __package__).open_engine)(text, session)
     except ImportError:
-        raise DatabaseUnavailable(
-            f"{_backend(text)}:// needs its driver: pip install 'tableturn[{name.split('.')[1]}]'"
-        ) from None
+        extra = name.split(".")[1]
+        raise DatabaseUnavailable(f"{backend}:// needs its driver: pip install 'tableturn[{extra}]'") from None
 
 
 def _open_object(given: object, session: Session) -> Engine:
-    """Open what is neither a path nor a URL."""
-    if _is_langchains(given):
+    # By its class's name, for importing the class takes a second and warns of the package's end.
+    classes = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(given).__mro__)
+    if ("langchain_community", "SQLDatabase") in classes:
         from .sqlalchemy.engine import from_sqlalchemy
 
-        held: Any = given
-        if held._include_tables or held._ignore_tables:
+        theirs: Any = given
+        if theirs._include_tables or theirs._ignore_tables:
             raise DatabaseUnavailable(
                 "a SQLDatabase with include_tables or ignore_tables cannot be opened: its other tables could still be"
                 " read on the server; give the database's URL with a role that may read only the tables that you want"
             )
-        return from_sqlalchemy(held._engine, session, (held._schema,) if held._schema else ())
+        return from_sqlalchemy(theirs._engine, session, (theirs._schema,) if theirs._schema else ())
+    from .duckdb.engine import open_frames
     from .duckdb.tables import frames_of
 
     frames = frames_of(given)
@@ -78,32 +86,14 @@ def _open_object(given: object, session: Session) -> Engine:
         raise DatabaseUnavailable(
             f"a {type(given).__name__} is not a database: give a path, a URL, data frames or a SQLDatabase"
         )
-    from .duckdb.engine import open_frames
-
     return open_frames(frames, session)
 
 
-def _is_langchains(given: object) -> bool:
-    """By its class's name, for importing the class takes a second and warns of the package's end."""
-    classes = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(given).__mro__)
-    return ("langchain_community", "SQLDatabase") in classes
-
-
-def _backend(text: str) -> str:
-    """The name before `://` and `+driver`; in front of it, `sqlalchemy+` asks for the adapter."""
-    if "://" not in text:
-        from .duckdb.sources import names_files
-
-        return "duckdb" if names_files(text) else "sqlite"
-    return text.partition("://")[0].partition("+")[0].lower()
-
-
 def compile_check(dialect: str) -> Compiles | None:
-    """How to ask, with nothing but a schema, whether an engine of that dialect would accept a query.
+    """Return what tells, with nothing but a schema, why an engine of that dialect would refuse a query.
 
-    None where only an open database can tell: see `Engine.compile_check`.
+    None where only an open database can tell.
     """
     if dialect != "sqlite":
         return None
-    module = import_module(".sqlite.compile_check", __package__)
-    return cast("Compiles", module.refusal)
+    return cast("Compiles", import_module(".sqlite.compile_check", __package__).refusal)

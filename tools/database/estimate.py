@@ -8,7 +8,6 @@ import sqlite3
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from pathlib import Path
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -28,7 +27,7 @@ _ADD = """
 
 
 def spend(location: str, rows: int, most: int, today: date | None = None) -> None:
-    """Adds rows to a database's count of the day, which ends at midnight UTC.
+    """Add rows to a database's count of the day, which ends at midnight UTC.
 
     The count goes up before the query runs, in one transaction of a small SQLite file, so that processes side by side
     cannot pass the cap together. A query that then fails has counted all the same: what it read is not known.
@@ -41,7 +40,9 @@ def spend(location: str, rows: int, most: int, today: date | None = None) -> Non
     key = hashlib.sha256(location.encode("utf-8", "surrogatepass")).hexdigest()
     path = data_folder() / _FILE
     try:
-        with closing(_opened(path)) as counts:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        with closing(sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)) as counts:
             counts.execute("BEGIN IMMEDIATE")
             counts.execute(_TABLE)
             counts.execute("DELETE FROM spent WHERE day < ?", (day,))
@@ -62,12 +63,6 @@ def spend(location: str, rows: int, most: int, today: date | None = None) -> Non
         ) from None
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    return sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
-
-
 @dataclass(frozen=True)
 class Estimate:
     """What the engine expects of a query. It is based on statistics, which can be wrong by orders of magnitude.
@@ -85,7 +80,7 @@ class Estimate:
 
 
 def within_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estimate:
-    """The estimate of a query that only takes the first rows of one table, which no engine reads to its end.
+    """Return the estimate of a query that only takes the first rows of one table, which no engine reads to its end.
 
     Plans tell of a step as if it were run to its end. Of whatever filters, joins, sorts or groups, nobody knows how
     soon its first rows are found, and the estimate stays.
@@ -94,27 +89,23 @@ def within_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estim
         tree = parse_statement(sql, dialect)
     except (SqlglotError, RecursionError):
         return estimate
-    if not isinstance(tree, exp.Select) or not _only_takes(tree):
-        return estimate
-    most = rows
+    used = {name for name, value in tree.args.items() if value}
+    tables = list(tree.find_all(exp.Table))
+    only_takes = (
+        isinstance(tree, exp.Select)
+        and used <= {"kind", "expressions", "from_", "limit", "offset"}
+        and len(tables) == 1
+        and isinstance(tables[0].this, exp.Identifier)
+        and tree.find(exp.AggFunc, exp.Window, exp.Subquery, exp.Distinct, exp.Unnest, exp.Anonymous) is None
+    )
     limit, offset = tree.args.get("limit"), tree.args.get("offset")
-    if isinstance(limit, exp.Limit):
-        most = min(most, _number(limit.expression))
+    most = min(rows, _number(limit.expression)) if isinstance(limit, exp.Limit) else rows
     taken = most + (_number(offset.expression) if isinstance(offset, exp.Offset) else 0)
-    if estimate.rows <= taken:
+    if not only_takes or estimate.rows <= taken:
         return estimate
     part = None if estimate.bytes is None else round(estimate.bytes * taken / estimate.rows)
     return replace(estimate, rows=taken, bytes=part)
 
 
-def _only_takes(tree: exp.Select) -> bool:
-    used = {name for name, value in tree.args.items() if value} - {"kind", "expressions", "from_", "limit", "offset"}
-    tables = list(tree.find_all(exp.Table))
-    computed = tree.find(exp.AggFunc, exp.Window, exp.Subquery, exp.Distinct, exp.Unnest, exp.Anonymous)
-    return not used and len(tables) == 1 and isinstance(tables[0].this, exp.Identifier) and computed is None
-
-
 def _number(node: exp.Expr | None) -> int:
-    if isinstance(node, exp.Literal) and node.is_int:
-        return int(node.this)
-    return 2**63
+    return int(node.this) if isinstance(node, exp.Literal) and node.is_int else 2**63

@@ -21,16 +21,12 @@ Row = tuple[Cell, ...]
 
 
 class Cursor(Protocol):
-    """What is needed of a DB-API cursor after `execute`."""
+    """What is needed of a DB-API cursor after `execute`: a tuple a column, its name first, and rows."""
 
     @property
-    def description(self) -> Any:
-        """A tuple a column, its name first."""
-        ...
+    def description(self) -> Any: ...
 
-    def fetchmany(self, size: int, /) -> list[Any]:
-        """At most so many further rows."""
-        ...
+    def fetchmany(self, size: int, /) -> list[Any]: ...
 
 
 class RowCursor:
@@ -41,7 +37,6 @@ class RowCursor:
         self._rows = rows
 
     def fetchmany(self, size: int, /) -> list[Row]:
-        """Return at most so many further rows."""
         return list(islice(self._rows, size))
 
 
@@ -52,11 +47,11 @@ class Sink(Protocol):
     """
 
     def start(self, columns: tuple[str, ...]) -> None:
-        """What the columns are called, before any row."""
+        """Hear what the columns are called, before any row."""
         ...
 
     def take(self, rows: Sequence[Row]) -> None:
-        """The next rows."""
+        """Take the next rows."""
         ...
 
 
@@ -70,12 +65,7 @@ class Fetched:
 
 
 def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None) -> Fetched:
-    """At most `limits.rows` rows.
-
-    Args:
-        cursor: After `execute`.
-        limits: How much is taken.
-        sink: Takes the rows, none of which are then in what is returned.
+    """Return at most `limits.rows` rows of a cursor after `execute`; none of them where a sink takes them.
 
     Raises:
         ResultTooLarge: The values together passed `limits.result_bytes`.
@@ -102,17 +92,18 @@ def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None) -> Fetched:
             raise ResultTooLarge(
                 f"the result has more than {limits.result_bytes:,} bytes: select fewer columns or rows, or aggregate"
             )
-    types = tuple([_type_of(kinds) for kinds in seen])
-    return Fetched(tuple(rows[: limits.rows]), types, taken > limits.rows)
+    kinds = [tuple(types - {_NONE}) for types in seen]
+    names = ["null" if not types else _TYPE_NAMES[types[0]] if len(types) == 1 else "mixed" for types in kinds]
+    return Fetched(tuple(rows[: limits.rows]), tuple(names), taken > limits.rows)
 
 
 def size_of(rows: Sequence[Row]) -> int:
-    """Roughly the bytes that the values take: 8 each, and the length of texts and blobs."""
+    """Return roughly the bytes that the values take: 8 each, and the length of texts and blobs."""
     return _look_at(rows, [set() for _ in rows[0]]) if rows else 0
 
 
 def _look_at(rows: Sequence[Row], seen: Sequence[set[type]]) -> int:
-    """Add the types of each column to `seen`; the size of all values."""
+    """Add the types of each column to `seen`, and return the size of all values."""
     size = 8 * len(rows) * len(seen)
     for kinds, column in zip(seen, zip(*rows, strict=True), strict=False):
         here = set(map(type, column))
@@ -122,10 +113,3 @@ def _look_at(rows: Sequence[Row], seen: Sequence[set[type]]) -> int:
         elif str in here or bytes in here:
             size += sum([len(cell) for cell in column if isinstance(cell, str | bytes)])
     return size
-
-
-def _type_of(seen: set[type]) -> str:
-    kinds = seen - {_NONE}
-    if not kinds:
-        return "null"
-    return _TYPE_NAMES[kinds.pop()] if len(kinds) == 1 else "mixed"

@@ -42,18 +42,16 @@ class Naming:
     reserved: frozenset[str]
 
     def key(self, name: str, in_quotes: bool = True) -> str:
-        """What names are compared by: two that mean the same thing have the same key.
+        """Return what names are compared by: two that mean the same thing have the same key.
 
-        Args:
-            name: As written, without quotes; as declared for the name of a table or column in a schema.
-            in_quotes: Whether it stands in quotes, as a declared name would have to.
+        A name is given without its quotes; one of a schema is compared as if it stood in them.
         """
         if self.case == "ignored" or (self.case == "lower" and not in_quotes):
             return name.translate(_ASCII_LOWER)
         return name.upper() if self.case == "upper" and not in_quotes else name
 
     def quoted(self, name: str) -> str:
-        """A name in quotes."""
+        """Return a name in quotes."""
         return self.mark + name.replace(self.mark, self.mark * 2) + self.mark
 
     def is_plain(self, name: str) -> bool:
@@ -61,49 +59,45 @@ class Naming:
         return _PLAIN[self.case].match(name) is not None and name.lower() not in self.reserved
 
     def written(self, name: str) -> str:
-        """A declared name as a query has to write it: in quotes only where it needs them."""
+        """Return a declared name as a query has to write it: in quotes only where it needs them."""
         return name if self.is_plain(name) else self.quoted(name)
 
     def written_path(self, path: Iterable[str]) -> str:
-        """A table's name as a query has to write it, its schema's before it where that is a part of it."""
+        """Return a table's name as a query has to write it, its schema's before it where that is a part of it."""
         return ".".join(map(self.written, path))
 
 
 @lru_cache(maxsize=64)
 def naming(dialect: str = "sqlite") -> Naming:
-    """The rules of a dialect's names; for one that is not known, those of a dialect that ignores case."""
+    """Return the rules of a dialect's names; for one that is not known, those of a dialect that ignores case."""
     told = _dialects().get(dialect, {})
+    reserved = frozenset(_dialects()["sqlite"]["reserved"].split())
+    if dialect != "sqlite":
+        # sqlglot takes a while to import, and whoever only reads SQLite has no need of it here.
+        from sqlglot.dialects.dialect import Dialect
+
+        known = Dialect.get(dialect)
+        listed: set[str] = known.generator_class.RESERVED_KEYWORDS if known is not None else set()
+        reserved = reserved.union(_dialects()["postgres"]["reserved"].split(), map(str.lower, listed))
     exact = told.get("tables_exact", False)
-    return Naming(dialect, told.get("mark", '"'), told.get("case", "ignored"), exact, _reserved(dialect))
+    return Naming(dialect, told.get("mark", '"'), told.get("case", "ignored"), exact, reserved)
 
 
 def quoted(name: str, dialect: str = "sqlite") -> str:
-    """A name as an SQL identifier in quotes."""
+    """Return a name as an SQL identifier in quotes."""
     return naming(dialect).quoted(name)
 
 
 def literal(text: str) -> str:
-    """A text as an SQL literal, where a backslash is a character like others."""
+    """Return a text as an SQL literal, where a backslash is a character like others."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def engine_name(dialect: str) -> str:
-    """What people call the engines that read a dialect."""
+    """Return what people call the engines that read a dialect."""
     return _dialects().get(dialect, {}).get("engine") or dialect or "the database"
 
 
 @cache
 def _dialects() -> dict[str, dict[str, Any]]:
     return tomllib.loads(files(__package__ or "").joinpath("data", "names.toml").read_text(encoding="utf-8"))
-
-
-def _reserved(dialect: str) -> frozenset[str]:
-    written = frozenset(_dialects()["sqlite"]["reserved"].split())
-    if dialect == "sqlite":
-        return written
-    # sqlglot takes a while to import, and whoever only reads SQLite has no need of it here.
-    from sqlglot.dialects.dialect import Dialect
-
-    known = Dialect.get(dialect)
-    listed: set[str] = known.generator_class.RESERVED_KEYWORDS if known is not None else set()
-    return written.union(_dialects()["postgres"]["reserved"].split(), map(str.lower, listed))

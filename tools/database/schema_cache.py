@@ -29,12 +29,10 @@ class SchemaCache:
     def __init__(
         self, state: Callable[[], str], pause: float = 0.0, is_outdated: Callable[[Schema], bool] = lambda _: False
     ) -> None:
-        """Nothing is read yet.
+        """Read nothing yet.
 
-        Args:
-            state: As `Engine.state`; where it cannot tell, the contents count as changed every hour.
-            pause: Seconds between two readings, at least.
-            is_outdated: Whether a schema has to be read again before that.
+        `state` is an engine's; where it cannot tell, the contents count as changed every hour. Between two readings are
+        `pause` seconds at least, unless a schema `is_outdated`.
         """
         self._state = state
         self._pause = pause

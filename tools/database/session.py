@@ -42,14 +42,14 @@ class Permissions:
         return any(layer.allow or layer.deny for layer in self.layers())
 
     def layers(self) -> Iterator[Permissions]:
-        """These lists, and those that they are laid over."""
+        """Yield these lists, and those that they are laid over."""
         layer: Permissions | None = self
         while layer is not None:
             yield layer
             layer = layer.within
 
     def narrowed(self, by: Permissions) -> Permissions:
-        """What both show."""
+        """Return what both show."""
         if by.within is not None:
             return replace(by, within=self.narrowed(by.within))
         if not by or by in self.layers():
@@ -58,7 +58,12 @@ class Permissions:
 
     def shows(self, table: str, column: str) -> bool:
         """Whether a column may be read."""
-        return all(layer._shows(table, column) for layer in self.layers())
+        names = (table.lower(), f"{table}.{column}".lower())
+
+        def is_among(entries: Iterable[str]) -> bool:
+            return any(matches(entry, name) for entry in entries for name in names)
+
+        return all((not layer.allow or is_among(layer.allow)) and not is_among(layer.deny) for layer in self.layers())
 
     def check(self, names: Container[str]) -> None:
         """Raise `SettingsError` for an entry without `*` that is none of these names of tables and columns."""
@@ -74,29 +79,22 @@ class Permissions:
         Only the lists are compared: hiding a table covers nothing of hiding one of its columns, since `a.b` can also be
         the name of a table. In doubt the answer is no.
         """
+
+        def within(entry: str, others: Iterable[str]) -> bool:
+            # An entry's own `*` is a character that only a `*` of another one matches.
+            return any(matches(wider, entry) for wider in others)
+
         denied = [entry for layer in other.layers() for entry in layer.deny]
         allows = [layer.allow for layer in other.layers() if layer.allow]
         return all(
-            all(_within(entry, denied) for entry in layer.deny)
-            and (not layer.allow or any(all(_within(entry, layer.allow) for entry in allow) for allow in allows))
+            all(within(entry, denied) for entry in layer.deny)
+            and (not layer.allow or any(all(within(entry, layer.allow) for entry in allow) for allow in allows))
             for layer in self.layers()
         )
-
-    def _shows(self, table: str, column: str) -> bool:
-        names = (table.lower(), f"{table}.{column}".lower())
-        denied = any(matches(entry, name) for entry in self.deny for name in names)
-        allowed = not self.allow or any(matches(entry, name) for entry in self.allow for name in names)
-        return allowed and not denied
 
 
 def _entries(given: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({entry.strip().lower() for entry in given}))
-
-
-def _within(entry: str, others: Iterable[str]) -> bool:
-    """Whether one of the others stands for every name that an entry stands for."""
-    # An entry's own `*` is a character that only a `*` of another one matches: no other part of an entry can be `*`.
-    return any(matches(other, entry) for other in others)
 
 
 @dataclass(frozen=True)
@@ -104,13 +102,9 @@ class Identity:
     """The person or program that asks. It comes from the program that runs the agent, never from a model's words.
 
     Attributes:
-        name: The person's name; empty if unknown.
+        name: The person's name, all of whose characters can be sent to a server; empty if unknown.
         groups: Groups or roles.
         claims: Further facts as pairs of name and value, for engines whose rules depend on them.
-
-    Raises:
-        SettingsError: The name contains characters that cannot be sent to a server. Without them, it could be
-            another person's.
     """
 
     name: str = ""
@@ -118,6 +112,7 @@ class Identity:
     claims: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
+        # Without them, it could be another person's.
         if any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in self.name):
             raise SettingsError(
                 f"nobody can be named {self.name!a}: it holds a NUL or half of a character; give the name as plain text"
@@ -126,12 +121,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Policy:
-    """What may be read, and what of it may leave.
-
-    Attributes:
-        permissions: Tables and columns.
-        egress: What of them may leave for a model.
-    """
+    """What may be read, and what of it may leave for a model."""
 
     permissions: Permissions = Permissions()
     egress: Egress = field(default_factory=Egress)
@@ -145,10 +135,7 @@ class Policy:
 class Rights:
     """Under which rights something was made that is kept: a turn, an answer, an example.
 
-    Attributes:
-        person: Who asked, as a digest: claims can be secrets, and kept data is no place for them. Empty for nobody in
-            particular.
-        policy: What that person might read.
+    Who asked is a digest, for claims can be secrets, and kept data is no place for them; empty for nobody.
     """
 
     person: str = ""
@@ -198,7 +185,7 @@ class Session:
         return self.rights.cover(other.rights)
 
     def narrowed(self, permissions: Permissions) -> Session:
-        """The same person, who may read only what these permissions show too."""
+        """Return the same person, who may read only what these permissions show too."""
         return replace(self, policy=replace(self.policy, permissions=self.policy.permissions.narrowed(permissions)))
 
 
@@ -222,7 +209,7 @@ def asked_in(thread: str) -> Generator[None]:
 
 
 def remark(identity: Identity) -> str:
-    """The comment for a statement that is sent now, so that the server's own logs tell who asked; a blank follows it.
+    """Return the comment for a statement that is sent now, so that servers' logs tell who asked; a blank follows it.
 
     It has the form that sqlcommenter and OpenTelemetry read: keys in order, values in quotes and percent-encoded, so
     that no value can end the comment. It stands first, for servers cut long statements short in what they list.

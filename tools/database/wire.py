@@ -6,7 +6,8 @@ import os
 import socket
 import struct
 from collections.abc import Callable
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 import ormsgpack
 
@@ -26,6 +27,8 @@ from ..errors import (
 from .session import Permissions
 from .table import Limits, Table
 
+T = TypeVar("T")
+
 _HEAD = struct.Struct(">QB")
 _PART = 1 << 16
 
@@ -42,24 +45,24 @@ _OF_OPENING = {kind.__name__: kind for kind in (DatabaseUnavailable, NothingRead
 
 
 def pack_order(sql: str, limits: Limits, in_parts: bool = False) -> bytes:
-    """A query, what it may cost, and whether its rows are wanted in parts as they come, as bytes."""
+    """Return as bytes a query, what it may cost, and whether its rows are wanted in parts as they come."""
     return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values()), in_parts))
 
 
 def unpack_order(data: bytes) -> tuple[str, list[Any], bool]:
-    """The query, what makes its `Limits`, and whether it is wanted in parts."""
+    """Return the query, what makes its `Limits`, and whether it is wanted in parts."""
     sql, limits, in_parts = ormsgpack.unpackb(data)
     return sql.decode("utf-8", "surrogatepass"), limits, in_parts
 
 
 def pack_opening(path: str | os.PathLike[str], permissions: Permissions, *more: Any) -> bytes:
-    """Which database a worker opens, under which permissions, and what else its engine has to know."""
+    """Return as bytes which database a worker opens, under which permissions, and what else its engine has to know."""
     layers = [(layer.allow, layer.deny) for layer in permissions.layers()]
     return ormsgpack.packb((os.fsencode(path), layers, *more))
 
 
 def unpack_opening(data: bytes) -> Any:
-    """What `pack_opening` was given."""
+    """Return what `pack_opening` was given."""
     path, layers, *more = ormsgpack.unpackb(data)
     permissions: Permissions | None = None
     for allow, deny in reversed(layers):
@@ -68,14 +71,14 @@ def unpack_opening(data: bytes) -> Any:
 
 
 def pack_error(error: TableturnError) -> bytes:
-    """An error as bytes."""
+    """Return an error as bytes."""
     kind = error.kind if isinstance(error, QueryError) else ""
     message = str(error)[:2_000].encode("utf-8", "replace").decode()
     return ormsgpack.packb((type(error).__name__, kind, message))
 
 
 def unpack_error(data: bytes) -> TableturnError:
-    """The error that a worker gave."""
+    """Return the error that a worker gave."""
     match ormsgpack.unpackb(data):
         case [str(name), str(), str(message)] if name in _OF_OPENING:
             return _OF_OPENING[name](message)
@@ -87,24 +90,21 @@ def unpack_error(data: bytes) -> TableturnError:
 
 
 def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes) -> None:
-    """Sends a message."""
+    """Send a message."""
     line.sendall(_HEAD.pack(len(body), kind) + body)
 
 
 def receive(line: socket.socket, most: int, overdue: Callable[[], None] | None = None) -> tuple[int, bytes] | None:
-    """The next message, of which there is one at a time; None where the line has ended.
+    """Return the next message, of which there is one at a time; None where the line has ended.
 
-    Args:
-        line: Where it comes.
-        most: Its longest body, in bytes.
-        overdue: Called whenever the line's time for one part is over (see `patience`); raises to give up.
+    `overdue` is called whenever the line's time for one part is over (see `patience`), and raises to give up.
 
     Raises:
-        ValueError: It is longer than `most`.
+        ValueError: It is longer than `most` bytes.
     """
-    first = _part(line, overdue)
+    first = _wait(partial(line.recv, _PART), overdue)
     while 0 < len(first) < _HEAD.size:
-        part = _part(line, overdue)
+        part = _wait(partial(line.recv, _PART), overdue)
         first = first + part if part else b""
     if not first:
         return None
@@ -112,45 +112,33 @@ def receive(line: socket.socket, most: int, overdue: Callable[[], None] | None =
     if length > most:
         raise ValueError("the message is too long")
     body = first[_HEAD.size :]
-    if len(body) < length:
-        whole = bytearray(length)
-        whole[: len(body)] = body
-        if not _fill(line, memoryview(whole)[len(body) :], overdue):
-            return None
-        body = bytes(whole)
-    return kind, body
+    if len(body) >= length:
+        return kind, body
+    whole, read = bytearray(length), len(body)
+    whole[:read] = body
+    with memoryview(whole) as view:
+        while read < length:
+            size = _wait(partial(line.recv_into, view[read:]), overdue)
+            if size == 0:
+                return None
+            read += size
+    return kind, bytes(whole)
 
 
 def patience(line: socket.socket, seconds: float) -> None:
-    """How long a part of a message may take. The kernel keeps it: waiting and reading are one call."""
+    """Set how long a part of a message may take. The kernel keeps it: waiting and reading are one call."""
     whole, microseconds = divmod(max(1, int(seconds * 1_000_000)), 1_000_000)
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("@ll", whole, microseconds))
 
 
-def _part(line: socket.socket, overdue: Callable[[], None] | None) -> bytes:
+def _wait(receive: Callable[[], T], overdue: Callable[[], None] | None) -> T:
     while True:
         try:
-            return line.recv(_PART)
+            return receive()
         except BlockingIOError:
             if overdue is None:
                 raise
             overdue()
-
-
-def _fill(line: socket.socket, view: memoryview, overdue: Callable[[], None] | None) -> bool:
-    read = 0
-    while read < len(view):
-        try:
-            part = line.recv_into(view[read:])
-        except BlockingIOError:
-            if overdue is None:
-                raise
-            overdue()
-            continue
-        if part == 0:
-            return False
-        read += part
-    return True
 
 
 _LONG_INTEGER = 1
@@ -159,31 +147,24 @@ _TYPES = frozenset({"integer", "real", "text", "blob", "null", "mixed"})
 
 
 def pack_table(table: Table) -> bytes:
-    """A result as bytes."""
+    """Return a result as bytes."""
     columns = tuple(zip(*table.rows, strict=True))
     told = (table.columns, table.types, len(table.rows), columns, table.truncated, table.elapsed)
     return ormsgpack.packb(told, _long_integer, ormsgpack.OPT_PASSTHROUGH_BIG_INT)
 
 
 def _long_integer(value: Any) -> ormsgpack.Ext:
-    """One that has no other form here."""
     if not isinstance(value, int):
         raise TypeError(f"a {type(value).__name__} is no value")
     return ormsgpack.Ext(_LONG_INTEGER, value.to_bytes(value.bit_length() // 8 + 1, signed=True))
 
 
-def _extended(_: int, data: bytes) -> int:
-    return int.from_bytes(data, signed=True)
-
-
 def unpack_table(data: bytes) -> Table:
-    """The result that `pack_table` was given.
-
-    Raises:
-        ValueError: These bytes are no result.
-    """
+    """Return the result that `pack_table` was given; bytes that are none are a `ValueError`."""
     try:
-        names, types, count, columns, truncated, elapsed = ormsgpack.unpackb(data, ext_hook=_extended)
+        names, types, count, columns, truncated, elapsed = ormsgpack.unpackb(
+            data, ext_hook=lambda _, long: int.from_bytes(long, signed=True)
+        )
         if not all(_CELLS.issuperset(set(map(type, column))) for column in columns):
             raise ValueError("a cell is no value")
         rows = tuple(zip(*columns, strict=True))

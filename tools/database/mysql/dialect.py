@@ -40,7 +40,7 @@ GRAMMAR = Grammar(
 
 
 def estimate(plan: Iterable[Mapping[str, Any]]) -> Estimate:
-    """What a statement will cost.
+    """Return what a statement will cost.
 
     The tables of one SELECT are read in the order of the plan, each once for every row that those before it make.
     """
@@ -89,11 +89,9 @@ _OF_FORM = (1287, 1681, 3719, 3778)
 
 
 def diagnostics(count: int, rows: Callable[[str], list[tuple[Cell, ...]]]) -> tuple[str, ...]:
-    """A line for each kind of warning, with how many there were in all.
+    """Return a line for each kind of warning, with how many there were in all, which comes with every result.
 
-    Args:
-        count: What the server counted, which comes with every result; it is asked for more only where that is not 0.
-        rows: Runs a statement of our own, before anything else is sent.
+    The server is asked for more, before anything else is sent, only where that is not 0.
     """
     if not count:
         return ()

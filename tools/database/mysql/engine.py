@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import Any
 
 import pymysql
-from pymysql.connections import MAX_PACKET_LEN
 from pymysql.constants import FIELD_TYPE
+from pymysql.protocol import MysqlPacket
 from sqlalchemy import create_engine
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
@@ -16,22 +15,20 @@ from sqlalchemy.pool import NullPool
 
 from ...errors import DatabaseUnavailable
 from ..server.address import Address, parted, without_password
-from ..server.catalogue import Catalogue, read_catalogue, read_version
-from ..server.connection import BoundedRows, ServerConnection
+from ..server.connection import Backend, BoundedRows, ServerConnection
 from ..server.engine import ServerEngine
 from ..session import Session
-from ..sqlalchemy.connection import SQLAlchemyConnection, forget_rows
-from ..sqlalchemy.engine import SQLAlchemyBackend
-from ..table import Cell, Limits
+from ..sqlalchemy.engine import SQLAlchemyBackend, SQLAlchemyConnection, forget_rows
+from ..table import Limits
 from .dialect import TOO_LARGE
 
 _SYSTEM = "('information_schema', 'performance_schema', 'mysql', 'sys')"
 _CONNECT_SECONDS = 10
-_TEXTS = frozenset(
-    {"ssl_ca", "ssl_cert", "ssl_key", "ssl_key_password", "unix_socket", "read_default_file", "read_default_group"}
+_FLAGS = ("ssl_disabled", "ssl_verify_cert", "ssl_verify_identity")
+_TEXTS = (
+    *("ssl_ca", "ssl_cert", "ssl_key", "ssl_key_password"),
+    *("unix_socket", "read_default_file", "read_default_group"),
 )
-_FLAGS = frozenset({"ssl_disabled", "ssl_verify_cert", "ssl_verify_identity"})
-_IGNORED = frozenset({"charset"})
 
 
 class BoundedConnection(pymysql.connections.Connection):
@@ -40,9 +37,14 @@ class BoundedConnection(pymysql.connections.Connection):
     largest_row = 0
     _held = 0
 
+    def _read_packet(self, packet_type: Any = MysqlPacket) -> Any:
+        self._held = 0
+        inherited: Any = super()
+        return inherited._read_packet(packet_type)
+
     def _read_bytes(self, num_bytes: int) -> bytes:
-        """A row of 16 MB and more comes in parts of that size, the last of which is shorter."""
-        self._held = self._held + num_bytes if num_bytes == MAX_PACKET_LEN else 0
+        # A row of 16 MB and more comes in parts.
+        self._held += num_bytes
         if self.largest_row and self._held > self.largest_row:
             forget_rows(self)
             driver: Any = self
@@ -52,31 +54,16 @@ class BoundedConnection(pymysql.connections.Connection):
         return inherited._read_bytes(num_bytes)
 
 
-_INTEGERS = (
-    FIELD_TYPE.TINY,
-    FIELD_TYPE.SHORT,
-    FIELD_TYPE.LONG,
-    FIELD_TYPE.LONGLONG,
-    FIELD_TYPE.INT24,
-    FIELD_TYPE.YEAR,
-)
-
-
 def _decimal(text: str) -> int | float:
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
-def _bits(data: bytes) -> int:
-    return int.from_bytes(data, "big")
-
-
+_INTEGERS = ("TINY", "SHORT", "LONG", "LONGLONG", "INT24", "YEAR")
 DECODERS = {
-    **dict.fromkeys(_INTEGERS, int),
-    FIELD_TYPE.FLOAT: float,
-    FIELD_TYPE.DOUBLE: float,
-    FIELD_TYPE.DECIMAL: _decimal,
-    FIELD_TYPE.NEWDECIMAL: _decimal,
-    FIELD_TYPE.BIT: _bits,
+    **{getattr(FIELD_TYPE, name): int for name in _INTEGERS},
+    **dict.fromkeys((FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE), float),
+    **dict.fromkeys((FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), _decimal),
+    FIELD_TYPE.BIT: int.from_bytes,
 }
 """How to load the values of each type, as MySQL and MariaDB write them.
 
@@ -98,6 +85,9 @@ class MySQLBackend(SQLAlchemyBackend):
     """A database of a MySQL or MariaDB server."""
 
     connection = MySQLConnection
+    catalogue = Backend.catalogue
+    catalogue_version = Backend.catalogue_version
+    sample = Backend.sample
 
     def __init__(self, address: Address, session: Session) -> None:
         try:
@@ -137,38 +127,20 @@ class MySQLBackend(SQLAlchemyBackend):
     def under(self, session: Session) -> MySQLBackend:
         return MySQLBackend(self._address, session)
 
-    def catalogue(self, connection: ServerConnection) -> Catalogue:
-        return read_catalogue(partial(self._ask, connection), self._session.key)
-
-    def catalogue_version(self, connection: ServerConnection) -> str:
-        return read_version(partial(self._ask, connection), self._session.key)
-
     def state(self, connection: ServerConnection) -> str:
         # How many rows were written since the server was started.
         return " ".join(str(told) for _, told in self._ask(connection, "changes"))
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """One line for each grant of more than reading, and one with the remedy."""
         found: list[str] = []
-        for (grant,) in connection.rows("SHOW GRANTS"):
-            given = _GRANT.match(str(grant))
-            if given is None:
-                continue
-            powers = {power.strip().upper() for power in _LISTED_COLUMNS.sub("", given["powers"]).split(",")} - _READING
+        for given in filter(None, (_GRANT.match(str(grant)) for (grant,) in connection.rows("SHOW GRANTS"))):
+            powers = {power.strip().upper() for power in _COLUMNS.sub("", given["powers"]).split(",")} - _READING
             if powers:
-                files = (
-                    "; with FILE, it reads and writes files on the server"
-                    if powers & {"FILE", "ALL PRIVILEGES"}
-                    else ""
-                )
                 listed = ", ".join(sorted(powers)[:6])
-                found.append(f"the login may do more than read: {listed} on {given['where']}{files}")
-        if found:
-            found.append(
-                "create one that can only read: CREATE USER reader IDENTIFIED BY '...';"
-                " GRANT SELECT ON my_database.* TO reader;"
-            )
-        return tuple(found)
+                files = "; with FILE, it reads and writes files on the server"
+                more = files if powers & {"FILE", "ALL PRIVILEGES"} else ""
+                found.append(f"the login may do more than read: {listed} on {given['where']}{more}")
+        return (*found, _REMEDY) if found else ()
 
     def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
         # The server may keep no queries, or the login may not read them.
@@ -185,9 +157,6 @@ class MySQLBackend(SQLAlchemyBackend):
                 "this login may not read the server's queries: GRANT SELECT ON performance_schema.* to it"
             ) from None
 
-    def _ask(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
-        return connection.rows(self.profile.statements[name].format(readable=self._readable))
-
 
 def open_engine(url: str, session: Session) -> ServerEngine:
     """Opens the database that a URL names."""
@@ -196,17 +165,16 @@ def open_engine(url: str, session: Session) -> ServerEngine:
 
 def _options(query: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a URL that the driver takes."""
-    options: dict[str, Any] = {}
-    for name, value in query.items():
-        if name in _TEXTS:
-            options[name] = value
-        elif name in _FLAGS:
-            options[name] = str(value).lower() in ("1", "true", "yes", "on")
-        elif name not in _IGNORED:
+    for name in query:
+        if name not in (*_TEXTS, *_FLAGS, "charset"):
             raise DatabaseUnavailable(f"MySQL's driver knows no parameter {name!r} in a URL")
-    return options
+    flags = {name: str(query[name]).lower() in ("1", "true", "yes", "on") for name in _FLAGS if name in query}
+    return query | flags
 
 
 _GRANT = re.compile(r"^GRANT (?P<powers>.+?) ON (?:TABLE |FUNCTION |PROCEDURE )?(?P<where>\S+) TO ", re.IGNORECASE)
-_LISTED_COLUMNS = re.compile(r"\([^)]*\)")
+_COLUMNS = re.compile(r"\([^)]*\)")
 _READING = {"USAGE", "SELECT", "SHOW VIEW", "SHOW DATABASES", "PROXY"}
+_REMEDY = (
+    "create one that can only read: CREATE USER reader IDENTIFIED BY '...'; GRANT SELECT ON my_database.* TO reader;"
+)

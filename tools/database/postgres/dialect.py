@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -36,43 +35,38 @@ _KEPT = frozenset({"Materialize", "Memoize"})
 Plan = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class _Step:
-    """A step of a plan: it gives so many rows, so many times, and reads a table where one is named."""
-
-    plan: Plan
-    times: float
-
-    @property
-    def table(self) -> tuple[str, str] | None:
-        name = self.plan.get("Relation Name")
-        return (str(self.plan.get("Schema", "")), str(name)) if name else None
-
-    @property
-    def rows(self) -> float:
-        return float(self.plan.get("Plan Rows", 0))
-
-
 def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimate | None:
-    """What a statement will cost."""
-    ((told,),) = rows(f"EXPLAIN (FORMAT JSON, VERBOSE) {sql}")
-    steps = list(_steps(json.loads(str(told))[0]["Plan"], 1.0))
-    tables = {step.table for step in steps if step.table is not None}
-    held = {
-        (str(schema), str(name)): (int(size or 0), bool(private)) for schema, name, size, private in _held(tables, rows)
-    }
-    read = sum(_read(step, held) * step.times for step in steps if step.table is not None)
-    size = sum(_read(step, held) * step.times * int(step.plan.get("Plan Width", 0)) for step in steps if step.table)
-    joined = sum(
-        step.rows * step.times
-        for step in steps
-        if ("Join" in step.plan["Node Type"] or step.plan["Node Type"] == "Nested Loop")
+    """Return what a statement will cost."""
+    ((explained,),) = rows(f"EXPLAIN (FORMAT JSON, VERBOSE) {sql}")
+    steps = list(_steps(json.loads(str(explained))[0]["Plan"], 1.0))
+    scans = [
+        (plan, times, (plan.get("Schema", ""), plan["Relation Name"]))
+        for plan, times in steps
+        if plan.get("Relation Name")
+    ]
+    names = ", ".join(
+        f"({literal(schema)}, {literal(name)})" for schema, name in sorted({table for *_, table in scans})
     )
-    return Estimate(round(read + joined), round(size), any(private for _, private in held.values()))
+    tables = rows(PROFILE.statements["sizes"].format(names=names)) if names else []
+    sizes = {(schema, name): int(size or 0) for schema, name, size, _ in tables}
+    cost = sum(
+        float(plan.get("Plan Rows", 0)) * times
+        for plan, times in steps
+        if "Join" in plan["Node Type"] or plan["Node Type"] == "Nested Loop"
+    )
+    total = 0.0
+    for plan, times, table in scans:
+        # All of the table's rows, where it is no index that finds them.
+        whole = sizes.get(table, 0) if plan["Node Type"] == "Seq Scan" else 0
+        read = max(float(plan.get("Plan Rows", 0)), float(whole)) * times
+        cost += read
+        total += read * int(plan.get("Plan Width", 0))
+    return Estimate(round(cost), round(total), any(private for *_, private in tables))
 
 
-def _steps(plan: Plan, times: float) -> Iterator[_Step]:
-    yield _Step(plan, times)
+def _steps(plan: Plan, times: float) -> Iterator[tuple[Plan, float]]:
+    """Yield each step of a plan, and how many times it is taken."""
+    yield plan, times
     below: list[Plan] = plan.get("Plans", [])
     looped = plan["Node Type"] == "Nested Loop" and len(below) > 1
     for child in below:
@@ -86,20 +80,6 @@ def _steps(plan: Plan, times: float) -> Iterator[_Step]:
             again = 1.0
         # What is kept is read once, however often it is gone through.
         yield from _steps(child, 1.0 if plan["Node Type"] in _KEPT else again)
-
-
-def _read(step: _Step, held: Mapping[tuple[str, str], tuple[int, bool]]) -> float:
-    """Rows that a scan reads: all of the table's, where it is no index that finds them."""
-    assert step.table is not None
-    whole = held.get(step.table, (0, False))[0] if step.plan["Node Type"] == "Seq Scan" else 0
-    return max(step.rows, float(whole))
-
-
-def _held(tables: set[tuple[str, str]], rows: Callable[[str], list[tuple[Cell, ...]]]) -> list[tuple[Cell, ...]]:
-    if not tables:
-        return []
-    names = ", ".join(f"({literal(schema)}, {literal(name)})" for schema, name in sorted(tables))
-    return rows(PROFILE.statements["sizes"].format(names=names))
 
 
 TOO_LARGE = "tableturn: a value or row is too large"

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import socket
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from math import isfinite
 from typing import Any, cast
@@ -25,7 +25,7 @@ from ..profile import ConnectionLost
 from ..quoting import literal, quoted
 from ..schema import ColumnSchema
 from ..server.address import Address, parted, scrubbed, without_password
-from ..server.catalogue import Catalogue, read_catalogue, read_version
+from ..server.catalogue import Catalogue
 from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection
 from ..server.engine import ServerEngine
 from ..session import Session, remark
@@ -39,28 +39,6 @@ _CHUNK = 100
 _CANCEL_SECONDS = 2.0
 
 
-class Rows(RowCursor):
-    """The rows that the server sends, which it hears all of."""
-
-    def __init__(self, columns: Sequence[str], rows: Generator[Row], most: int) -> None:
-        super().__init__(columns, rows)
-        self._sent = rows
-        self._left = most
-
-    def fetchmany(self, size: int, /) -> list[Row]:
-        # The last column tells only that the row was not too large.
-        part = [row[:-1] for row in super().fetchmany(size)]
-        self._left -= len(part)
-        if self._left <= 0:
-            # Hear the server out: closing a result that has not ended would need a second connection.
-            next(self._sent, None)
-        return part
-
-    def close(self) -> None:
-        """Takes no more of them."""
-        self._sent.close()
-
-
 class PostgresConnection(ServerConnection):
     """A connection whose statements the server bounds."""
 
@@ -70,18 +48,13 @@ class PostgresConnection(ServerConnection):
         self._connection = connection
         self._session = session
         self._remark = remark
-        self._result: Rows | None = None
+        self._sent: Generator[Row] | None = None
         self._longest = Limits().cell_bytes
         self._interrupter = Interrupter(lambda: connection.cancel_safe(timeout=_CANCEL_SECONDS), self._hang_up)
 
     def read_version(self) -> str:
         version = self._connection.info.server_version
         return f"{version // 10_000}.{version % 10_000}"
-
-    @property
-    def info(self) -> psycopg.ConnectionInfo:
-        """Where it leads."""
-        return self._connection.info
 
     @property
     def usable(self) -> bool:
@@ -92,25 +65,23 @@ class PostgresConnection(ServerConnection):
 
     def end(self) -> None:
         try:
-            if self._result is not None:
-                self._result.close()
+            if self._sent is not None:
+                self._sent.close()
             if self._connection.info.transaction_status != pq.TransactionStatus.IDLE:
                 self._connection.execute(f"{self._remark()}ROLLBACK".encode())
         except psycopg.Error:
             self.close()
-        self._result = None
+        self._sent = None
 
-    def query(self, sql: str, limits: Limits) -> Rows:
+    def query(self, sql: str, limits: Limits) -> RowCursor:
         self._longest = limits.cell_bytes
         described = self._described(sql)
         columns = [(described.fname(at) or b"").decode("utf-8", "replace") for at in range(described.nfields)]
         types = [described.ftype(at) for at in range(described.nfields)]
-        cursor = self._connection.cursor()
         statement = (self._remark() + bounded(sql, types, limits)).encode()
         chunk = max(1, min(_CHUNK, limits.result_bytes // max(1, limits.cell_bytes)))
-        rows = cast("Generator[Row]", cursor.stream(statement, size=chunk))
-        self._result = Rows(columns, rows, limits.rows + 1)
-        return self._result
+        self._sent = sent = cast("Generator[Row]", self._connection.cursor().stream(statement, size=chunk))
+        return RowCursor(columns, _rows_of(sent, limits.rows + 1))
 
     def rows(self, sql: str) -> list[Row]:
         return self._connection.execute((self._remark() + sql).encode()).fetchall()
@@ -142,19 +113,25 @@ class PostgresConnection(ServerConnection):
             connected.shutdown(socket.SHUT_RDWR)
 
 
+def _rows_of(sent: Generator[Row], most: int) -> Iterator[Row]:
+    for number, row in enumerate(sent, 1):
+        if number == most:
+            # Hear the server out: closing a result that has not ended would need a second connection.
+            next(sent, None)
+        # The last column tells only that the row is not too large.
+        yield row[:-1]
+
+
 # Types whose values have a few bytes, or a few thousand digits: truth values, integers, floats, numerics, times, UUIDs.
 _SHORT = frozenset({16, 18, 20, 21, 23, 26, 700, 701, 790, 1082, 1083, 1114, 1184, 1186, 1266, 1700, 2950, 2278, 19})
 _MEASURED = frozenset({17, 25, 1042, 1043})
 
 
 def bounded(sql: str, types: Sequence[int], limits: Limits) -> str:
-    """Return the statement, cut after the rows that are wanted, and refusing to send what is too large.
+    """Return the statement, cut after the rows that are wanted, with a last column that is always null.
 
     Whole rows have to be taken from the server, and a value may have a gigabyte. So the server itself is made to fail
     on a row that is too large, before it sends it.
-
-    Returns:
-        A statement with the same columns and, last, one that is always null.
     """
     names = [f"c{at}" for at in range(1, len(types) + 1)]
     sizes = [
@@ -211,8 +188,8 @@ class CellAdapters:
     def __init__(self) -> None:
         self.connection = None
         self.adapters = AdaptersMap()
-        for oid, decode in _DECODERS.items():
-            self.adapters.register_loader(oid, _loader(decode))
+        for number, decode in _DECODERS.items():
+            self.adapters.register_loader(number, _loader(decode))
         self.adapters.register_loader(_BYTEA, ByteaLoader)
 
 
@@ -230,6 +207,7 @@ class PostgresBackend(Backend):
     name = "PostgreSQL"
     dialect = "postgres"
     grammar = GRAMMAR
+    profile = PROFILE
 
     def __init__(self, address: Address, session: Session) -> None:
         self._address = address
@@ -238,31 +216,23 @@ class PostgresBackend(Backend):
         self._conninfo = _conninfo(address.url)
         listed = ", ".join(map(literal, address.schemas))
         self._readable = PROFILE.statements["readable"].format(only=f"AND n.nspname IN ({listed})" if listed else "")
-        self.database = ""
-        self.location = ""
-        self._locate()
+        # The driver, which looks into the environment and service files too, knows where the database is.
+        with self._connected() as connection:
+            info = connection.info
+            port = f":{info.port}" if info.port else ""
+            searched = f"?schema={','.join(address.schemas)}" if address.schemas else ""
+            self.database = info.dbname
+            self.location = f"postgresql://{info.host}{port}/{info.dbname}{searched}"
 
     def under(self, session: Session) -> PostgresBackend:
         return PostgresBackend(self._address, session)
 
     def connect(self) -> PostgresConnection:
+        connection = self._connected()
         path = ", ".join(map(quoted, self._address.schemas))
-        try:
-            connection = psycopg.connect(
-                self._conninfo, autocommit=True, prepare_threshold=None, context=CellAdapters()
-            )
-        except psycopg.Error as error:
-            message = scrubbed(str(error), [self._secret])
-            raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {message}") from None
         searched = (f"SET search_path = {path}",) if path else ()
         connection.execute("; ".join((*PROFILE.setup, *searched)).encode())
         return PostgresConnection(connection, self._person(), partial(remark, self._session.identity))
-
-    def catalogue(self, connection: ServerConnection) -> Catalogue:
-        return read_catalogue(partial(self._ask, connection), self._session.key)
-
-    def catalogue_version(self, connection: ServerConnection) -> str:
-        return read_version(partial(self._ask, connection), self._session.key)
 
     def state(self, connection: ServerConnection) -> str:
         # How many rows were ever written, by the server's statistics.
@@ -295,37 +265,21 @@ class PostgresBackend(Backend):
             return name
         return f"substring({name} FROM 1 FOR {CUT})" if column.type == "bytea" else f"left({name}::text, {CUT})"
 
-    def _ask(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
-        return connection.rows(PROFILE.statements[name].format(readable=self._readable))
-
-    @property
-    def _secret(self) -> str:
-        return str(conninfo_to_dict(self._conninfo).get("password") or "")
-
-    def _locate(self) -> None:
-        """Asks the driver, which looks into the environment and service files too, where the database is."""
-        connection = self.connect()
+    def _connected(self) -> psycopg.Connection[Row]:
         try:
-            info = connection.info
-            port = f":{info.port}" if info.port else ""
-            self.database = info.dbname
-            self.location = f"postgresql://{info.host}{port}/{info.dbname}"
-            if self._address.schemas:
-                self.location += f"?schema={','.join(self._address.schemas)}"
-        finally:
-            connection.close()
+            return psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, context=CellAdapters())
+        except psycopg.Error as error:
+            message = scrubbed(str(error), [str(conninfo_to_dict(self._conninfo).get("password") or "")])
+            raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {message}") from None
 
     def _person(self) -> str:
         """What makes a transaction the person's: settings that policies can read, and the role."""
         identity = self._session.identity
-        told = {
-            "user": identity.name,
-            "groups": json.dumps(identity.groups),
-            "claims": json.dumps(dict(identity.claims)),
-        }
+        groups, claims = json.dumps(identity.groups), json.dumps(dict(identity.claims))
         # As settings that were never made read as null, they are made for nobody in particular too.
         settings = "".join(
-            f"; SELECT set_config('tableturn.{name}', {literal(value)}, true)" for name, value in told.items()
+            f"; SELECT set_config('tableturn.{name}', {literal(value)}, true)"
+            for name, value in (("user", identity.name), ("groups", groups), ("claims", claims))
         )
         return settings + (f"; SET LOCAL ROLE {quoted(self._role)}" if self._role else "")
 
@@ -338,11 +292,8 @@ def open_engine(url: str, session: Session) -> ServerEngine:
 def _conninfo(url: str) -> str:
     """What libpq reads: it knows the parameters, PG* variables, service files and .pgpass."""
     try:
-        return make_conninfo(
-            _SCHEME.sub("postgresql://", url),
-            client_encoding="UTF8",
-            fallback_application_name="tableturn",
-        )
+        url_of_libpq = _SCHEME.sub("postgresql://", url)
+        return make_conninfo(url_of_libpq, client_encoding="UTF8", fallback_application_name="tableturn")
     except psycopg.Error as error:
         told = _PARAMETER.search(str(error))
         raise DatabaseUnavailable(

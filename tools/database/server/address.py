@@ -18,7 +18,7 @@ _PARAMETERS = re.compile(
 
 
 def without_password(url: str) -> str:
-    """A URL with `***` for what stands where a password does."""
+    """Return a URL with `***` for what stands where a password does."""
     return _PARAMETERS.sub(r"\g<before>***", _PASSWORD.sub(r"\g<before>***", url))
 
 
@@ -37,7 +37,7 @@ class Address:
     role: str = ""
 
     def role_of(self, identity: Identity) -> str:
-        """The role of a person; empty where none is taken on.
+        """Return the role of a person; empty where none is taken on.
 
         Raises:
             SettingsError: There is no person to take the role of, or the name is that of no role.
@@ -56,30 +56,27 @@ class Address:
 
 
 def parted(url: str, *, roles: bool = True) -> Address:
-    """Takes `schema` and `role` out of a URL's parameters.
+    """Take `schema` and `role` out of a URL's parameters.
 
     Raises:
         DatabaseUnavailable: Its password holds an `@`: drivers would take the rest of it for the server's name.
         SettingsError: It takes on a role, where there are no `roles`.
     """
-    base, mark, query = url.partition("?")
+    base, _, query = url.partition("?")
     if base.partition("://")[2].partition("/")[0].partition(":")[2].count("@") > 1:
         raise DatabaseUnavailable(f"not a database URL: {without_password(url)}; write %40 for an @ in the password")
     pairs = parse_qsl(query, keep_blank_values=True)
-    kept = [(name, value) for name, value in pairs if name not in ("schema", "role")]
-    given = dict(pairs)
-    if given.get("role") and not roles:
+    others = [(name, value) for name, value in pairs if name not in ("schema", "role")]
+    own = dict(pairs)
+    if own.get("role") and not roles:
         raise SettingsError("switching to a person's role works only on PostgreSQL: leave `role` out of the URL")
-    rest = f"?{urlencode(kept, quote_via=quote)}" if kept else ""
-    return Address(
-        base + (rest if mark else ""),
-        tuple(name for name in (part.strip() for part in (given.get("schema", "")).split(",")) if name),
-        given.get("role", ""),
-    )
+    rest = f"?{urlencode(others, quote_via=quote)}" if others else ""
+    schemas = (name.strip() for name in own.get("schema", "").split(","))
+    return Address(base + rest, tuple(filter(None, schemas)), own.get("role", ""))
 
 
 def in_schemas(url: str, schemas: str) -> str:
-    """The URL of a database with the schemas to read, as `parted` finds them."""
+    """Return the URL of a database with the schemas to read, as `parted` finds them."""
     if "://" not in url or url.partition("://")[0].partition("+")[0].lower() in ("sqlite", "duckdb"):
         raise SettingsError("schemas can be chosen only on servers: give a URL such as postgresql://user@host/database")
     if parted(url).schemas:
@@ -88,7 +85,7 @@ def in_schemas(url: str, schemas: str) -> str:
 
 
 def scrubbed(message: str, secrets: Sequence[str]) -> str:
-    """A driver's message in one line, without the secrets."""
+    """Return a driver's message in one line, without the secrets."""
     for secret in filter(None, secrets):
         message = message.replace(secret, "***")
     return " ".join(message.split())[:300]

@@ -61,6 +61,9 @@ class Catalogue:
     own_functions: frozenset[str] = frozenset()
     row_functions: frozenset[str] = frozenset()
 
+    def __hash__(self) -> int:
+        return hash(self.version)
+
     @cached_property
     def _by_path(self) -> Mapping[tuple[str, ...], Relation]:
         # Stored SQL may have a schema and a name as one; a table of that very name goes before.
@@ -76,7 +79,7 @@ class Catalogue:
         return found
 
     def find(self, *path: str) -> Relation | None:
-        """The relation that these parts of a name mean, the last its own; in another case where only one is meant."""
+        """Return the relation that the parts of a name mean, the last its own; in another case if only one is meant."""
         path = (".".join(path[:-1]), path[-1]) if len(path) > 1 else path
         similar = self._any_case.get(tuple(map(str.lower, path)), ())
         return self._by_path.get(path) or (similar[0] if len(similar) == 1 else None)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import date, datetime
+from datetime import time as time_of_day
+from decimal import Decimal
+from functools import partial
+from math import isfinite
 from typing import Any
 
 from ...errors import DatabaseUnavailable, ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..fetch import Cursor, Row
-from ..profile import ConnectionLost
+from ..profile import ConnectionLost, Profile
 from ..quoting import quoted
 from ..schema import ColumnSchema
 from ..session import Session
 from ..table import Cell, Limits
-from .catalogue import Catalogue, Relation
-from .cells import cell
+from .catalogue import Catalogue, Relation, read_catalogue, read_version
 from .reading import Grammar
 
 _AGAIN_SECONDS = 0.5
@@ -25,10 +31,12 @@ _HANG_UP_SECONDS = 3.0
 
 
 class Interrupter:
-    """Asks in a thread of its own, for a new connection takes time, and the watchdog looks after other queries too."""
+    """Ends what runs, in a thread of its own: a new connection takes time, and the watchdog looks after others too.
+
+    Of what it is given, one asks the server to, and one hangs up, later; both may raise, and are then tried again.
+    """
 
     def __init__(self, ask: Callable[[], None], hang_up: Callable[[], None]) -> None:
-        """Both may raise: then it is tried again."""
         self._ask = ask
         self._hang_up = hang_up
         self._first = 0.0
@@ -38,18 +46,56 @@ class Interrupter:
         """Called again and again until the statement has ended."""
         now = time.monotonic()
         self._first = self._first or now
-        if now - self._last < _AGAIN_SECONDS:
-            return
-        self._last = now
-        chosen = self._hang_up if now - self._first > _HANG_UP_SECONDS else self._ask
-        threading.Thread(target=_quietly, args=(chosen,), name="tableturn-interrupt", daemon=True).start()
+        if now - self._last >= _AGAIN_SECONDS:
+            self._last = now
+            threading.Thread(target=self._try, args=(now,), name="tableturn-interrupt", daemon=True).start()
+
+    def _try(self, now: float) -> None:
+        with suppress(Exception):
+            (self._hang_up if now - self._first > _HANG_UP_SECONDS else self._ask)()
 
 
-def _quietly(ask: Callable[[], None]) -> None:
-    try:
-        ask()
-    except Exception:  # noqa: BLE001 - a driver's error: the next try asks again, the last one hangs up
-        return
+def cell(value: Any) -> Cell:
+    """Return a driver's value as a cell.
+
+    Truth values are 1 and 0, whole decimals exact integers, other decimals the nearest float; times are ISO text, with
+    their zone where they have one; lists, structs and maps JSON; numbers that are none (`nan`, `inf`) and everything
+    else the text that Python makes of it.
+    """
+    match value:
+        case None | str() | bytes():
+            return value
+        case float():
+            return value if isfinite(value) else str(value)
+        case int():
+            return int(value)
+        case bytearray() | memoryview():
+            return bytes(value)
+        case list() | tuple() | dict():
+            return json.dumps(_plain(value), ensure_ascii=False)
+        case _:
+            return _text(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with what JSON knows in it: mappings have texts for keys."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, str | int | float) else _text(value)
+
+
+def _text(value: Any) -> int | float | str:
+    match value:
+        case Decimal():
+            return int(value) if value.as_tuple().exponent == 0 else float(value)
+        case datetime():
+            return value.isoformat(" ")
+        case date() | time_of_day():
+            return value.isoformat()
+        case _:
+            return str(value)
 
 
 CUT = 1_000
@@ -62,9 +108,7 @@ SHORT = ("number", "time", "boolean")
 class BoundedRows:
     """What a driver's cursor gives, as cells, none of them longer than it may be; a cursor for `fetch`.
 
-    Attributes:
-        description: See `Cursor`.
-        complete: Whether all rows are taken, so that nothing is left to be heard of the server.
+    `complete` tells whether all rows are taken, so that nothing is left to be heard of the server.
     """
 
     def __init__(self, cursor: Any, columns: Iterable[str], limits: Limits) -> None:
@@ -75,7 +119,6 @@ class BoundedRows:
         self._left = limits.rows + 1
 
     def fetchmany(self, size: int, /) -> list[Row]:
-        """Return at most so many further rows."""
         part = [tuple(map(cell, row)) for row in self._cursor.fetchmany(size) or ()]
         if any(isinstance(value, str | bytes) and len(value) > self._longest for row in part for value in row):
             raise ResultTooLarge(f"a value has more than {self._longest:,} bytes: select less of it")
@@ -85,13 +128,9 @@ class BoundedRows:
 
 
 class ServerConnection(ABC):
-    """One connection, used by one thread at a time; only `interrupt` may be called from another.
+    """One connection, used by one thread at a time; only `interrupt` may be called from another."""
 
-    Attributes:
-        errors: What the driver raises.
-    """
-
-    errors: tuple[type[Exception], ...] = ()
+    errors: tuple[type[Exception], ...] = ()  # what the driver raises
     _interrupter: Interrupter
 
     @property
@@ -151,13 +190,11 @@ class Backend(ABC):
     """A kind of server, one database of it, and who is asking.
 
     Attributes:
-        name: See `Engine`.
-        database: See `Engine`.
-        location: See `Engine`.
         grammar: What its dialect allows.
         dialect: Sqlglot's name of it.
         patience: How many times as long as on a usual server our own questions may take.
         keeps_permissions: Whether it keeps allow and deny lists itself.
+        profile: What the server is told and asked, unless it is asked in another way.
     """
 
     name: str
@@ -165,8 +202,11 @@ class Backend(ABC):
     location: str
     grammar: Grammar
     dialect: str
+    profile: Profile
     patience = 1.0
     keeps_permissions = False
+    _session: Session
+    _readable = ""  # what the profile's statements say to what may be read
 
     @abstractmethod
     def under(self, session: Session) -> Backend:
@@ -180,16 +220,20 @@ class Backend(ABC):
             DatabaseUnavailable: The server cannot be reached, or refuses.
         """
 
-    @abstractmethod
     def catalogue(self, connection: ServerConnection) -> Catalogue:
         """Return what the session may read."""
+        return read_catalogue(partial(self._ask, connection), self._session.key)
 
-    @abstractmethod
     def catalogue_version(self, connection: ServerConnection) -> str:
         """Return what changes whenever the catalogue does; cheap."""
+        return read_version(partial(self._ask, connection), self._session.key)
+
+    def _ask(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
+        """Return the rows of one of the profile's statements."""
+        return connection.rows(self.profile.statements[name].format(readable=self._readable))
 
     def state(self, connection: ServerConnection) -> str:
-        """See `Engine`; cheap. Without a common way to tell, it never changes."""
+        """Return what changes with the contents, which is cheap; without a common way to tell, it never does."""
         del connection
         return ""
 
@@ -198,7 +242,6 @@ class Backend(ABC):
         """Return what the login may do that it should not."""
 
     def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
-        """See `ServerEngine.query_log`."""
         del connection, most
         raise DatabaseUnavailable(f"{self.name} keeps no queries that could be read: give a file of SQL")
 

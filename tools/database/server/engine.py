@@ -44,7 +44,7 @@ class Pool:
         self._closed = False
 
     def take(self) -> ServerConnection:
-        """A connection for one piece of work; give it back with `give`."""
+        """Return a connection for one piece of work; give it back with `give`."""
         self.check_open()
         with self._lock:
             if self._idle:
@@ -52,30 +52,25 @@ class Pool:
         return self._connect()
 
     def check_open(self) -> None:
-        """Raises `DatabaseUnavailable` where the pool was closed."""
+        """Raise `DatabaseUnavailable` if the pool was closed."""
         if self._closed:
             raise DatabaseUnavailable("the database was closed: open it again")
 
     def give(self, connection: ServerConnection, *, usable: bool) -> None:
-        """Takes a connection back, or closes it."""
+        """Take a connection back, or close it."""
         with self._lock:
             if usable and not self._closed and len(self._idle) < _IDLE_CONNECTIONS:
                 self._idle.append(connection)
                 return
         connection.close()
 
-    def drop_idle(self) -> None:
-        """Closes the idle connections: after one was found dropped, the others are likely to be."""
+    def drop_idle(self, *, closed: bool = False) -> None:
+        """Close the idle connections; when the pool is closed, those in use follow once they are given back."""
         with self._lock:
+            self._closed |= closed
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
-
-    def close(self) -> None:
-        """Closes every idle connection; those in use are closed when they are given back."""
-        with self._lock:
-            self._closed = True
-        self.drop_idle()
 
 
 # How long what was read of the catalogue is believed; a name that is not known is looked for at once.
@@ -97,7 +92,7 @@ R = TypeVar("R")
 
 
 class ServerEngine:
-    """A database of a server under one session; see `Engine`.
+    """A database of a server under one session.
 
     Attributes:
         warnings: What the login may do that it should not, and how to make one that may not.
@@ -119,38 +114,31 @@ class ServerEngine:
         self._lock = threading.RLock()
         self._schemas = SchemaCache(self.state)
         self._state = ("", -_STATE_SECONDS)
+        self._seconds = _CATALOGUE_SECONDS * backend.patience
         try:
-            self.version, self.warnings, self._catalogue = self._with(self._seconds, self._opened)
+            self.version, self.warnings, self._catalogue = self._with(
+                self._seconds,
+                lambda connection: (
+                    connection.read_version(),
+                    backend.warnings(connection),
+                    backend.catalogue(connection),
+                ),
+            )
         except BaseException:
-            self._pool.close()
+            self._pool.drop_idle(closed=True)
             raise
         self._looked = time.monotonic()
         if not self._catalogue.relations:
-            self._pool.close()
+            self._pool.drop_idle(closed=True)
             raise NothingReadable(f"{self.location} holds no tables that may be read")
 
-    @property
-    def _seconds(self) -> float:
-        """How long our own questions about the catalogue may take."""
-        return _CATALOGUE_SECONDS * self._backend.patience
-
-    @property
-    def _compile_seconds(self) -> float:
-        return _COMPILE_SECONDS * self._backend.patience
-
-    def _opened(self, connection: ServerConnection) -> tuple[str, tuple[str, ...], Catalogue]:
-        return connection.read_version(), self._backend.warnings(connection), self._backend.catalogue(connection)
-
     def under(self, session: Session) -> ServerEngine:
-        """See `Engine`."""
         return type(self)(self._backend.under(session), session)
 
     def close(self) -> None:
-        """See `Engine`."""
-        self._pool.close()
+        self._pool.drop_idle(closed=True)
 
     def state(self) -> str:
-        """See `Engine`: looked at again every few minutes."""
         with self._lock:
             state, looked = self._state
             now = time.monotonic()
@@ -160,22 +148,21 @@ class ServerEngine:
             return state
 
     def schema(self) -> Schema:
-        """See `Engine`: read once per version of the catalogue, and again where the contents have changed since."""
+        # Read once per version of the catalogue, and again where the contents have changed since.
         self._pool.check_open()
         catalogue = self._fresh()
 
-        def read(connection: ServerConnection, again: bool) -> Schema:
-            # The server's own estimates of rows are in the catalogue.
-            current = self._backend.catalogue(connection) if again else catalogue
-            return read_schema(connection, self._backend, current, self._backend.patience)
+        def read(again: bool) -> Schema:
+            def work(connection: ServerConnection) -> Schema:
+                # The server's own estimates of rows are in the catalogue.
+                current = self._backend.catalogue(connection) if again else catalogue
+                return read_schema(connection, self._backend, current)
 
-        return self._schemas.get(
-            catalogue,
-            lambda again: self._with(self._seconds, lambda connection: read(connection, again=again)),
-        )
+            return self._with(self._seconds, work)
+
+        return self._schemas.get(catalogue, read)
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """See `Engine`."""
         start = time.monotonic()
 
         def run(connection: ServerConnection, statement: str) -> Table:
@@ -203,35 +190,32 @@ class ServerEngine:
         return self._with(self._seconds, lambda connection: self._backend.query_log(connection, most))
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
-        """See `Engine`: the server itself is asked."""
+        seconds = _COMPILE_SECONDS * self._backend.patience
         try:
-            self._read_with(sql, self._compile_seconds, lambda connection, statement: connection.compile(statement))
+            self._read_with(sql, seconds, lambda connection, statement: connection.compile(statement))
         except QueryError as error:
             return error
         return None
 
     def estimate(self, sql: str) -> Estimate | None:
-        """See `Engine`."""
         return self._read_with(
             sql, _COMPILE_SECONDS, lambda connection, statement: connection.estimate(statement, self._catalogue)
         )
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        """See `Engine`: where all of a table cannot be read in time, the values of its first rows."""
         relation = self._fresh().find(table)
         if relation is None:
             raise QueryFailed(f"no such table: {table}", "unknown_table")
-        held = next((known.name for known in relation.columns if known.name.lower() == column.lower()), column)
-        name, source = self._backend.quoted(held), self._backend.source(relation)
-        kept = f"WHERE {name} IS NOT NULL LIMIT {int(limit)}"
-        part = f"(SELECT {name} FROM {source} WHERE {name} IS NOT NULL LIMIT {_PART_ROWS}) AS part"
-        try:
-            return self._values(f"SELECT DISTINCT {name} FROM {source} {kept}", limit, seconds)
-        except QueryTimeout:
+        declared = next((known.name for known in relation.columns if known.name.lower() == column.lower()), column)
+        name, source = self._backend.quoted(declared), self._backend.source(relation)
+        filled = f"{source} WHERE {name} IS NOT NULL"
+        # Where all of a table cannot be read in time, the values of its first rows.
+        for rows in (filled, f"(SELECT {name} FROM {filled} LIMIT {_PART_ROWS}) AS part"):
             try:
-                return self._values(f"SELECT DISTINCT {name} FROM {part} LIMIT {int(limit)}", limit, seconds)
+                return self._values(f"SELECT DISTINCT {name} FROM {rows} LIMIT {int(limit)}", limit, seconds)
             except QueryTimeout:
-                return ()
+                continue
+        return ()
 
     def _values(self, sql: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         limits = Limits(seconds=seconds, rows=limit, result_bytes=200_000_000)
@@ -245,50 +229,48 @@ class ServerEngine:
         work: Callable[[ServerConnection, str], R],
         cancellation: Cancellation | None = None,
     ) -> R:
-        """Does something with a statement, once more where it may name what was made or granted meanwhile.
+        """Do something with a statement, once more where it may name what was made or granted meanwhile.
 
         What is hidden takes the same way, as many requests long, as what is not there.
         """
+
+        def send() -> R:
+            statement = self._reader.read(sql, self._catalogue)
+            self._backend.check_text(statement)
+            return self._with(seconds, lambda connection: work(connection, statement), cancellation)
+
         known = self._catalogue
         try:
-            return self._sent(sql, seconds, work, cancellation)
+            return send()
         except (QueryFailed, QueryRejected) as error:
             if error.kind not in _STALE or self._fresh(at_once=True) is known:
                 raise
-        return self._sent(sql, seconds, work, cancellation)
-
-    def _sent(
-        self, sql: str, seconds: float, work: Callable[[ServerConnection, str], R], cancellation: Cancellation | None
-    ) -> R:
-        statement = self._reader.read(sql, self._catalogue)
-        self._backend.check_text(statement)
-        return self._with(seconds, lambda connection: work(connection, statement), cancellation)
+        return send()
 
     def _fresh(self, *, at_once: bool = False) -> Catalogue:
-        """The catalogue, read again where the schema has changed."""
+        """Return the catalogue, read again if the schema has changed."""
+
+        def refreshed(connection: ServerConnection) -> Catalogue:
+            version = self._backend.catalogue_version(connection)
+            return self._catalogue if version == self._catalogue.version else self._backend.catalogue(connection)
+
         with self._lock:
             if at_once or time.monotonic() - self._looked > _FRESH_SECONDS:
-                self._catalogue = self._with(self._seconds, self._refreshed)
+                self._catalogue = self._with(self._seconds, refreshed)
                 self._looked = time.monotonic()
             return self._catalogue
-
-    def _refreshed(self, connection: ServerConnection) -> Catalogue:
-        if self._backend.catalogue_version(connection) == self._catalogue.version:
-            return self._catalogue
-        return self._backend.catalogue(connection)
 
     def _with(
         self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None = None
     ) -> R:
-        """Does something in a read-only transaction, once more where the connection turns out to be dropped."""
-        try:
-            return self._once(seconds, work, cancellation)
-        except ConnectionLost:
-            self._pool.drop_idle()
-        try:
-            return self._once(seconds, work, cancellation)
-        except ConnectionLost:
-            raise DatabaseUnavailable(f"the connection to {self.location} was lost: is the server running?") from None
+        """Do something in a read-only transaction, once more where the connection turns out to be dropped."""
+        for _ in range(2):
+            try:
+                return self._once(seconds, work, cancellation)
+            except ConnectionLost:
+                # The others are likely to be dropped too.
+                self._pool.drop_idle()
+        raise DatabaseUnavailable(f"the connection to {self.location} was lost: is the server running?")
 
     def _once(self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None) -> R:
         check_cancelled(cancellation)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from ...errors import QueryError
 from ..codes import Rows, few_rows
-from ..profile import ConnectionLost
 from ..profiling import completed, observed
 from ..schema import Schema, TableSchema
 from ..table import Cell
@@ -27,12 +26,12 @@ _INCLUDED_ROWS = 1_000
 _COUNTED_ROWS = 100_000
 
 
-def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catalogue, patience: float = 1.0) -> Schema:
-    """The schema, with samples of as many tables as there is time for.
+def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catalogue) -> Schema:
+    """Return the schema, with samples of as many tables as there are queries for.
 
     The connection is in a transaction of the session's person, so that samples and counts obey its policies.
     """
-    profiler = _Profiler(connection, backend, patience)
+    profiler = _Profiler(connection, backend)
     tables = tuple(map(profiler.table, catalogue.relations))
     relations = {relation.shown: relation for relation in catalogue.relations}
     return completed(
@@ -49,11 +48,10 @@ class _Profiler:
 
     connection: ServerConnection
     backend: Backend
-    patience: float
 
     def __post_init__(self) -> None:
         self.rows_of: dict[str, Rows] = {}
-        self._left = int(_QUERIES / self.patience)
+        self._left = int(_QUERIES / self.backend.patience)
         self._late = 0
         self._begin()
 
@@ -119,8 +117,6 @@ class _Profiler:
             return self.connection.rows(sql)
         except self.connection.errors as error:
             failed = self.connection.failure(error)
-            if isinstance(failed, ConnectionLost):
-                raise failed from None
             if not isinstance(failed, QueryError):
                 raise failed from None
             self._late += failed.kind in ("timeout", "locked")
@@ -130,4 +126,4 @@ class _Profiler:
 
     def _begin(self) -> None:
         self.connection.end()
-        self.connection.begin(_SECONDS_A_QUERY * self.patience)
+        self.connection.begin(_SECONDS_A_QUERY * self.backend.patience)

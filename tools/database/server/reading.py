@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from threading import Lock
+from functools import lru_cache
 from typing import Any
 
 from sqlglot import exp
@@ -84,32 +84,17 @@ class Reader:
         generator: Any = grammar.dialect.generator()
         # The generator may be compiled: it takes no subclass and no other method, but looks its handlers up in a dict.
         self._handlers = {**generator._dispatch, **dict(grammar.writes)}
-        self._known: OrderedDict[tuple[str, str], str] = OrderedDict()
-        self._lock = Lock()
+        self._cached = lru_cache(_REMEMBERED)(self._read)
 
     def read(self, sql: str, catalogue: Catalogue) -> str:
-        """The statement to send.
-
-        Args:
-            sql: One query.
-            catalogue: The tables and columns that it may name.
+        """Return the statement to send for one query, which may name what is in the catalogue.
 
         Raises:
             QueryRejected: It is not one statement that reads, or uses what is not allowed.
             QueryFailed: It cannot be read, or names a table that is not there.
             ResultTooLarge: It is too long, or nested too deeply.
         """
-        key = (sql, catalogue.version)
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
-        written = self._read(sql, catalogue)
-        with self._lock:
-            self._known[key] = written
-            if len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        return written
+        return self._cached(sql, catalogue)
 
     def tables(self, sql: str, catalogue: Catalogue) -> list[str]:
         """Return the names, as they are shown, of the tables that a statement reads."""
@@ -130,7 +115,9 @@ class Reader:
         except TooLong as error:
             raise ResultTooLarge(str(error)) from None
         except SqlglotError as error:
-            raise QueryFailed(_one_line(error), "syntax") from None
+            first = str(error).split("\n", 1)[0].replace("\x1b[4m", "").replace("\x1b[0m", "")
+            told = " ".join(first.split())[:200]
+            raise QueryFailed(f"the query cannot be read as SQL of this database: {told}", "syntax") from None
         except RecursionError:
             raise ResultTooLarge("the statement is nested too deeply: simplify it") from None
         return written
@@ -184,7 +171,7 @@ class Reader:
             raise QueryRejected("the statement cannot be passed on safely: write it plainly") from error
 
     def _check_written(self, written: str, catalogue: Catalogue) -> None:
-        """What was written is read and checked again, for it is what counts, and must mean what was checked before.
+        """Read and check again what was written, for it is what counts, and must mean what was checked before.
 
         A name that sqlglot writes without the quotes that it had would otherwise be read as SQL.
         """
@@ -198,15 +185,14 @@ class Reader:
             raise QueryRejected("the statement has names or texts that cannot be passed on safely: write it plainly")
 
     def _check(self, tree: exp.Expr, catalogue: Catalogue) -> list[tuple[exp.Table, Relation]]:
-        """Writes the tables' names with their schemas, and returns those with columns that are hidden."""
+        """Write the tables' names with their schemas, and return those with columns that are hidden."""
         tables: list[exp.Table] = []
+        reserved = self._grammar.reserved
         for node in tree.walk():
             self._check_node(node, catalogue)
             if isinstance(node, exp.Table):
                 tables.append(node)
-            elif isinstance(node, exp.CTE) and (
-                bool(self._grammar.reserved) and node.alias.lower().startswith(self._grammar.reserved)
-            ):
+            elif isinstance(node, exp.CTE) and reserved and node.alias.lower().startswith(reserved):
                 raise QueryRejected(f"no common table expression may be called {node.alias}: name it otherwise")
         read = [(table, self._place(table, catalogue)) for table in tables]
         return [(table, relation) for table, relation in read if relation is not None and relation.hides]
@@ -227,7 +213,11 @@ class Reader:
         elif isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
             raise QueryRejected(f"a function may not be named with its schema: write {_name(node.expression)}() alone")
         elif isinstance(node, exp.DataType):
-            self._check_type(node, catalogue)
+            if node.this == exp.DataType.Type.USERDEFINED:
+                kind = node.args.get("kind")
+                name = kind.sql(self._grammar.dialect) if isinstance(kind, exp.Expr) else str(kind or "")
+                if name.replace('"', "").lower() not in catalogue.types:
+                    raise QueryRejected(f"the type {name[:_LONGEST_NAME]} may not be used here")
         elif isinstance(node, exp.Var) and not _KEYWORD.fullmatch(node.name):
             raise QueryRejected(f"{node.name[:_LONGEST_NAME]!r} may not be used here: write a keyword, such as a unit")
 
@@ -238,15 +228,8 @@ class Reader:
         if name.lower() not in self._grammar.functions or (quoted and name != name.lower()):
             raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
 
-    def _check_type(self, node: exp.DataType, catalogue: Catalogue) -> None:
-        if node.this == exp.DataType.Type.USERDEFINED:
-            kind = node.args.get("kind")
-            name = kind.sql(self._grammar.dialect) if isinstance(kind, exp.Expr) else str(kind or "")
-            if name.replace('"', "").lower() not in catalogue.types:
-                raise QueryRejected(f"the type {name[:_LONGEST_NAME]} may not be used here")
-
     def _place(self, table: exp.Table, catalogue: Catalogue) -> Relation | None:
-        """Writes a table's name with its schema; returns None for what is none, but a function, say."""
+        """Write a table's name with its schema; return None for what is none, but a function, say."""
         if not isinstance(table.this, exp.Identifier):
             if not isinstance(table.this, exp.Func):
                 raise QueryRejected(f"only tables and functions may stand in FROM, not {_name(table.this)}")
@@ -268,7 +251,7 @@ class Reader:
         return relation
 
     def _narrow(self, tree: exp.Expr, hiding: Sequence[tuple[exp.Table, Relation]], catalogue: Catalogue) -> None:
-        """Puts a sub-query of the columns that are known in the place of each table that has others.
+        """Put a sub-query of the columns that are known in the place of each table that has others.
 
         The server then knows no others either: it would tell of them by its errors, by the columns that it counts and
         joins by, and by what stands for whole rows; and MariaDB lets USING and NATURAL join by columns that are denied.
@@ -310,7 +293,7 @@ class Reader:
             read.set("this", exp.select(*(exp.column(name, quoted=True) for name in known)).from_(table))
 
     def _call(self, outputs: Sequence[exp.Expr]) -> None:
-        """Calls a result's columns what they are called where no table is a sub-query."""
+        """Call a result's columns what they are called where no table is a sub-query."""
         select, named = outputs[0].parent if outputs else None, list[exp.Expr]()
         for item in outputs:
             if isinstance(item, exp.Column) and not item.is_star:
@@ -323,7 +306,7 @@ class Reader:
             select.set("expressions", named)
 
     def _group(self, select: exp.Select, alias: str, relation: Relation) -> None:
-        """Groups by what a table's key determines, too, which servers know of tables, but not of sub-queries."""
+        """Group by what a table's key determines, too, which servers know of tables, but not of sub-queries."""
         group = select.args.get("group")
         key = {column.name for column in relation.columns if column.primary_key}
         if not key or group is None or any(group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets")):
@@ -343,7 +326,7 @@ class Reader:
                 group.append("expressions", exp.column(column.name, exp.to_identifier(alias, quoted=True), quoted=True))
 
     def _own(self, node: exp.Expr, alias: str) -> set[str]:
-        """The name of a column that may be the table's of that alias."""
+        """Return the name of a column that may be the table's of that alias."""
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             return set()
         table = node.args.get("table")
@@ -406,8 +389,3 @@ def _name(node: exp.Expr) -> str:
     if isinstance(node, exp.Anonymous):
         return node.name[:_LONGEST_NAME]
     return node.sql_name().lower() if isinstance(node, exp.Func) else type(node).__name__
-
-
-def _one_line(error: SqlglotError) -> str:
-    first = str(error).split("\n", 1)[0].replace("\x1b[4m", "").replace("\x1b[0m", "")
-    return f"the query cannot be read as SQL of this database: {' '.join(first.split())[:200]}"

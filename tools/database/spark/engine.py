@@ -1,4 +1,4 @@
-"""Spark as an `Engine`, through Spark Connect.
+"""Spark as an `Engine`, through Spark Connect: a session of its own for each piece of work.
 
 Spark has neither roles nor transactions of its own: what keeps a query from writing is its catalogue's grants, and here
 three checks. The statement is read by a parser; it stands where Spark's own grammar lets nothing but a query stand; and
@@ -8,23 +8,222 @@ the plan that Spark makes of it is looked at before it runs.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import logging
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, suppress
+from functools import partial
+from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
-from ...errors import DatabaseUnavailable, SettingsError
+from ...errors import DatabaseUnavailable, ResultTooLarge, SettingsError, TableturnError
 from ..column_kinds import column_kind
+from ..fetch import Row, RowCursor
+from ..profile import ConnectionLost
 from ..quoting import quoted
 from ..schema import ColumnSchema
 from ..server.address import Address, parted, scrubbed, without_password
 from ..server.catalogue import Catalogue, Relation
-from ..server.connection import CUT, SHORT, Backend, ServerConnection
+from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection, cell
 from ..server.engine import ServerEngine
 from ..session import Session, digest, remark
-from ..table import Cell
-from .connection import Driver, SparkConnection
-from .statements import GRAMMAR, as_text, check_plan, check_text
+from ..table import Cell, Limits
+from ..watchdog import WATCHDOG, RunningQuery
+from .statements import GRAMMAR, PROFILE, TOO_LARGE, as_text, bounded, check_plan, check_text, read_only
+
+Client = Any
+"""Pyspark's `SparkConnectClient`: an extra, without its types."""
+
+# How long a query that is to end may go on before it has begun to work, so that there is work to end. On a busy server
+# plans take seconds.
+_PLANNING_SECONDS = 20.0
+# The client writes every error that a query gives to the error output, with the statement and Java's stack.
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+
+
+class Driver:
+    """Pyspark, as far as it is used, imported with what it complains of and logs kept from the terminal."""
+
+    def __init__(self) -> None:
+        with warnings.catch_warnings():
+            # That it has not been tried with this version of pandas, which is not used here.
+            warnings.simplefilter("ignore", FutureWarning)
+            self._client = import_module("pyspark.sql.connect.client")
+            self._messages = import_module("pyspark.sql.connect.proto")
+            error: type[Exception] = import_module("pyspark.errors").PySparkException
+            self.errors: tuple[type[Exception], ...] = (error, import_module("grpc").RpcError, ValueError)
+        for name in _LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+    def connect(self, url: str) -> Client:
+        """Return a client, which calls the server when it is first used, and only once where it gets no answer."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            client = self._client.SparkConnectClient(url, use_reattachable_execute=False)
+        # It would call again by itself for ten minutes.
+        client.set_retry_policies([])
+        return client
+
+    def plan(self, sql: str) -> Any:
+        """Return a plan of one statement."""
+        plan = self._messages.Plan()
+        plan.root.sql.query = sql
+        return plan
+
+    def reporting(self) -> Any:
+        """Return what has a session report often how far a query is."""
+        operation = self._messages.ConfigRequest.Operation()
+        operation.set.pairs.add(key="spark.connect.progress.reportInterval", value="200ms")
+        return operation
+
+    def rows(self, client: Client, sql: str) -> Iterator[Row]:
+        """Yield the rows of a statement, as the server sends them."""
+        # What else comes is the schema.
+        for part in client.to_table_as_iterator(self.plan(sql), {}):
+            if hasattr(part, "to_pylist"):
+                yield from zip(*(map(cell, column.to_pylist()) for column in part.columns), strict=True)
+
+
+class SparkConnection(ServerConnection):
+    """A client, whose sessions last for a piece of work each."""
+
+    def __init__(self, driver: Driver, url: str, remark: str, catalogue: str, check: Callable[[str], None]) -> None:
+        """Make a client that puts a remark before each statement.
+
+        `catalogue` is empty for the server's choice; `check` refuses a plan, as EXPLAIN tells it.
+        """
+        self.errors = driver.errors
+        self._usable = True
+        self._driver = driver
+        self._client = driver.connect(url)
+        self._remark = remark
+        self._catalogue = catalogue
+        self._check = check
+        self._longest = Limits().cell_bytes
+        self._begun = False
+        self._seconds = 0.0
+        self._running = ExitStack()
+        self._works = False
+        self._sent = 0.0
+        self._interrupter = self._made_interrupter()
+        self._client.register_progress_handler(self._hear)
+
+    @property
+    def usable(self) -> bool:
+        return self._usable
+
+    def read_version(self) -> str:
+        return str(self.rows("SELECT version()")[0][0]).partition(" ")[0]
+
+    def begin(self, seconds: float) -> None:
+        # A new session, for a session believes what it once found of a table's files. There is no public way to one
+        # that does not make, and keep to the end, a client for each.
+        self._client._session_id = str(uuid4())
+        self._client._server_session_id = None
+        self._interrupter = self._made_interrupter()
+        self._seconds = seconds
+        self._sent = 0.0
+        self._begun = True
+        with self._timed():
+            self._client.config(self._driver.reporting())
+        if self._catalogue:
+            self.rows(f"SET CATALOG {quoted(self._catalogue, 'spark')}")
+
+    def end(self) -> None:
+        # What still runs in the session ends with it.
+        if not self._begun:
+            return
+        self._begun = False
+        self._running.close()
+        try:
+            self._client.release_session()
+        except self.errors:
+            self._usable = False
+
+    def query(self, sql: str, limits: Limits) -> RowCursor:
+        self._longest = limits.cell_bytes
+        self._running.close()
+        # Until the session ends, for nobody tells when the last row is fetched.
+        self._running.enter_context(self._timed())
+        fields = self._analysed(sql)
+        types = [str(field.dataType.simpleString()) for field in fields]
+        return RowCursor([str(field.name) for field in fields], self._send(bounded(sql, types, limits)))
+
+    def rows(self, sql: str) -> list[Row]:
+        with self._timed():
+            return list(self._send(sql))
+
+    def compile(self, sql: str) -> None:
+        with self._timed():
+            self._analysed(sql)
+
+    def failure(self, error: Exception) -> TableturnError | ConnectionLost:
+        return failure(error, self._longest)
+
+    def close(self) -> None:
+        with suppress(*self.errors):
+            self.end()
+            self._client.close()
+
+    def _analysed(self, sql: str) -> list[Any]:
+        """Return the result's columns, told without running the statement, once its plan has been looked at."""
+        plan = self._driver.plan(self._remark + read_only(sql))
+        fields: list[Any] = list(self._client.schema(plan).fields)
+        self._check(self._client.explain_string(plan, "extended"))
+        return fields
+
+    def _send(self, sql: str) -> Iterator[Row]:
+        self._works, self._sent = False, time.monotonic()
+        return self._driver.rows(self._client, self._remark + sql)
+
+    def _hear(self, stages: Iterable[object] | None = None, **_: object) -> None:
+        self._works = self._works or bool(list(stages or ()))
+
+    def _made_interrupter(self) -> Interrupter:
+        def end(how: Callable[[], None]) -> None:
+            # Spark forgets a query that is interrupted while it is planned, and then works on it all the same, with
+            # nothing left that could end it. So it is not interrupted before it works.
+            if self._works or time.monotonic() - self._sent > _PLANNING_SECONDS:
+                how()
+
+        return Interrupter(partial(end, self._client.interrupt_all), partial(end, self._client.close))
+
+    def _timed(self) -> AbstractContextManager[RunningQuery]:
+        """End the statements of a block when their time is over; a session may have several at once."""
+        return WATCHDOG.watching(RunningQuery(self._interrupter, time.monotonic() + self._seconds))
+
+
+def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
+    """Return the typed error for a `PySparkException`, an error of gRPC's, or what a closed channel raises."""
+    condition = str(_told(error, "getCondition") or "").partition(".")[0]
+    message = str(_told(error, "getMessage") or error)
+    # Without the condition, which is its class here, and without state, place, plan and stack after it.
+    for end in (" SQLSTATE: ", "\n\nJVM stacktrace", "\n== SQL"):
+        message = message.partition(end)[0]
+    if message.lstrip().startswith("["):
+        message = message.partition("]")[2] or message
+    message = " ".join(message.split())[:300]
+    if TOO_LARGE in message:
+        return ResultTooLarge(f"a value has more than {longest:,} bytes: select less of it")
+    faults = PROFILE.faults
+    ended = next((code for code, meaning in faults.items() if meaning == "ended" and f"[{code}]" in str(error)), "")
+    state = str(_told(error, "getSqlState") or "")
+    status = _told(error, "getGrpcStatusCode") or _told(error, "code")
+    code = ended or (state if faults.get(state) == "refused" else condition) or str(getattr(status, "name", "") or "")
+    if not code:
+        return ConnectionLost(message)
+    found = PROFILE.failure(code, message)
+    return DatabaseUnavailable(f"Spark refuses the login: {message}") if type(found) is DatabaseUnavailable else found
+
+
+def _told(error: Any, method: str) -> Any:
+    asked = getattr(error, method, None)
+    return asked() if callable(asked) else None
+
 
 _PORT = 15_002
 _REFUSED = "Error occurred during query planning"
@@ -91,18 +290,50 @@ class SparkBackend(Backend):
         )
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
-        name, schemas = read_schemas(connection.rows, self._schemas)
-        found = read_catalogue(connection.rows, schemas, self._session.key, connection.errors)
-        self._readable = frozenset((name, relation.schema, relation.name) for relation in found.relations)
-        return found
+        # Tables that cannot be told, perhaps for want of a grant, are left out.
+        ask = connection.rows
+        catalogue, schemas, names = read_names(ask, self._schemas)
+
+        def read(name: tuple[str, str]) -> Relation | Exception:
+            try:
+                return _relation(*name, ask, first=name[0] == schemas[0])
+            except connection.errors as error:
+                return error
+
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="tableturn-spark") as threads:
+            found = list(threads.map(read, names))
+        relations = tuple(relation for relation in found if isinstance(relation, Relation))
+        if names and not relations and "PARSE" in str(found[0]):
+            raise DatabaseUnavailable("the server cannot describe its tables as JSON: Spark 4.0 or newer is needed")
+        self._readable = frozenset((catalogue, relation.schema, relation.name) for relation in relations)
+        functions = {str(name).rpartition(".")[2].lower() for (name,) in ask("SHOW USER FUNCTIONS")}
+        return Catalogue(digest(names, self._session.key), relations, own_functions=frozenset(functions))
 
     def catalogue_version(self, connection: ServerConnection) -> str:
-        _, schemas = read_schemas(connection.rows, self._schemas)
-        return digest(read_names(connection.rows, schemas), self._session.key)
+        _, _, names = read_names(connection.rows, self._schemas)
+        return digest(names, self._session.key)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        _, schemas = read_schemas(connection.rows, self._schemas)
-        return _warnings(connection.rows, schemas, connection.errors)
+        """Return one line for each thing that the login may do beside reading, and one with the remedy.
+
+        EXPLAIN is what asks: it plans a statement, with all that a catalogue has to say against it, and never runs it.
+        What only the file system refuses is found when files are written, so that this is not seen.
+        """
+
+        def is_planned(statement: str) -> bool:
+            try:
+                return not any(str(row[0]).startswith(_REFUSED) for row in connection.rows(f"EXPLAIN {statement}"))
+            except connection.errors:
+                return False
+
+        _, schemas, names = read_names(connection.rows, self._schemas)
+        tables = [place(*name) for name in names[:_PROBED]]
+        found: list[str] = []
+        if is_planned(f"CREATE TABLE {place(schemas[0], _PROBE)} (x INT)"):
+            found.append(f"Spark would let this login make tables in {schemas[0]}")
+        if any(is_planned(f"INSERT INTO {table} SELECT * FROM {table} LIMIT 0") for table in tables):
+            found.append("Spark would let this login write to tables")
+        return (*found, _REMEDY) if found else ()
 
     def check_text(self, statement: str) -> None:
         check_text(statement)
@@ -118,73 +349,26 @@ def open_engine(url: str, session: Session) -> ServerEngine:
     return ServerEngine(SparkBackend(parted(url, roles=False), Driver(), session), session)
 
 
-def _warnings(ask: Ask, schemas: Sequence[str], errors: tuple[type[Exception], ...]) -> tuple[str, ...]:
-    """Return one line for each thing that the login may do beside reading, and one with the remedy.
-
-    EXPLAIN is what asks: it plans a statement, with all that a catalogue has to say against it, and never runs it. What
-    only the file system refuses is found when files are written, so that this is not seen.
-    """
-
-    def is_planned(statement: str) -> bool:
-        try:
-            return not any(str(row[0]).startswith(_REFUSED) for row in ask(f"EXPLAIN {statement}"))
-        except errors:
-            return False
-
-    found: list[str] = []
-    if is_planned(f"CREATE TABLE {place(schemas[0], _PROBE)} (x INT)"):
-        found.append(f"Spark would let this login make tables in {schemas[0]}")
-    tables = [place(*name) for name in read_names(ask, schemas)[:_PROBED]]
-    if any(is_planned(f"INSERT INTO {table} SELECT * FROM {table} LIMIT 0") for table in tables):
-        found.append("Spark would let this login write to tables")
-    return (*found, _REMEDY) if found else ()
-
-
 def place(schema: str, name: str) -> str:
     """Return a table's name with its schema, as SQL."""
     return f"{quoted(schema, 'spark')}.{quoted(name, 'spark')}"
 
 
-def read_schemas(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the catalogue's name, and the schemas to read: those named, else all, the current one first."""
-    ((catalogue, current),) = ask("SELECT current_catalog(), current_schema()")
-    if schemas:
-        return str(catalogue), tuple(schemas)
-    others = sorted({str(row[0]) for row in ask("SHOW NAMESPACES")} - _SYSTEM - {current})
-    return str(catalogue), (str(current), *others)
+def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Return the catalogue's name, the schemas to read, and schema and name of each table and view in them.
 
-
-def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return schema and name of each table and view, in the order of the schemas."""
-    # What belongs to a session alone is of no schema.
-    return tuple(
-        (schema, str(name))
-        for schema in schemas
-        for held, name, *_ in sorted(ask(f"SHOW TABLES IN {quoted(schema, 'spark')}"), key=lambda row: str(row[1]))
-        if held
-    )
-
-
-def read_catalogue(ask: Ask, schemas: Sequence[str], owner: str, errors: tuple[type[Exception], ...]) -> Catalogue:
-    """Return what may be read, asking from several threads at once; names are looked up in the first schema.
-
-    A table that cannot be told, perhaps for want of a grant, is left out: its error is one of `errors`.
+    The schemas are those named, else all, the current one first.
     """
-    names = read_names(ask, schemas)
-
-    def told(name: tuple[str, str]) -> Relation | Exception:
-        try:
-            return _relation(*name, ask, first=name[0] == schemas[0])
-        except errors as error:
-            return error
-
-    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="tableturn-spark") as threads:
-        read = list(threads.map(told, names))
-    relations = tuple(relation for relation in read if isinstance(relation, Relation))
-    if names and not relations and "PARSE" in str(read[0]):
-        raise DatabaseUnavailable("the server cannot describe its tables as JSON: Spark 4.0 or newer is needed")
-    functions = {str(name).rpartition(".")[2].lower() for (name,) in ask("SHOW USER FUNCTIONS")}
-    return Catalogue(digest(names, owner), relations, own_functions=frozenset(functions))
+    ((catalogue, current),) = ask("SELECT current_catalog(), current_schema()")
+    others = () if schemas else sorted({str(row[0]) for row in ask("SHOW NAMESPACES")} - _SYSTEM - {current})
+    read = tuple(schemas) or (str(current), *others)
+    names = [
+        (schema, str(name))
+        for schema in read
+        for of_schema, name, *_ in sorted(ask(f"SHOW TABLES IN {quoted(schema, 'spark')}"), key=lambda row: str(row[1]))
+        if of_schema  # what belongs to a session alone is of no schema
+    ]
+    return str(catalogue), read, tuple(names)
 
 
 def _relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation:

@@ -19,25 +19,180 @@ from sqlalchemy.types import NullType
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from ...errors import DatabaseUnavailable
+from ...errors import DatabaseUnavailable, QueryFailed, QueryTimeout, TableturnError
 from ..column_kinds import column_kind
+from ..estimate import Estimate
 from ..mysql import dialect as mysql
 from ..postgres import dialect as postgres
-from ..profile import Profile, read_profile
+from ..profile import ConnectionLost, Profile, read_profile
 from ..schema import ColumnSchema, ForeignKey
 from ..server.address import parted, scrubbed, without_password
 from ..server.catalogue import Catalogue, Relation
-from ..server.connection import Backend, Interrupter, ServerConnection
+from ..server.connection import Backend, BoundedRows, Interrupter, ServerConnection, cell
 from ..server.engine import ServerEngine
 from ..server.reading import Grammar
 from ..session import Session, digest, remark
-from .connection import SQLAlchemyConnection
+from ..table import Cell, Limits
+
+Row = tuple[Cell, ...]
+
+# Without parameters, no driver reads `%` as a placeholder.
+_PLAIN = {"no_parameters": True}
+# What the drivers' errors mean, on the dialects whose codes are known.
+_FAILURES = {"mysql": mysql.failure, "mariadb": mysql.failure, "postgresql": postgres.failure}
+_STREAMED = {**_PLAIN, "stream_results": True, "max_row_buffer": 100}
+
+
+class SQLAlchemyConnection(ServerConnection):
+    """A connection of any driver that SQLAlchemy knows."""
+
+    errors = (SQLAlchemyError, OSError)
+
+    def __init__(
+        self,
+        connection: sqlalchemy.Connection,
+        profile: Profile,
+        interrupter: Interrupter,
+        remark: Callable[[], str],
+        private: bool,
+    ) -> None:
+        """Set a connection up that is to be used by this alone.
+
+        `remark` gives the comment before a statement; `private` tells whether something may not leave the database.
+        """
+        self.connection = connection
+        self._profile = profile
+        self._remark = remark
+        self._private = private
+        self._result: BoundedRows | None = None
+        self._sent: Any = None
+        self._longest = Limits().cell_bytes
+        self._interrupter = interrupter
+        self._do(*profile.setup)
+        if profile.modes:
+            kept = "CONCAT(',', @@SESSION.sql_mode, ',')"
+            for mode in profile.modes:
+                kept = f"REPLACE({kept}, ',{mode},', ',')"
+            self._do(f"SET SESSION sql_mode = TRIM(BOTH ',' FROM {kept})")
+        self.connection.rollback()
+
+    @property
+    def driver(self) -> Any:
+        """The driver's own connection."""
+        return self.connection.connection.driver_connection
+
+    def read_version(self) -> str:
+        told = self.connection.dialect.server_version_info
+        return ".".join(map(str, told[:3])) if told else ""
+
+    @property
+    def usable(self) -> bool:
+        return not self.connection.closed and not self.connection.invalidated
+
+    def begin(self, seconds: float) -> None:
+        self._do(*self._profile.begins(seconds))
+
+    def end(self) -> None:
+        try:
+            if self._result is not None and not self._result.complete:
+                # A driver may want to hear all rows that are left.
+                self.close()
+            elif not self.connection.closed:
+                self.connection.rollback()
+        except (SQLAlchemyError, OSError):
+            self.close()
+        self._result = None
+
+    def query(self, sql: str, limits: Limits) -> BoundedRows:
+        self._longest = limits.cell_bytes
+        if "limit" in self._profile.statements:
+            self._do(self._profile.statements["limit"].format(rows=limits.rows + 1))
+        result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_STREAMED)
+        self._result = BoundedRows(result, map(str, result.keys()), limits)
+        # PyMySQL's own result, which outlives the cursor.
+        self._sent = getattr(result.cursor, "_result", None)
+        return self._result
+
+    def notes(self) -> tuple[str, ...]:
+        # Those of MySQL and MariaDB, where all rows are here.
+        if self._result is None or not self._result.complete:
+            return ()
+        return mysql.diagnostics(int(getattr(self._sent, "warning_count", 0)), self.rows)
+
+    def rows(self, sql: str) -> list[Row]:
+        result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_PLAIN)
+        return [tuple(map(cell, row)) for row in result]
+
+    def compile(self, sql: str) -> None:
+        # A dialect without a way to have a statement only read is asked for no rows of it.
+        match self.connection.dialect.name:
+            case "mysql" | "mariadb":
+                self.connection.execute(sqlalchemy.text("SET @tableturn = :sql"), {"sql": self._remark() + sql})
+                self._do("PREPARE tableturn FROM @tableturn", "DEALLOCATE PREPARE tableturn")
+            case "postgresql":
+                self._do(f"PREPARE tableturn AS {sql}", "DEALLOCATE tableturn")
+            case "sqlite":
+                self._do(f"EXPLAIN {sql}")
+            # It may compute what needs no row, and its message quote that: with rules of what may leave, nobody asks.
+            case _ if not self._private:
+                self.rows(f"SELECT 1 FROM ({sql}) AS q WHERE 1 = 0")
+            case _:
+                return
+
+    def _do(self, *statements: str) -> None:
+        for statement in statements:
+            self.connection.exec_driver_sql(self._remark() + statement, execution_options=_PLAIN)
+
+    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
+        # As the engine of its own does, where there is one for the dialect.
+        del catalogue
+        match self.connection.dialect.name:
+            case "postgresql":
+                self._do(postgres.ALONE)
+                return postgres.estimate(sql, self.rows)
+            case "mysql" | "mariadb":
+                explained = f"{self._remark()}{self._profile.statements['explain']} {sql}"
+                result = self.connection.exec_driver_sql(explained, execution_options=_PLAIN)
+                return mysql.estimate([dict(line) for line in result.mappings()])
+            case _:
+                return None
+
+    def failure(self, error: Exception) -> TableturnError | ConnectionLost:
+        if isinstance(error, OSError):
+            return ConnectionLost(str(error))
+        if isinstance(error, DBAPIError):
+            if error.connection_invalidated:
+                return ConnectionLost(str(error.orig))
+            known = _FAILURES.get(self.connection.dialect.name)
+            if known is not None and isinstance(error.orig, Exception):
+                return known(error.orig, self._longest)
+            message = " ".join(str(error.orig).split())[:300]
+            return QueryTimeout(message) if "timeout" in message.lower() else QueryFailed(message)
+        return QueryFailed(" ".join(str(error).split())[:300])
+
+    def close(self) -> None:
+        try:
+            if self._result is not None and not self._result.complete:
+                forget_rows(self.driver)
+            self.connection.invalidate()
+            self.connection.close()
+        except (SQLAlchemyError, OSError):
+            return
+
+
+def forget_rows(driver: Any) -> None:
+    """Leave the rows that are left: PyMySQL's connections hear them all before they close."""
+    result = getattr(driver, "_result", None)
+    if result is not None and hasattr(result, "unbuffered_active"):
+        result.unbuffered_active = False
+        driver._result = None
+
 
 _Key = tuple[str | None, str]
 
 
 def names_version(connection: sqlalchemy.Connection, schemas: Sequence[str | None], owner: str) -> str:
-    """Changes with the names of tables and views: more would take reading all columns."""
+    """Return what changes with the names of tables and views: more would take reading all columns."""
     inspector = sqlalchemy.inspect(connection)
     names = [
         (schema, sorted(inspector.get_table_names(schema)), sorted(inspector.get_view_names(schema)))
@@ -47,14 +202,7 @@ def names_version(connection: sqlalchemy.Connection, schemas: Sequence[str | Non
 
 
 def read_catalogue(connection: sqlalchemy.Connection, schemas: Sequence[str | None], owner: str) -> Catalogue:
-    """What the inspector sees of some schemas (None is the default one); names are looked up in the first."""
-    with warnings.catch_warnings():
-        # Types that the dialect does not know are left without a name.
-        warnings.simplefilter("ignore", SAWarning)
-        return _read(connection, schemas, owner)
-
-
-def _read(connection: sqlalchemy.Connection, schemas: Sequence[str | None], owner: str) -> Catalogue:
+    """Return what the inspector sees of some schemas (None is the default one); names are looked up in the first."""
     version = names_version(connection, schemas, owner)
     inspector = sqlalchemy.inspect(connection)
     default = inspector.default_schema_name or ""
@@ -78,24 +226,24 @@ def _read(connection: sqlalchemy.Connection, schemas: Sequence[str | None], owne
                 target = relations.get((reference["referred_schema"] or schema, reference["referred_table"]))
                 source = relations.get((schema, name))
                 if source is not None and target is not None:
-                    ends = tuple(reference["constrained_columns"]), tuple(reference["referred_columns"])
-                    keys.append(ForeignKey(source.shown, ends[0], target.shown, ends[1]))
+                    names, ref_names = reference["constrained_columns"], reference["referred_columns"]
+                    keys.append(ForeignKey(source.shown, tuple(names), target.shown, tuple(ref_names)))
     return Catalogue(version, tuple(relations.values()), tuple(keys))
 
 
 def _columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, Sequence[Any]]:
-    """The columns of tables and views; views whose definition the login may not see are left out."""
+    """Return the columns of tables and views but those views whose definition the login may not see."""
+
+    def read_all(kind: ObjectKind) -> dict[str, Sequence[Any]]:
+        return {name: columns for (_, name), columns in inspector.get_multi_columns(schema, kind=kind).items()}
+
     try:
-        return {
-            name: columns for (_, name), columns in inspector.get_multi_columns(schema, kind=ObjectKind.ANY).items()
-        }
+        return read_all(ObjectKind.ANY)
     except DBAPIError as error:
         if error.connection_invalidated:
             raise
     # Some dialects read the columns of a view out of its definition, and one that is denied ends it for all.
-    found: dict[str, Sequence[Any]] = {
-        name: columns for (_, name), columns in inspector.get_multi_columns(schema, kind=ObjectKind.TABLE).items()
-    }
+    found = read_all(ObjectKind.TABLE)
     for name in inspector.get_view_names(schema):
         try:
             found[name] = inspector.get_columns(name, schema)
@@ -106,8 +254,11 @@ def _columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, S
 
 
 def _column(column: Any, keyed: Sequence[str]) -> ColumnSchema:
-    declared = _declared(column["type"])
     name: str = column["name"]
+    try:
+        declared = "" if isinstance(column["type"], NullType) else str(column["type"])
+    except SQLAlchemyError:
+        declared = type(column["type"]).__name__
     return ColumnSchema(
         name,
         declared,
@@ -117,15 +268,6 @@ def _column(column: Any, keyed: Sequence[str]) -> ColumnSchema:
         generated=bool(column.get("computed")),
         comment=column.get("comment") or "",
     )
-
-
-def _declared(type_: Any) -> str:
-    if isinstance(type_, NullType):
-        return ""
-    try:
-        return str(type_)
-    except SQLAlchemyError:
-        return type(type_).__name__
 
 
 PREFIX = "sqlalchemy+"
@@ -168,32 +310,30 @@ class SQLAlchemyBackend(Backend):
         """SQLAlchemy's name of the dialect; whether a server is MariaDB's is known once a connection was made."""
         return "mariadb" if getattr(self._engine.dialect, "is_mariadb", False) else self._engine.dialect.name
 
-    @property
-    def profile(self) -> Profile:
-        """What the server is told and asked."""
-        package = mysql.__package__ if self.kind in ("mysql", "mariadb") else __package__
-        return read_profile(package or "", self.kind)
-
     def connect(self) -> SQLAlchemyConnection:
         try:
             connection = self._engine.connect()
+            package = mysql.__package__ if self.kind in ("mysql", "mariadb") else __package__
+            self.profile = read_profile(package or "", self.kind)
+            ends = self._ends(connection) or _nothing
+            driver: Any = connection.connection.driver_connection
+            return self.connection(
+                connection,
+                self.profile,
+                Interrupter(ends, partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends),
+                partial(remark, self._session.identity),
+                self._session.policy.egress.restricts,
+            )
         except (SQLAlchemyError, OSError) as error:
             told = str(error.orig.args[-1] if isinstance(error, DBAPIError) and error.orig else error)
             message = scrubbed(told, [str(self._engine.url.password or "")])
             raise DatabaseUnavailable(f"{self.location} cannot be reached: {message}") from None
-        ends = self._ends(connection)
-        driver: Any = connection.connection.driver_connection
-        hang_up = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends
-        return self.connection(
-            connection,
-            self.profile,
-            Interrupter(ends or _nothing, hang_up or _nothing),
-            partial(remark, self._session.identity),
-            self._session.policy.egress.restricts,
-        )
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
-        return read_catalogue(_held(connection), self._schemas, self._session.key)
+        with warnings.catch_warnings():
+            # Types that the dialect does not know are left without a name.
+            warnings.simplefilter("ignore", SAWarning)
+            return read_catalogue(_held(connection), self._schemas, self._session.key)
 
     def catalogue_version(self, connection: ServerConnection) -> str:
         return names_version(_held(connection), self._schemas, self._session.key)
@@ -218,9 +358,9 @@ class SQLAlchemyBackend(Backend):
 
     def sample(self, relation: Relation, rows: int) -> str:
         # Values are taken whole, for there is no common way to cut one of any type.
-        listed = ", ".join(self.quoted(column.name) for column in relation.columns)
-        query = sqlalchemy.select(sqlalchemy.text(listed)).select_from(sqlalchemy.text(self.source(relation)))
-        return str(query.limit(rows).compile(dialect=self._engine.dialect, compile_kwargs={"literal_binds": True}))
+        table = exp.table_(relation.name, relation.schema or None, quoted=True)
+        columns = [exp.column(column.name, quoted=True) for column in relation.columns]
+        return exp.select(*columns).from_(table).limit(rows).sql(self.dialect)
 
     def _ends(self, connection: sqlalchemy.Connection) -> Callable[[], None] | None:
         held: Any = connection.connection.driver_connection
@@ -256,12 +396,9 @@ def open_engine(url: str, session: Session) -> ServerEngine:
 def from_sqlalchemy(
     engine: sqlalchemy.Engine, session: Session | None = None, schemas: Sequence[str] = ()
 ) -> ServerEngine:
-    """An open SQLAlchemy engine, such as the one in LangChain's `SQLDatabase`, as an `Engine`.
+    """Return as an `Engine` an open SQLAlchemy engine, such as that of LangChain's `SQLDatabase`; it is left open.
 
-    Args:
-        engine: It is left open when the `Engine` is closed.
-        session: Who asks under which policy.
-        schemas: Those to read; empty for the default one.
+    `schemas` are those to read; empty for the default one.
     """
     asked = session or Session()
     return ServerEngine(SQLAlchemyBackend(engine, schemas, asked), asked)

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.database.server.engine import ServerEngine
-from tableturn.tools.database.spark.connection import SparkConnection
+from tableturn.tools.database.spark.engine import SparkConnection
 from tableturn.tools.database.table import Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, SettingsError
 
