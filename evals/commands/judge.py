@@ -57,8 +57,10 @@ def run(
         judge = PromptedTranslator(chat_model, options)
         by = f"model {judge.model}"
         proposals = [ruling for ruling in finished.rulings if not ruling.accepted and ruling.by == by]
-        verdict_on = {(ruling.id, ruling.sql): ruling.verdict for ruling in proposals}
-        said = {case: word for case in found if (word := verdict_on.get((case.question.id, case.sql)))}
+        verdict_on: dict[tuple[str, str], Word] = {(ruling.id, ruling.sql): ruling.verdict for ruling in proposals}
+        said: dict[Case, Word] = {
+            case: word for case in found if (word := verdict_on.get((case.question.id, case.sql)))
+        }
         to_do = [case for case in found if case not in said]
         task = progress.add_task("judging", total=len(to_do), visible=bool(to_do))
 
