@@ -30,8 +30,6 @@ _TIME_LIKE = re.compile(
 )
 
 _YES_OR_NO = frozenset(["t", "f", "true", "false", "y", "n", "yes", "no", "0", "1", "on", "off"])
-
-
 _LABEL = re.compile(r"'((?:[^']|'')*)'")
 _LABELS = 20
 
@@ -47,30 +45,24 @@ def is_time_like(text: str) -> bool:
 
 
 def column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
-    """The kind of a column.
+    """Return the kind of a column: the declared type decides unless the values all speak against it.
 
-    The declared type decides unless the values all speak against it: SQLite lets any column hold anything, and has no
-    type for dates, which stand in text columns.
+    SQLite lets any column hold anything, and has no type for dates, which stand in text columns.
     """
     seen = _kind_of_values(values)
     upper = declared.upper()
     if _COMPOUND.search(upper):
         return seen or "other"
-    for pattern, kind in _BY_TYPE:
-        if pattern.search(upper):
-            return seen if seen is not None and _contradicted(kind, seen, values) else kind
-    return seen or "other"
-
-
-def _contradicted(kind: ColumnKind, seen: ColumnKind, values: Collection[Cell]) -> bool:
-    """Whether what the values are speaks against the declared kind."""
-    if kind == "boolean":
-        return seen in ("text", "time") and not all(str(value).lower() in _YES_OR_NO for value in values)
-    return (kind == "number" and seen in ("text", "time")) or (kind == "text" and seen == "time")
+    kinds: list[ColumnKind] = [kind for pattern, kind in _BY_TYPE if pattern.search(upper)]
+    kind = kinds[0] if kinds else seen or "other"
+    if kind == "boolean" and all(str(value).lower() in _YES_OR_NO for value in values):
+        return kind
+    contradicted = seen in ("text", "time") and kind in ("boolean", "number")
+    return seen if seen is not None and (contradicted or (kind == "text" and seen == "time")) else kind
 
 
 def _kind_of_values(values: Collection[Cell]) -> ColumnKind | None:
-    """The kind that all values share; None without values or with several kinds."""
+    """Return the kind that all values share; None without values or with several kinds."""
     if not values:
         return None
     if all(isinstance(value, str) for value in values):
@@ -83,26 +75,23 @@ def _kind_of_values(values: Collection[Cell]) -> ColumnKind | None:
 _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?")
 _SIGNED = re.compile(r"[-+(]?\s*[$€£¥]?\s*[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?\s*[%$€£¥]?\)?")
 _SORTS = re.compile(r"\d{4}-\d{2}-\d{2}.*|\d{2}:\d{2}.*|\d{4}/\d{2}/\d{2}.*|\d{8}")
+# Samples at the end that give way to values of other forms.
+_OTHER_FORMS = 3
 
 STAND_INS = frozenset({"n/a", "na", "-", "--", "none", "null", "nil", "nan", "?", "unknown", "n.a.", "#n/a"})
 """Texts that stand for a missing value among numbers or dates."""
-
-_OTHER_FORMS = 3
-"""Samples at the end that give way to values of other forms."""
 
 TextForm = Literal["numbers", "signed", "dates", "mixed_dates", ""]
 """Numbers of several lengths; numbers with separators or signs; dates that do not sort; dates of several forms."""
 
 
 def text_form(column: ColumnSchema) -> TextForm:
-    """What of a column's texts is put in another order than what they mean; empty for none of it.
-
-    Numbers of one length sort as they are: postal codes and years are left alone.
-    """
+    """Return what of a column's texts is put in another order than what they mean; empty for none of it."""
     texts = [text for text in filled_texts(column.samples) if text.lower() not in STAND_INS]
     if not texts or "INTERVAL" in column.type.upper():
         return ""
     if all(map(_PLAIN.fullmatch, texts)):
+        # Numbers of one length sort as they are: postal codes and years are left alone.
         return "numbers" if len({len(text.partition(".")[0]) for text in texts}) > 1 else ""
     if all(map(_SIGNED.fullmatch, texts)):
         return "signed"
@@ -114,7 +103,7 @@ def text_form(column: ColumnSchema) -> TextForm:
 
 
 def stand_in(column: ColumnSchema) -> str | None:
-    """The text that a column has where others have NULL, among its samples; None where it has none of the kind."""
+    """Return the sample that a column has where others have NULL; None if it has none of the kind."""
     texts = [value for value in column.samples if isinstance(value, str)]
     if any(not text.strip() for text in texts):
         return ""
@@ -124,14 +113,14 @@ def stand_in(column: ColumnSchema) -> str | None:
 
 
 def filled_texts(values: Iterable[Cell]) -> list[str]:
-    """The texts among values that are not blank, without the blanks around them."""
+    """Return the texts among values that are not blank, without the blanks around them."""
     return [text for value in values if isinstance(value, str) and (text := value.strip())]
 
 
 def telling(values: Iterable[Cell], most: int) -> tuple[Cell, ...]:
-    """The first values, of which the last give way to values of other forms: what is rare may be what bites."""
-    held = list(values)
-    first, others = held[:most], held[most:]
+    """Return the first values, of which the last give way to values of other forms: what is rare may be what bites."""
+    every = list(values)
+    first, others = every[:most], every[most:]
     texts = filled_texts(first)
     if not others or not any(isinstance(value, str) for value in first):
         return tuple(first)

@@ -39,9 +39,8 @@ _KEYS = ("default", "columns", "mask")
 
 
 def strictest_of(levels: Iterable[Level]) -> Level:
-    """The one of several levels that lets the least leave."""
-    found = list(levels)
-    return max(found, key=_LEVELS.index) if found else "values"
+    """Return the one of several levels that lets the least leave."""
+    return _LEVELS[max(map(_LEVELS.index, levels), default=0)]
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,7 @@ class Egress:
 
     @classmethod
     def of(cls, given: Egress | Mapping[str, object] | None) -> Egress:
-        """The rules that a mapping means: `{"default": ..., "columns": {"table.column": level}, "mask": [...]}`.
-
-        Raises:
-            SettingsError: It has other keys, or a level or kind that there is none of.
-        """
+        """Return the rules of a mapping: `{"default": ..., "columns": {"table.column": level}, "mask": [...]}`."""
         if isinstance(given, Egress):
             return given
         given = given or {}
@@ -82,7 +77,7 @@ class Egress:
 
     @classmethod
     def read(cls, path: Path) -> Egress:
-        """The rules in the table `[egress]` of a TOML file."""
+        """Return the rules in the table `[egress]` of a TOML file."""
         try:
             found = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("egress", {})
         except (OSError, ValueError) as error:
@@ -102,11 +97,9 @@ class Egress:
         return masks and (not self.restricts or (self.default, self.columns) == (other.default, other.columns))
 
     def named(self, table: str, column: str) -> Level | None:
-        """The level that entries give a column; None where none names it."""
+        """Return the level that entries give a column; None if none names it."""
         names = (table.lower(), f"{table}.{column}".lower())
-        found: list[tuple[str, Level]] = [
-            (entry, level) for entry, level in self.columns if any(matches(entry, name) for name in names)
-        ]
+        found = [each for each in self.columns if any(matches(each[0], name) for name in names)]
         exact: list[Level] = [level for entry, level in found if "*" not in entry]
         every: list[Level] = [level for _, level in found]
         return strictest_of(exact or every) if found else None
@@ -114,8 +107,7 @@ class Egress:
     @property
     def strictest(self) -> Level:
         """The strictest level that there is."""
-        levels: list[Level] = [self.default, *(level for _, level in self.columns)]
-        return strictest_of(levels)
+        return strictest_of([self.default, *(level for _, level in self.columns)])
 
 
 @dataclass(frozen=True)
@@ -126,10 +118,6 @@ class Leaving:
     (a search index, say) take the strictest level of all rules, since no engine says for certain what they read; a
     generated column takes the strictest of its table, and a column with a declared foreign key that of its target. Of
     a column that holds secrets (see `secret_columns`), no value leaves either, unless an entry names it.
-
-    Attributes:
-        egress: The rules.
-        schema: As the engine gives it.
     """
 
     egress: Egress
@@ -143,23 +131,19 @@ class Leaving:
         }
         if not self.egress.restricts and not found:
             return {}
-        secret = set(found)
         for table in self.schema.tables:
-            own: list[Level] = [self._own(table, column) for column in table.columns]
-            for column, level in zip(table.columns, own, strict=True):
-                named = self.egress.named(table.name, column.name)
-                level = strictest_of(own) if column.generated and named is None else level
+            derived = self.egress.default if table.kind == "table" else self.egress.strictest
+            named: list[Level | None] = [self.egress.named(table.name, column.name) for column in table.columns]
+            levels: list[Level] = [level or derived for level in named]
+            for column, level in zip(table.columns, named, strict=True):
                 place = table.name, column.name
-                found[place] = strictest_of([level, "statistics"]) if place in secret else level
+                known = level or (strictest_of(levels) if column.generated else derived)
+                found[place] = strictest_of([known, found.get(place, "values")])
         self._follow_keys(found)
         return {place: level for place, level in found.items() if level != "values"}
 
-    def _own(self, table: TableSchema, column: ColumnSchema) -> Level:
-        derived = self.egress.default if table.kind == "table" else self.egress.strictest
-        return self.egress.named(table.name, column.name) or derived
-
     def _follow_keys(self, levels: dict[tuple[str, str], Level]) -> None:
-        """Gives what refers to a column that column's level."""
+        """Give what refers to a column that column's level."""
         pairs = [
             ((key.table, column), (key.ref_table, target))
             for key in self.schema.foreign_keys
@@ -179,7 +163,7 @@ class Leaving:
 
     @cached_property
     def key(self) -> str:
-        """A key for what is kept of the schema's contents: empty where every value may leave."""
+        """A key for what is kept of the schema's contents: empty if every value may leave."""
         return hashlib.sha256(repr(sorted(self.levels.items())).encode()).hexdigest()[:16] if self.levels else ""
 
     def unread(self, table: str, column: str) -> bool:
@@ -188,14 +172,17 @@ class Leaving:
 
     @cached_property
     def shown(self) -> Schema:
-        """The schema with what may leave: no samples of columns whose values may not, no counts of those of `none`.
-
-        Its version is of its own, so that nothing kept for the other is found for it.
-        """
+        """The schema with what may leave: no samples of columns whose values may not, no counts of those of `none`."""
         if not self.levels and not any(t.unshown or names_secret(t.definition) for t in self.schema.tables):
             return self.schema
+        from .secret_views import views_that_name
+
         keys = tuple(key for key in self.schema.foreign_keys if not (key.inferred and self._tells(key)))
-        tables = tuple(map(self._table, self.schema.tables))
+        # A view's query may name values that were taken from what may not leave.
+        restricted = {table for table, _ in self.levels}
+        silenced = restricted | views_that_name(self.schema, restricted)
+        tables = tuple(self._table(table, table.name in silenced) for table in self.schema.tables)
+        # The version is of its own, so that nothing kept for the other schema is found for it.
         return replace(self.schema, tables=tables, foreign_keys=keys, version=self.schema.version + self.key)
 
     def _tells(self, key: ForeignKey) -> bool:
@@ -203,21 +190,11 @@ class Leaving:
         own = any(self.unread(key.table, column) for column in key.columns)
         return own or any(self.unread(key.ref_table, column) for column in key.ref_columns)
 
-    @cached_property
-    def _views_of_restricted(self) -> set[str]:
-        """The tables and views that hold, or may name, something whose values may not leave."""
-        from .secret_views import views_that_name
-
-        restricted = {table for table, _ in self.levels}
-        return restricted | views_that_name(self.schema, restricted)
-
-    def _table(self, table: TableSchema) -> TableSchema:
+    def _table(self, table: TableSchema, silenced: bool) -> TableSchema:
         columns = tuple(self._column(table, column) for column in table.columns)
         # How many rows a view has can follow from cells of which nothing may leave.
         silent = table.kind != "table" and any(self.unread(table.name, column.name) for column in table.columns)
-        # A view's query may name values that were taken from what may not leave.
-        silenced = self.egress.restricts or table.unshown or table.name in self._views_of_restricted
-        definition = "" if silenced else table.definition
+        definition = "" if silenced or self.egress.restricts or table.unshown else table.definition
         return replace(table, columns=columns, row_count=None if silent else table.row_count, definition=definition)
 
     def _column(self, table: TableSchema, column: ColumnSchema) -> ColumnSchema:
@@ -233,11 +210,7 @@ class Leaving:
         return replace(column, samples=(), distinct=None, nulls=None, kind=kind, likely_key=False)
 
     def check(self) -> None:
-        """Sees that every entry without `*` names something: a misspelt one would protect nothing.
-
-        Raises:
-            SettingsError: One names what the database does not have.
-        """
+        """Raise `SettingsError` if an entry names what the database does not have: it would protect nothing."""
         names = {table.name.lower() for table in self.schema.tables}
         names |= {f"{table.name}.{column.name}".lower() for table in self.schema.tables for column in table.columns}
         for entry, _ in self.egress.columns:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from ..errors import SettingsError
 from .egress import Egress
@@ -40,13 +40,9 @@ class _Lists(BaseModel):
 class _Content(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    egress: dict[str, Any] = Field(default_factory=dict)
-
+    egress: dict[str, Any] = {}
     default: _Lists | None = None
-    users: dict[str, _Lists] = Field(default_factory=dict)
-
-
-_CONTENT = TypeAdapter(_Content)
+    users: dict[str, _Lists] = {}
 
 
 @dataclass(frozen=True)
@@ -54,8 +50,7 @@ class PermissionsFile:
     """What a permissions file says.
 
     Attributes:
-        path: Where it is, for messages.
-        default: For whoever has no table; everything where the file has an `[egress]` alone, None where there is no
+        default: For whoever has no table; everything if the file has an `[egress]` alone, None if there is no
             `[default]` otherwise.
         users: By name.
         egress: What may leave for a model, whoever asks: the table `[egress]` (docs/egress.md).
@@ -68,10 +63,10 @@ class PermissionsFile:
 
     @classmethod
     def read(cls, path: str | Path) -> PermissionsFile:
-        """Reads a file."""
+        """Read a file."""
         path = Path(path)
         try:
-            content = _CONTENT.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
+            content = _Content.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
         except OSError as error:
             raise SettingsError(f"cannot read the permissions {path}: {error.strerror or error}") from None
         except ValidationError as error:
@@ -89,7 +84,7 @@ class PermissionsFile:
         return replace(self, users={**self.users, "": Permissions()})
 
     def of(self, name: str) -> Permissions:
-        """What a person may read; the default where the name is empty or has no table."""
+        """Return what a person may read; the default if the name is empty or has no table."""
         found = self.users.get(name, self.default)
         if found is None:
             what = f"neither a user {name!r} nor a [default]" if name else "no [default], so name a user"
@@ -100,12 +95,7 @@ class PermissionsFile:
 
 @dataclass(frozen=True)
 class Access:
-    """All the rules of whoever opens a database: what one of them hides is hidden.
-
-    Attributes:
-        permissions: For everybody.
-        file: For each person; None where there is none.
-    """
+    """All the rules of whoever opens a database, for everybody and for each person: what one hides is hidden."""
 
     permissions: Permissions = field(default_factory=Permissions)
     file: PermissionsFile | None = None
@@ -117,7 +107,7 @@ class Access:
         deny: Iterable[str] = (),
         permissions: PermissionsFile | str | Path | None = None,
     ) -> Access:
-        """The rules that two lists and a file make."""
+        """Return the rules that two lists and a file make."""
         file = PermissionsFile.read(permissions) if isinstance(permissions, str | Path) else permissions
         return cls(Permissions.of(allow, deny), file)
 
@@ -125,24 +115,21 @@ class Access:
         return bool(self.permissions) or self.file is not None
 
     def session(self, identity: Identity, base: Policy) -> Session:
-        """A person's session, within a policy that holds anyway."""
+        """Return a person's session, within a policy that holds anyway."""
         session = Session(identity, base)
         if self.file is not None:
             session = session.narrowed(self.file.of(identity.name))
-            if self.file.egress != Egress():
-                session = replace(session, policy=replace(session.policy, egress=self._egress(base)))
+            egress = self.file.egress
+            # Never laid over other rules, as two sets of levels may each hide what the other shows.
+            if egress != Egress() and base.egress not in (Egress(), egress):
+                raise SettingsError(f"egress is given both here and in {self.file.path}: give it once")
+            if egress != Egress():
+                session = replace(session, policy=replace(session.policy, egress=egress))
         return session.narrowed(self.permissions)
-
-    def _egress(self, base: Policy) -> Egress:
-        """The file's rules; never laid over others, as two sets of levels may each hide what the other shows."""
-        assert self.file is not None
-        if base.egress not in (Egress(), self.file.egress):
-            raise SettingsError(f"egress is given both here and in {self.file.path}: give it once")
-        return self.file.egress
 
 
 def _first(error: ValidationError) -> str:
-    found: Any = error.errors()[0]
+    found = error.errors()[0]
     where = ".".join(map(str, found["loc"]))
     if found["type"] == "extra_forbidden":
         known = "[default], [users.NAME] and [egress]" if len(found["loc"]) == 1 else "allow and deny"

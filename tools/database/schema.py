@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeVar
@@ -15,19 +15,12 @@ ColumnKind = Literal["text", "number", "time", "boolean", "binary", "other"]
 
 @dataclass(frozen=True)
 class Codes:
-    """What a column's codes mean, by the table that it refers to.
-
-    Attributes:
-        table: That table, which has few rows and few columns.
-        key: Its column that holds the codes.
-        label: Its column that says what they mean.
-        meanings: Pairs of both, in the order of the rows.
-    """
+    """What a column's codes mean, by the table that it refers to, which has few rows and few columns."""
 
     table: str
-    key: str
-    label: str
-    meanings: tuple[tuple[Cell, str], ...]
+    key: str  # its column that holds the codes
+    label: str  # its column that says what they mean
+    meanings: tuple[tuple[Cell, str], ...]  # pairs of both, in the order of the rows
 
 
 @dataclass(frozen=True)
@@ -37,16 +30,13 @@ class ColumnSchema:
     Attributes:
         name: As declared, unquoted.
         type: The declared type, possibly empty.
-        kind: What it holds.
         primary_key: 1-based position in the primary key; 0 outside it.
-        not_null: Whether NULL is forbidden.
         generated: Whether it is computed by the database.
         comment: A comment from the DDL or an annotation; empty if none.
         samples: A few distinct non-null values, most frequent first.
         distinct: Number of distinct non-null values; None if not counted.
         nulls: Whether a NULL was seen; None if not looked for.
-        likely_key: Whether it tells the rows of its table apart by its name and its values, where no key is declared.
-        codes: What its codes mean; None where no table of codes says so.
+        likely_key: Whether it tells the rows of its table apart by its name and its values, if no key is declared.
     """
 
     name: str
@@ -65,17 +55,13 @@ class ColumnSchema:
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """A reference from `columns` of `table` to `ref_columns` of `ref_table`, pairwise.
-
-    Attributes:
-        inferred: Not declared, but likely by name, type and inclusion of values.
-    """
+    """A reference from `columns` of `table` to `ref_columns` of `ref_table`, pairwise."""
 
     table: str
     columns: tuple[str, ...]
     ref_table: str
     ref_columns: tuple[str, ...]
-    inferred: bool = False
+    inferred: bool = False  # not declared, but likely by name, type and inclusion of values
 
 
 @dataclass(frozen=True)
@@ -83,13 +69,13 @@ class TableSchema:
     """One table, view or virtual table.
 
     Attributes:
-        row_count: None where counting was not possible within its bound.
+        row_count: None if counting was not possible within its bound.
         total_columns: How many columns the table has; more than `len(columns)` in a part.
-        definition: A view's query; empty for a table, and where the engine does not tell.
+        definition: A view's query; empty for a table, and if the engine does not tell.
         unshown: Whether the definition names what the login may not read: it tells where secrets lie, and is not shown.
         brief: Whether of its columns names and keys are to be shown alone.
         like: A table shown before, with the same columns, if these are not to be shown again.
-        schema: The one whose name stands before its own in `name`, with a dot; empty where none does.
+        schema: The one whose name stands before its own in `name`, with a dot; empty if none does.
     """
 
     name: str
@@ -113,7 +99,7 @@ class TableSchema:
         return _by_name(self.columns)
 
     def column(self, name: str) -> ColumnSchema | None:
-        """The column of that name, else of that name in another case; None if there is none."""
+        """Return the column of that name, else of that name in another case; None if there is none."""
         return self._by_name.get(name) or self._by_name.get(name.lower())
 
     @property
@@ -124,8 +110,8 @@ class TableSchema:
     @property
     def primary_key(self) -> tuple[str, ...]:
         """Names of the primary key's columns in key order; empty if none is declared."""
-        keyed = sorted((column for column in self.columns if column.primary_key), key=lambda c: c.primary_key)
-        return tuple(column.name for column in keyed)
+        keyed = sorted((column.primary_key, column.name) for column in self.columns if column.primary_key)
+        return tuple(name for _, name in keyed)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -138,13 +124,12 @@ class Schema:
     """A database's schema, or a part of it.
 
     Attributes:
-        name: The database's short name (its file's stem).
         tables: In the order in which they should be shown.
         foreign_keys: Only those whose two ends are in `tables`.
         version: Changes whenever the schema does; a key for caches.
         total_tables: How many tables the whole database has; more than `len(tables)` in a part.
         dialect: The SQL of its engine, by sqlglot's name.
-        counted_at: When rows were counted and samples taken, in Unix seconds; 0 where they were not.
+        counted_at: When rows were counted and samples taken, in Unix seconds; 0 if they were not.
     """
 
     name: str
@@ -179,16 +164,16 @@ class Schema:
         return _by_name(self.tables)
 
     def table(self, name: str) -> TableSchema | None:
-        """The table of that name, else of that name in another case; None if there is none."""
+        """Return the table of that name, else of that name in another case; None if there is none."""
         return self._by_name.get(name) or self._by_name.get(name.lower())
 
     def column(self, table: str, name: str) -> ColumnSchema | None:
-        """The column of that table, names in any case; None if either is missing."""
+        """Return the column of that table, names in any case; None if either is missing."""
         found = self.table(table)
         return found.column(name) if found else None
 
     def path(self, table: str) -> tuple[str, ...]:
-        """The parts of a table's name, as `TableSchema.path`; of one that was left out here, by its dot."""
+        """Return the parts of a table's name, as `TableSchema.path`; of one that was left out here, by its dot."""
         found = self.table(table)
         if found is not None:
             return found.path
@@ -196,25 +181,24 @@ class Schema:
         return (schema, name) if schema and name else (table,)
 
     def alone(self) -> Schema:
-        """These tables and columns as if the database had no others."""
+        """Return these tables and columns as if the database had no others."""
         tables = tuple(replace(table, total_columns=len(table.columns)) for table in self.tables)
         return replace(self, tables=tables, total_tables=len(tables))
 
     def structure(self) -> Schema:
-        """The same without what its rows tell: sample values, numbers of rows, and keys that nobody declared."""
+        """Return it without what its rows tell: sample values, numbers of rows, and keys that nobody declared."""
         stated = self.stated()
-        tables = tuple(
-            replace(
-                table,
-                columns=tuple(replace(column, samples=(), distinct=None, nulls=None) for column in table.columns),
-                row_count=None,
-            )
+        columns = (
+            tuple(replace(column, samples=(), distinct=None, nulls=None) for column in table.columns)
             for table in stated.tables
+        )
+        tables = tuple(
+            replace(table, columns=each, row_count=None) for table, each in zip(stated.tables, columns, strict=True)
         )
         return replace(stated, tables=tables, foreign_keys=tuple(key for key in self.foreign_keys if not key.inferred))
 
     def stated(self) -> Schema:
-        """The same without what nobody declared: probable keys, meanings of codes; nor with queries of views."""
+        """Return it without what nobody declared: probable keys, meanings of codes; nor with queries of views."""
         likely = {(table.name, column.name) for table in self.tables for column in table.columns if column.likely_key}
         tables = tuple(
             replace(table, columns=tuple(map(_stated, table.columns)), definition="") for table in self.tables
@@ -225,28 +209,30 @@ class Schema:
         return replace(self, tables=tables, foreign_keys=keys)
 
     def part(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
-        """The named tables with the named columns, in the given order, and the foreign keys that still have both ends.
+        """Return the named tables with the named columns, in this order, and the foreign keys between them.
 
-        Args:
-            keep: Pairs of a table's name and its columns' names; names that don't exist are passed over.
+        Names that don't exist are passed over.
         """
         tables: list[TableSchema] = []
-        for name, columns in keep:
-            table = self.table(name)
-            if table is None:
-                continue
-            kept = tuple(column for column in map(table.column, columns) if column is not None)
-            # Copies of hundreds of tables take time.
-            tables.append(table if kept == table.columns else replace(table, columns=kept))
-        held = {(table.name.lower(), column.name.lower()) for table in tables for column in table.columns}
-        keys = tuple(
-            key
-            for key in self.foreign_keys
-            if all((key.table.lower(), column.lower()) in held for column in key.columns)
-            and all((key.ref_table.lower(), column.lower()) in held for column in key.ref_columns)
+        for name, names in keep:
+            if table := self.table(name):
+                columns = tuple(column for column in map(table.column, names) if column is not None)
+                # Copies of hundreds of tables take time.
+                tables.append(table if columns == table.columns else replace(table, columns=columns))
+        keys = keys_between(
+            self.foreign_keys, {(table.name, column.name) for table in tables for column in table.columns}
         )
-        total = max(self.total_tables, len(self.tables))
-        return replace(self, tables=tuple(tables), foreign_keys=keys, total_tables=total)
+        return replace(self, tables=tuple(tables), foreign_keys=keys)
+
+
+def keys_between(keys: Iterable[ForeignKey], columns: Iterable[tuple[str, str]]) -> tuple[ForeignKey, ...]:
+    """Return the keys whose two ends are among some columns, given with their tables."""
+    places = {(table.lower(), column.lower()) for table, column in columns}
+
+    def stands(table: str, names: tuple[str, ...]) -> bool:
+        return all((table.lower(), name.lower()) in places for name in names)
+
+    return tuple(key for key in keys if stands(key.table, key.columns) and stands(key.ref_table, key.ref_columns))
 
 
 def _stated(column: ColumnSchema) -> ColumnSchema:

@@ -42,86 +42,67 @@ _FORMS = re.compile(
 )
 """Secrets whatever their column is called: hashed passwords, signed tokens, keys of services, logins in URLs."""
 
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(map(str.strip, text.split(",")))
+
+
 _SPACED = re.compile(r"[\s:-]+")
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
 
-_PASSWORDS = (
-    *("password", "passwd", "pwd", "passphrase", "passcode", "passwort", "kennwort", "contrasena", "senha"),
-    *("motdepasse", "wachtwoord", "losenord", "salasana", "haslo", "heslo", "parola", "пароль", "密码", "密碼"),
+_PASSWORDS = tuple(
+    _set(
+        "password, passwd, pwd, passphrase, passcode, passwort, kennwort, contrasena, senha, motdepasse, wachtwoord, "
+        "losenord, salasana, haslo, heslo, parola, пароль, 密码, 密碼"
+    )
 )
-_PASSWORD_WORDS = frozenset((*_PASSWORDS, "pw", "pwhash", "pwdhash", "passhash", "de passe", "user pass", "db pass"))
-_SURE = frozenset((*_PASSWORD_WORDS, "secret", "apikey", "api key", "secret key", "private key", "credential", "iban"))
-_GENERIC = frozenset(("key", "key material", "session", "sid", "tok", "seed"))
+_PASSWORD_WORDS = _set("pw, pwhash, pwdhash, passhash, de passe, user pass, db pass").union(_PASSWORDS)
+_SURE = _PASSWORD_WORDS | _set("secret, apikey, api key, secret key, private key, credential, iban")
+_GENERIC = _set("key, key material, session, sid, tok, seed")
 """What names much else, too."""
 _IDENTIFIERS = _GENERIC | {"session id", "sessionid"}
 """What a UUID may be, which is no secret."""
-_NAMES = _SURE | frozenset(
-    (
-        *(
-            "token",
-            "hash",
-            "salt",
-            "digest",
-            "jwt",
-            "bearer",
-            "nonce",
-            "signature",
-            "cookie",
-            "otp",
-            "totp",
-            "sessionid",
-        ),
-        *("md5", "sha1", "sha256", "sha512", "bcrypt", "csrf", "access key", "auth key", "encryption key"),
-        *("signing key", "license key", "licence key", "master key", "service key", "session key", "ssh key"),
-        *("activation key", "pass word", "activation code", "recovery code", "backup code", "reset code", "session id"),
-        *("otp seed", "totp seed", "mfa seed", "authorization", "pass", *_GENERIC),
-        *("hmac", "pepper", "cred", "auth", "auth code", "access code", "link code"),
-        *("hmac key", "aes key", "enc key", "totp key", "wlan key", "wifi key"),
+_NAMES = (_SURE | _GENERIC).union(
+    _set(
+        "token, hash, salt, digest, jwt, bearer, nonce, signature, cookie, otp, totp, sessionid, md5, sha1, sha256, "
+        "sha512, bcrypt, csrf, access key, auth key, encryption key, signing key, license key, licence key, "
+        "master key, service key, session key, ssh key, activation key, pass word, activation code, recovery code, "
+        "backup code, reset code, session id, otp seed, totp seed, mfa seed, authorization, pass, hmac, pepper, cred, "
+        "auth, auth code, access code, link code, hmac key, aes key, enc key, totp key, wlan key, wifi key"
     )
 )
 """How the names of such columns end, before `_AFTER`."""
 
-_AFTER = frozenset(
-    (
-        *("value", "text", "string", "encrypted", "enc", "hashed", "plain", "raw", "hex", "base64", "b64", "encoded"),
-        *("uuid", "guid", "v", "old", "new", "current", "previous", "prev", "last"),
-        *("prod", "production", "staging", "dev", "test", "live", "sandbox", "blob", "bytes", "binary", "sent", "temp"),
-    )
+_AFTER = _set(
+    "value, text, string, encrypted, enc, hashed, plain, raw, hex, base64, b64, encoded, uuid, guid, v, old, new, "
+    "current, previous, prev, last, prod, production, staging, dev, test, live, sandbox, blob, bytes, binary, sent, "
+    "temp"
 )
 _RUN_TOGETHER = tuple(name for name in _NAMES - _GENERIC if len(name) > 4 and " " not in name)
-_LOGINS = frozenset(
-    (
-        *("smtp", "imap", "pop", "mail", "email", "ftp", "sftp", "ssh", "db", "database", "sql", "mysql", "pg", "user"),
-        *("admin", "root", "login", "ldap", "proxy", "vpn", "wifi", "wlan", "auth", "hash", "service", "server", "api"),
-    )
+_LOGINS = _set(
+    "smtp, imap, pop, mail, email, ftp, sftp, ssh, db, database, sql, mysql, pg, user, admin, root, login, ldap, "
+    "proxy, vpn, wifi, wlan, auth, hash, service, server, api"
 )
 """Of what `pass` may be short for a password; of others, it lets people board."""
-_SERVICES = frozenset(
-    (
-        *("stripe", "openai", "anthropic", "google", "map", "sendgrid", "twilio", "mailgun", "aws", "azure", "gcp"),
-        *("consumer", "subscription", "storage", "shared", "webhook", "deploy", "unlock", "write"),
-        *("read", "integration", "service", "server", "publishable", "app", "application", "rest", "auth", "crypto"),
-    )
+_SERVICES = _set(
+    "stripe, openai, anthropic, google, map, sendgrid, twilio, mailgun, aws, azure, gcp, consumer, subscription, "
+    "storage, shared, webhook, deploy, unlock, write, read, integration, service, server, publishable, app, "
+    "application, rest, auth, crypto"
 )
 """Whose key is one that opens something, where its values look drawn by a program."""
-_SUBJECTS = frozenset(("user", "login", "db", "database", "admin", "account", "customer", "client"))
+_SUBJECTS = _set("user, login, db, database, admin, account, customer, client")
 """Whose a password is, where its name says so at the end."""
-_HASHES = frozenset(("hash", "digest", "md5", "sha1", "sha256", "sha512"))
-_PUBLIC = frozenset(
-    (
-        *("git", "commit", "tree", "revision", "transaction", "tx", "txn", "block", "merkle", "url", "uri", "link"),
-        *("file", "path", "content", "image", "photo", "page", "document", "doc", "object", "asset", "package"),
-        *("artifact", "row", "record", "query", "schema", "checksum", "etag", "build", "layer", "geo", "product"),
-        *("download", "attachment", "release", "media", "video", "audio"),
-    )
+_HASHES = _set("hash, digest, md5, sha1, sha256, sha512")
+_PUBLIC = _set(
+    "git, commit, tree, revision, transaction, tx, txn, block, merkle, url, uri, link, file, path, content, image, "
+    "photo, page, document, doc, object, asset, package, artifact, row, record, query, schema, checksum, etag, build, "
+    "layer, geo, product, download, attachment, release, media, video, audio"
 )
 """Of what a hash is no secret."""
 
 _NAME = re.compile(r'"[^"]+"|`[^`]+`|\w+')
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W\d_A-Za-z]+")
-_FLAGS = frozenset(
-    ("pass", "fail", "passed", "failed", "yes", "true", "false", "none", "null", "unset", "strong", "weak", "medium")
-)
+_FLAGS = _set("pass, fail, passed, failed, yes, true, false, none, null, unset, strong, weak, medium")
 _OPAQUE = re.compile(r"[A-Za-z0-9+/=_.:~$!@#%^&*|-]+")
 _RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -145,8 +126,10 @@ def secret_columns(schema: Schema) -> set[tuple[str, str]]:
     for table, column in columns if found else ():
         # A view, or a copy, may call a secret column something else.
         is_view = table.kind != "table"
-        copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in _texts(column))
-        if copied or (is_view and column.name.lower() not in own and _is_unnamed_secret(column)):
+        texts = _texts(column)
+        copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in texts)
+        renamed = is_view and column.name.lower() not in own and column.samples and _holds_secrets(column, "token")
+        if copied or (renamed and not all(map(_UUID.fullmatch, texts))):
             found.add((table.name, column.name))
     holders = {table for table, _ in found}
     # No engine says for certain from which columns one is generated.
@@ -184,10 +167,6 @@ def _is_secret(column: ColumnSchema, table: str) -> bool:
     return bool(name) and _holds_secrets(column, name)
 
 
-def _is_unnamed_secret(column: ColumnSchema) -> bool:
-    return bool(column.samples) and _holds_secrets(column, "token") and not all(map(_UUID.fullmatch, _texts(column)))
-
-
 def _holds_secrets(column: ColumnSchema, name: str) -> bool:
     """Whether the values of a column fit a name; without any, whether the name alone suffices."""
     texts = _texts(column)
@@ -209,12 +188,13 @@ def _holds_secrets(column: ColumnSchema, name: str) -> bool:
 
 
 def _texts(column: ColumnSchema) -> list[str]:
-    texts = [_text(sample) if isinstance(sample, bytes) else sample for sample in column.samples]
-    return [text.strip() for text in texts if isinstance(text, str) and text.strip()]
-
-
-def _text(sample: bytes) -> str:
-    return sample.decode() if sample.isascii() else sample.hex()
+    texts: list[str] = []
+    for sample in column.samples:
+        if isinstance(sample, bytes):
+            sample = sample.decode() if sample.isascii() else sample.hex()
+        if isinstance(sample, str) and sample.strip():
+            texts.append(sample.strip())
+    return texts
 
 
 def _secret_name(name: str, table: str) -> str:
@@ -230,7 +210,7 @@ def _secret_name(name: str, table: str) -> str:
     for ending in (" ".join(words[-2:]), words[-1]):
         if ending in _NAMES or ending.endswith(_RUN_TOGETHER):
             if has_password or ending in _PASSWORD_WORDS:
-                return _PASSWORDS[0]
+                return "password"
             # A hash without a word of its own is one of what the table holds.
             subjects = words if len(words) > 1 else _words(table)[-1:]
             if ending.split()[-1] in _HASHES and not _PUBLIC.isdisjoint(subjects):
@@ -244,15 +224,12 @@ def _secret_name(name: str, table: str) -> str:
 
 
 def _words(name: str) -> list[str]:
-    words = [word.casefold() for word in _WORD.findall(_plain(name))]
+    # Without accents, and with letters of the usual width.
+    signs = unicodedata.normalize("NFKD", name.replace("ł", "l"))
+    plain = unicodedata.normalize("NFC", "".join(sign for sign in signs if not unicodedata.combining(sign)))
+    words = [word.casefold() for word in _WORD.findall(plain)]
     words = [word if word in _NAMES or word in _AFTER else word.rstrip("0123456789") for word in words]
     return [word if word in _AFTER or word.endswith("ss") else word.removesuffix("s") for word in words if word]
-
-
-def _plain(name: str) -> str:
-    """Return a name without accents and with letters of the usual width."""
-    signs = unicodedata.normalize("NFKD", name.replace("ł", "l"))
-    return unicodedata.normalize("NFC", "".join(sign for sign in signs if not unicodedata.combining(sign)))
 
 
 def _is_random(text: str, least: int) -> bool:

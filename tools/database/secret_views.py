@@ -39,10 +39,6 @@ def columns_from_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -
     A text column is left out only if it can be traced to columns that are not secrets. A secret that is only compared,
     counted or measured does not show. Of tables and columns that the schema lacks, since they may not be read, the name
     alone tells, as that of a partition's column does.
-
-    Args:
-        schema: With the views' definitions.
-        secrets: The secret columns that are known, as pairs of table and column.
     """
     found = set(secrets) | _without_definition(schema, secrets)
     tables: dict[str, TableSchema] = {}
@@ -120,7 +116,6 @@ class _Place:
 
     Attributes:
         tables: The database's tables and views by their names in lower case.
-        secrets: The secret columns.
         ctes: Columns of common table expressions by name.
         sources: Names and columns of what FROM lists.
         before: The SELECT's columns before this one, to which some dialects may refer.
@@ -172,11 +167,7 @@ class _Place:
 
 
 def _outputs(query: exp.Expr, place: _Place) -> _Columns:
-    """Return the columns of a query.
-
-    Raises:
-        SqlglotError: They cannot be traced.
-    """
+    """Return the columns of a query; raise `SqlglotError` if they cannot be traced."""
     if not isinstance(query, exp.Query) or any(query.args.get(part) for part in _UNTRACED_PARTS):
         raise SqlglotError(f"untraced query: {type(query).__name__}")
     place = _with_ctes(query, place)
@@ -187,15 +178,16 @@ def _outputs(query: exp.Expr, place: _Place) -> _Columns:
     if not isinstance(query, exp.Select):
         raise SqlglotError(f"untraced query: {type(query).__name__}")
     place = replace(place, sources=(), before=[], outer=place)
-    start = query.args.get("from_")
-    for node in [*([start] if start else []), *(query.args.get("joins") or ())]:
+    for node in filter(None, [query.args.get("from_"), *(query.args.get("joins") or ())]):
         place = _with_source(node.this, place)
+    # A join that makes one column of two changes what a star stands for.
+    merges = any(join.args.get("using") or join.method.upper() == "NATURAL" for join in query.find_all(exp.Join))
     outputs = place.before
     for output in query.expressions:
         star = output.this if isinstance(output, exp.Column) else output
         if not isinstance(star, exp.Star):
             outputs.append((output.alias_or_name.casefold(), _shows(output, place)))
-        elif any(star.args.values()) or any(map(_merges, query.find_all(exp.Join))):
+        elif any(star.args.values()) or merges:
             raise SqlglotError("untraced star")
         else:
             outputs += place.columns(output.text("table").casefold())
@@ -229,11 +221,6 @@ def _united(first: _Columns, second: _Columns) -> _Columns:
     if len(first) != len(second):
         raise SqlglotError("arms of different widths")
     return [(name, one or other) for (name, one), (_, other) in zip(first, second, strict=True)]
-
-
-def _merges(join: exp.Join) -> bool:
-    """Whether a join makes one column of two."""
-    return bool(join.args.get("using")) or join.method.upper() == "NATURAL"
 
 
 def _with_source(node: exp.Expr, place: _Place) -> _Place:

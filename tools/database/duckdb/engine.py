@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any
 
+from ...errors import TableturnError
 from ...forkserver import available
-from ..fetch import Sink
+from ..estimate import Estimate
+from ..fetch import RowCursor, Sink
+from ..profile import ConnectionLost
 from ..schema import ColumnSchema
 from ..server.catalogue import Catalogue
 from ..server.connection import Backend, ServerConnection
@@ -15,19 +21,78 @@ from ..server.engine import ServerEngine
 from ..session import Session
 from ..table import Cell, Limits, Table
 from ..watchdog import Cancellation
-from .connection import DuckDBConnection
-from .grammar import GRAMMAR
+from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
 from .snapshot import Contents, Snapshot
 from .sources import sources
 
 if TYPE_CHECKING:
     import pandas
 
+# Of statements of our own: samples, counts and plans.
+_OWN = Limits(rows=100_000, cell_bytes=20_000_000, result_bytes=200_000_000)
+# What is said of a value in a file that is not of the type that its column was found to have.
+_MISFITS = ("CSV Error", "JSON transform error", "Failed to parse")
 _PART_ROWS = 200_000
 _LIMITS_HERE = (
     "this system cannot hold a process to limits, so queries run in the caller's: the memory that one step takes"
     " is not limited"
 )
+
+
+class DuckDBConnection(ServerConnection):
+    """A connection to a snapshot, used by one thread at a time: the snapshot's workers run what they are given."""
+
+    errors = (TableturnError,)
+
+    def __init__(self, backend: DuckDBBackend) -> None:
+        self._backend, self._snapshot = backend, backend.snapshot()
+        self._own = _OWN
+        self._running = Cancellation()
+
+    def read_version(self) -> str:
+        return self._snapshot.about.version
+
+    def begin(self, seconds: float) -> None:
+        # A connection to what the files held before is given up.
+        if self._backend.snapshot() is not self._snapshot:
+            raise ConnectionLost("the files have changed")
+        self._own = replace(_OWN, seconds=seconds)
+        self._running = Cancellation()
+
+    def end(self) -> None:
+        pass
+
+    def table(self, sql: str, limits: Limits, sink: Sink | None = None) -> Table:
+        """Return the result of a statement."""
+        return self._snapshot.queries.execute(sql, limits, self._running, sink)
+
+    def query(self, sql: str, limits: Limits) -> RowCursor:
+        table = self.table(sql, limits)
+        return RowCursor(table.columns, iter(table.rows))
+
+    def rows(self, sql: str) -> list[tuple[Cell, ...]]:
+        return list(self.table(sql, self._own).rows)
+
+    def compile(self, sql: str) -> None:
+        self.rows(EXPLAIN + sql)
+
+    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
+        ((_, plan),) = self.rows(EXPLAIN_JSON + sql)
+        return estimate(str(plan), catalogue)
+
+    def failure(self, error: Exception) -> TableturnError | ConnectionLost:
+        # If a file's later rows don't fit the types of its first ones, it is read anew.
+        text = str(error)
+        if any(sign in text for sign in _MISFITS) and self._backend.reread():
+            return ConnectionLost("the types of a file's columns have to be found again")
+        assert isinstance(error, TableturnError)
+        return error
+
+    def interrupt(self) -> None:
+        self._running.cancel()
+
+    def close(self) -> None:
+        pass
 
 
 class DuckDBBackend(Backend):
@@ -39,39 +104,33 @@ class DuckDBBackend(Backend):
     keeps_permissions = True
 
     def __init__(self, database: str, location: str, contents: Contents, session: Session) -> None:
-        self.database = database
-        self.location = location
-        self._contents = contents
-        self._session = session
+        self.database, self.location = database, location
+        self.contents, self._session = contents, session
         self._lock = threading.RLock()
         self._thorough = False
         self._snapshot: Snapshot | None = None
         self.snapshot()
 
     def snapshot(self) -> Snapshot:
-        """What the files hold now."""
+        """Return what the files hold now."""
         with self._lock:
-            if self._snapshot is None or self._snapshot.state != self._contents.state():
+            if self._snapshot is None or self._snapshot.state != self.contents.state():
                 permissions = self._session.policy.permissions
-                self._snapshot = Snapshot(self._contents, permissions, thorough=self._thorough)
+                self._snapshot = Snapshot(self.contents, permissions, thorough=self._thorough)
             return self._snapshot
 
     def close(self) -> None:
-        """Lets the files go."""
+        """Let the files go."""
         with self._lock:
             if self._snapshot is not None:
                 self._snapshot.close()
             self._snapshot = None
 
-    def state_of_contents(self) -> str:
-        """As `Engine.state`."""
-        return self._contents.state()
-
     def under(self, session: Session) -> DuckDBBackend:
-        return DuckDBBackend(self.database, self.location, self._contents, session)
+        return DuckDBBackend(self.database, self.location, self.contents, session)
 
     def connect(self) -> DuckDBConnection:
-        return DuckDBConnection(self.snapshot(), self._is_current, self._reread)
+        return DuckDBConnection(self)
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
         del connection
@@ -82,7 +141,7 @@ class DuckDBBackend(Backend):
 
     def state(self, connection: ServerConnection) -> str:
         del connection
-        return self.state_of_contents()
+        return self.contents.state()
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         # Files are open for reading only, but some may have been meant otherwise than they are read.
@@ -92,12 +151,10 @@ class DuckDBBackend(Backend):
     def cut(self, column: ColumnSchema) -> str:
         return super().cut(column) if column.type == "VARCHAR" else self.quoted(column.name)
 
-    def _is_current(self, snapshot: Snapshot) -> bool:
-        return self.snapshot() is snapshot
-
-    def _reread(self) -> bool:
+    def reread(self) -> bool:
+        """Have the types in files found by all rows from now on; False if they were already."""
         with self._lock:
-            if self._thorough or self._contents.sources is None or self._contents.sources.database is not None:
+            if self._thorough or self.contents.sources is None or self.contents.sources.database is not None:
                 return False
             self._thorough = True
             self._snapshot = None
@@ -105,29 +162,24 @@ class DuckDBBackend(Backend):
 
 
 class DuckDBEngine(ServerEngine):
-    """One DuckDB file, some files of tables, or data frames, under one session; see `Engine`."""
+    """One DuckDB file, some files of tables, or data frames, under one session, as an `Engine`."""
 
     rows_by_person = False
     limits_note = "" if available() else _LIMITS_HERE
 
     def __init__(self, backend: DuckDBBackend, session: Session) -> None:
-        """See `ServerEngine`."""
         super().__init__(backend, session)
         self._duckdb = backend
 
     def close(self) -> None:
-        """See `Engine`."""
         super().close()
         self._duckdb.close()
 
     def state(self) -> str:
-        """See `Engine`: the files' sizes and times, or what is in the frames."""
         self._pool.check_open()
-        return self._duckdb.state_of_contents()
+        return self._duckdb.contents.state()
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """See `Engine`."""
-
         def run(connection: ServerConnection, statement: str) -> Table:
             assert isinstance(connection, DuckDBConnection)
             return connection.table(statement, limits, sink)
@@ -135,7 +187,7 @@ class DuckDBEngine(ServerEngine):
         return self._read_with(sql, limits.seconds, run, cancellation)
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        """See `Engine`: of a large file that has to be taken apart, the values of its first rows."""
+        # Of a large file that has to be taken apart, the values of its first rows.
         relation = self._fresh().find(table)
         if relation is None or relation.shown not in self._duckdb.snapshot().about.slow:
             return super().distinct_values(table, column, limit, seconds)
@@ -146,14 +198,44 @@ class DuckDBEngine(ServerEngine):
         )
 
 
+_CARDINALITY = "Estimated Cardinality"
+
+
+def estimate(plan: str, catalogue: Catalogue) -> Estimate | None:
+    """Return what a statement will cost; None if the plan does not say how many rows a step gives."""
+    sizes = {f"{each.schema}.{each.name}".lower(): each.estimate or 0 for each in catalogue.relations}
+    try:
+        return Estimate(round(sum(_cost(step, sizes)[0] for step in json.loads(plan))))
+    except LookupError:
+        return None
+
+
+def _cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, float]:
+    """Return how many rows a step and those below it read and join, and how many it gives."""
+    below = [_cost(child, sizes) for child in step["children"]]
+    read, info = sum(cost for cost, _ in below), step["extra_info"]
+    if not below:
+        if "Table" not in info and "Function" not in info:
+            return 0.0, float(info.get(_CARDINALITY, 1))
+        given = float(info[_CARDINALITY])
+        whole = sizes.get(".".join(str(info.get("Table", "")).lower().split(".")[-2:]), 0)
+        return max(given, float(whole)), given
+    joins = len(below) > 1 and "UNION" not in step["name"]
+    # A cross product says nothing of its own.
+    pairs = prod(rows for _, rows in below)
+    given = float(info.get(_CARDINALITY, pairs if joins else max(rows for _, rows in below)))
+    compared = pairs if "NESTED_LOOP" in step["name"] or "NL_JOIN" in step["name"] else given
+    return read + (compared if joins else 0.0), given
+
+
 def open_files(url: str, session: Session) -> DuckDBEngine:
-    """Opens what a path, a pattern or a URL names."""
+    """Open what a path, a pattern or a URL names."""
     found = sources(url)
     return DuckDBEngine(DuckDBBackend(found.name, found.location, Contents(found), session), session)
 
 
 def open_frames(frames: Mapping[str, pandas.DataFrame], session: Session) -> DuckDBEngine:
-    """Opens data frames, as they are now, as the tables of a database."""
+    """Open data frames, as they are now, as the tables of a database."""
     from .tables import fingerprint
 
     state = fingerprint(frames)

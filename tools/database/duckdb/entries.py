@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,24 +12,19 @@ from typing import Any, Literal
 import ormsgpack
 
 from ..column_kinds import enum_labels
-from ..schema import ColumnKind, ColumnSchema, ForeignKey
-from ..server.catalogue import Catalogue, Relation
+from ..schema import ColumnKind, ColumnSchema
+from ..server.catalogue import Catalogue
 from ..session import Permissions
 from ..wire import pack_opening, unpack_opening
 
-_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL|BIGNUM|VARINT")
-_KINDS: tuple[tuple[str, ColumnKind], ...] = (
-    ("BOOLEAN", "boolean"),
-    ("DATE", "time"),
-    ("TIME", "time"),
-    ("INTERVAL", "time"),
-    ("BLOB", "binary"),
-    ("BIT", "text"),
-    ("ENUM", "text"),
-    ("UUID", "text"),
-    ("JSON", "text"),
+_KINDS: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
+    (re.compile(r".*\]\Z|STRUCT|MAP|UNION|VARIANT|BIT|UUID|JSON", re.DOTALL), "text"),
+    (re.compile(r"BOOLEAN"), "boolean"),
+    (re.compile(r"DATE|TIME|INTERVAL"), "time"),
+    (re.compile(r"BLOB"), "binary"),
+    (re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL|BIGNUM|VARINT"), "number"),
+    (re.compile(r""), "other"),
 )
-_NESTED = ("STRUCT", "MAP", "UNION", "VARIANT")
 
 
 @dataclass(frozen=True)
@@ -37,17 +32,15 @@ class Entry:
     """A table.
 
     Attributes:
-        name: As declared, or made from a file's name.
         columns: With the name that each has in `scan`.
         scan: What the rows are selected from, as SQL.
-        schema: In the catalogue of the instance.
         hides: Columns that are computed from others, by their names, in lower case: what they are hidden with.
-        reads: For a view, the tables that it reads, in lower case with their schemas; None where that is not known.
+        reads: For a view, the tables that it reads, in lower case with their schemas; None if that is not known.
         anew: For a view that names all that it reads, its own query with the view's columns, to be selected from: over
             tables of which something is hidden, the view is declared by it once more.
-        query: What defines a view; empty where a part of the database is hidden, of which it may tell.
+        query: What defines a view; empty if a part of the database is hidden, of which it may tell.
         slow: Whether reading all of it takes seconds.
-        path: The file that `scan` reads; None where that is an attached one.
+        path: The file that `scan` reads; None if that is an attached one.
         remarks: What was guessed of the file.
     """
 
@@ -83,18 +76,18 @@ class Entry:
 
 
 def pack_entry(entry: Entry) -> tuple[Any, ...]:
-    """The table of a file, as a message has it."""
-    columns = [(own, held.name, held.type, held.comment) for own, held in entry.columns]
+    """Return the table of a file, as a message has it."""
+    columns = [(own, shown.name, shown.type, shown.comment) for own, shown in entry.columns]
     path = os.fsencode(entry.path or "")
     return entry.name, columns, entry.scan, entry.comment, entry.estimate, entry.slow, path, entry.remarks
 
 
 def unpack_entry(packed: Any) -> Entry:
-    """What `pack_entry` was given."""
-    name, listed, scan, comment, estimate, slow, path, remarks = packed
+    """Return what `pack_entry` was given."""
+    name, columns, scan, comment, estimate, slow, path, remarks = packed
     return Entry(
         name,
-        tuple((own, column(shown, declared, comment=told)) for own, shown, declared, told in listed),
+        tuple((own, column(shown, declared, comment=note)) for own, shown, declared, note in columns),
         scan,
         comment=comment,
         estimate=estimate,
@@ -104,27 +97,16 @@ def unpack_entry(packed: Any) -> Entry:
     )
 
 
-def column(name: str, declared: str, **more: object) -> ColumnSchema:
-    """A column by its name and DuckDB's name of its type."""
+def column(name: str, declared: str, **more: Any) -> ColumnSchema:
+    """Return a column by its name and DuckDB's name of its type; of kind `other` if it is text, whose values tell."""
     if declared.startswith("ENUM"):
-        return replace(ColumnSchema(name, "ENUM", "text", samples=enum_labels(declared)), **more)  # pyright: ignore[reportArgumentType]
-    return replace(ColumnSchema(name, declared, _kind(declared)), **more)  # pyright: ignore[reportArgumentType]
-
-
-def _kind(declared: str) -> ColumnKind:
-    """What a column of that type holds; `other` for plain text, whose values tell."""
-    if declared.endswith("]") or declared.startswith(_NESTED):
-        return "text"
-    if declared == "VARCHAR":
-        return "other"
-    for start, kind in _KINDS:
-        if declared.startswith(start):
-            return kind
-    return "number" if _NUMBER.match(declared) else "other"
+        return ColumnSchema(name, "ENUM", "text", samples=enum_labels(declared), **more)
+    kind: ColumnKind = next(kind for form, kind in _KINDS if form.match(declared))
+    return ColumnSchema(name, declared, kind, **more)
 
 
 def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, ...]:
-    """The tables and columns that may be seen. A view that reads what may not is hidden, and so is what it computes.
+    """Return the tables and columns that may be seen, without views that read, or compute from, what may not.
 
     A view over a table of which only some columns are hidden is to be declared anew, over what may be seen: whether it
     reads a hidden one turns out when that is done. So is a view over such a view.
@@ -134,13 +116,9 @@ def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, 
     """
     if not permissions:
         return tuple(entries)
-    permissions.check(
-        {
-            name.lower()
-            for entry in entries
-            for name in (entry.shown, *(f"{entry.shown}.{held.name}" for _, held in entry.columns))
-        }
-    )
+    names = {entry.shown for entry in entries}
+    names |= {f"{entry.shown}.{shown.name}" for entry in entries for _, shown in entry.columns}
+    permissions.check(set(map(str.lower, names)))
     kept = {entry.key: _reduced(entry, permissions) for entry in entries}
     whole = {entry.key: len(entry.columns) for entry in entries}
     partial = {key for key, entry in kept.items() if len(entry.columns) < whole[key]}
@@ -163,35 +141,19 @@ def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, 
 
 
 def _reduced(entry: Entry, permissions: Permissions) -> Entry:
-    hidden = {held.name.lower() for _, held in entry.columns if not permissions.shows(entry.shown, held.name)}
+    hidden = {shown.name.lower() for _, shown in entry.columns if not permissions.shows(entry.shown, shown.name)}
     size = -1
     while size != len(hidden):
         size = len(hidden)
         hidden |= {name for name, sources in entry.hides.items() if sources & hidden}
-    columns = tuple((own, held) for own, held in entry.columns if held.name.lower() not in hidden)
+    columns = tuple((own, shown) for own, shown in entry.columns if shown.name.lower() not in hidden)
     comment = "" if hidden else entry.comment
     return replace(entry, columns=columns, comment=comment, query="")
 
 
-def keys_between(keys: Iterable[ForeignKey], entries: Sequence[Entry]) -> tuple[ForeignKey, ...]:
-    """The keys whose two ends may be seen."""
-    held = {(entry.shown.lower(), shown.name.lower()) for entry in entries for _, shown in entry.columns}
-    return tuple(
-        key
-        for key in keys
-        if all((key.table.lower(), name.lower()) in held for name in key.columns)
-        and all((key.ref_table.lower(), name.lower()) in held for name in key.ref_columns)
-    )
-
-
 @dataclass(frozen=True)
 class Found:
-    """What an instance is made from.
-
-    Attributes:
-        database: A DuckDB file.
-        entries: The tables of other files, where there is none.
-    """
+    """What an instance is made from: a DuckDB file, or the tables of other files."""
 
     database: Path | None = None
     entries: tuple[Entry, ...] = ()
@@ -203,47 +165,32 @@ class Found:
 
 
 def pack_found(found: Found, permissions: Permissions) -> bytes:
-    """What an instance is made from, as a message has it."""
+    """Return what an instance is made from, as a message has it."""
     return pack_opening(found.database or "", permissions, list(map(pack_entry, found.entries)))
 
 
 def unpack_found(data: bytes) -> tuple[Found, Permissions]:
-    """What `pack_found` was given."""
+    """Return what `pack_found` was given."""
     path, permissions, entries = unpack_opening(data)
     return Found(Path(path) if path else None, tuple(map(unpack_entry, entries))), permissions
 
 
 @dataclass(frozen=True)
 class About:
-    """What is known of an instance.
+    """What is known of an instance, and of what may be read in it."""
 
-    Attributes:
-        version: Of DuckDB.
-        catalogue: What may be read.
-        slow: The names of tables that take seconds to be read whole.
-        remarks: What was guessed of files whose texts could be read otherwise, and what to do.
-    """
-
-    version: str
+    version: str  # of DuckDB
     catalogue: Catalogue
-    slow: frozenset[str]
-    remarks: tuple[str, ...]
+    slow: frozenset[str]  # the names of tables that take seconds to be read whole
+    remarks: tuple[str, ...]  # what was guessed of files whose texts could be read otherwise, and what to do
 
     def pack(self) -> bytes:
-        """As bytes."""
-        relations, keys = self.catalogue.relations, self.catalogue.foreign_keys
-        return ormsgpack.packb((self.version, self.catalogue.version, relations, keys, tuple(self.slow), self.remarks))
+        """Return this as bytes."""
+        return ormsgpack.packb(self, tuple)
 
     @classmethod
     def unpack(cls, data: bytes) -> About:
-        """What `pack` gave."""
-        version, schema, relations, keys, slow, remarks = ormsgpack.unpackb(data)
-        for relation in relations:
-            relation["columns"] = tuple(
-                ColumnSchema(**held | {"samples": tuple(held["samples"])}) for held in relation["columns"]
-            )
-        foreign = tuple(
-            ForeignKey(key["table"], tuple(key["columns"]), key["ref_table"], tuple(key["ref_columns"])) for key in keys
-        )
-        catalogue = Catalogue(schema, tuple(Relation(**each) for each in relations), foreign)
-        return cls(version, catalogue, frozenset(slow), tuple(remarks))
+        """Return what `pack` gave."""
+        from pydantic import TypeAdapter  # which no worker needs
+
+        return TypeAdapter(cls).validate_python(ormsgpack.unpackb(data))

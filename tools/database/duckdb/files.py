@@ -7,7 +7,7 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from ..quoting import literal
 from ..schema import ColumnSchema
 from .entries import Entry, column
 from .sources import File, FileKind, column_names, is_known, table_name
-from .tables import hold, sheets
+from .tables import copy_frame, sheets
 from .text_files import MOST_COLUMNS, read_text_file, too_wide, unpacked_size
 
 _PROTOCOL = "tableturn"
@@ -35,11 +35,10 @@ class _Reading(io.FileIO):
 
 
 class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
-    """A file system of the files that were given an address, for reading and nothing else.
+    """A file system of the files that were given an address, for reading and nothing else."""
 
-    What DuckDB's settings let a query reach, it may read and write. So they name no path of the file system at all, but
-    addresses that only this knows.
-    """
+    # What DuckDB's settings let a query reach, it may read and write. So they name no path of the file system at all,
+    # but addresses that only this knows.
 
     protocol = _PROTOCOL
     cachable = False
@@ -49,11 +48,11 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
         self._paths: dict[str, Path] = {}
 
     def serve(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Lets an instance of DuckDB read them."""
+        """Let an instance of DuckDB read them."""
         connection.register_filesystem(self)
 
     def address(self, path: Path) -> str:
-        """The address of a file, which ends as its name does: by that, DuckDB knows what is compressed."""
+        """Return the address of a file, which ends as its name does: by that, DuckDB knows what is compressed."""
         # The same in every process, so that one can tell another how a file is read.
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
         address = f"{name}{''.join(each for each in path.suffixes[-2:] if each[1:].isalnum())}"
@@ -66,31 +65,23 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
         return _Reading(self._path(path), "rb")
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
-        """Size and kind."""
-        return {"name": path, "size": os.stat(self._path(path)).st_size, "type": "file"}
+        return {"name": path, "size": self._path(path).stat().st_size, "type": "file"}
 
     def modified(self, path: str) -> datetime:
-        """When it was written last."""
-        return datetime.fromtimestamp(os.stat(self._path(path)).st_mtime, UTC)
+        return datetime.fromtimestamp(self._path(path).stat().st_mtime, UTC)
 
     def exists(self, path: str, **_: Any) -> bool:
-        """Whether there is a file of that address."""
-        return self._bare(path) in self._paths
+        return path.removeprefix(_PREFIX) in self._paths
 
     def glob(self, path: str, maxdepth: int | None = None, **_: Any) -> list[str]:
-        """An address stands for itself."""
         del maxdepth
         return [path] if self.exists(path) else []
 
     def _path(self, address: str) -> Path:
         try:
-            return self._paths[self._bare(address)]
+            return self._paths[address.removeprefix(_PREFIX)]
         except KeyError:
             raise FileNotFoundError("there is no such file in the database") from None
-
-    @staticmethod
-    def _bare(address: str) -> str:
-        return address.removeprefix(_PREFIX)
 
 
 MEMORY_BYTES = 400_000_000
@@ -114,7 +105,7 @@ _LONGEST = 300
 
 
 def settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool | int | float | list[str]]:
-    """Settings of an instance of DuckDB."""
+    """Return the settings of an instance of DuckDB."""
     return {
         "memory_limit": f"{MEMORY_BYTES}B",
         "threads": THREADS,
@@ -135,9 +126,7 @@ class FileReader:
     """Finds out what is in files."""
 
     def __init__(self, folder: Path, *, thorough: bool) -> None:
-        """Opens an instance of DuckDB to read with."""
-        self._folder = folder
-        self._thorough = thorough
+        self._folder, self._thorough = folder, thorough
         # DuckDB would make it once it needs it; the kernel may refuse that by then.
         (folder / "temporary").mkdir()
         self._connection = duckdb.connect(":memory:", config=settings(folder))
@@ -151,7 +140,15 @@ class FileReader:
     def entries(self, file: File) -> list[Entry]:
         """Return the tables of a file."""
         try:
-            entries = list(self._of_file(file))
+            match file.kind:
+                case "text":
+                    entries = [self._of_text(file)]
+                case "json":
+                    entries = [self._of_json(file)]
+                case "parquet":
+                    entries = [self._of_parquet(file.path, file.table)]
+                case "workbook":
+                    entries = list(self._of_workbook(file))
         except (duckdb.OutOfMemoryException, MemoryError):
             raise DatabaseUnavailable(f"{file.path} cannot be read: {_NEEDS_MEMORY}") from None
         except (duckdb.Error, OSError, EOFError, zlib.error) as error:
@@ -165,20 +162,13 @@ class FileReader:
                 raise DatabaseUnavailable(too_wide(file.path, len(entry.columns)))
         return entries
 
-    def _of_file(self, file: File) -> Iterable[Entry]:
-        if file.kind == "workbook":
-            return self._of_workbook(file)
-        return [self._of_text(file) if file.kind == "text" else self._of_records(file)]
-
     def _of_workbook(self, file: File) -> Iterator[Entry]:
-        for sheet in list(sheets(file.path)):
-            names = column_names(sheet.frame.columns)
-            if not names:
-                continue
-            hold(self._connection, "sheet", sheet.frame.set_axis(names, axis=1))
-            copy = self._folder / f"{len(list(self._folder.iterdir()))}.parquet"
-            self._connection.execute(f"COPY sheet TO {literal(str(copy))} (FORMAT parquet)")
-            yield self._of_parquet(copy, table_name(sheet.name), sheet.title)
+        for name, frame, title in list(sheets(file.path)):
+            if len(frame.columns):
+                copy_frame(self._connection, "sheet", frame)
+                copy = self._folder / f"{len(list(self._folder.iterdir()))}.parquet"
+                self._connection.execute(f"COPY sheet TO {literal(str(copy))} (FORMAT parquet)")
+                yield self._of_parquet(copy, table_name(name), title)
 
     def _of_text(self, file: File) -> Entry:
         text = read_text_file(self._connection, self._files.address, file.path, self._folder, thorough=self._thorough)
@@ -196,10 +186,7 @@ class FileReader:
         slow = unpacked_size(file.path, _SLOW_BYTES) > _SLOW_BYTES
         return Entry(file.table, columns, text.scan, comment=comment, slow=slow, path=text.path, remarks=text.remarks)
 
-    def _of_records(self, file: File) -> Entry:
-        """A file of Parquet or JSON."""
-        if file.kind == "parquet":
-            return self._of_parquet(file.path, file.table)
+    def _of_json(self, file: File) -> Entry:
         address = literal(self._files.address(file.path))
         slow = unpacked_size(file.path, _SLOW_BYTES) > _SLOW_BYTES
         whole = ", sample_size = -1" if self._thorough or not slow else ""
@@ -212,15 +199,14 @@ class FileReader:
     def _of_parquet(self, path: Path, table: str, comment: str = "") -> Entry:
         address = literal(self._files.address(path))
         scan = f"read_parquet({address})"
-        ((rows,),) = self._rows(f"SELECT sum(num_rows) FROM parquet_file_metadata({address})")
+        sql = f"SELECT sum(num_rows) FROM parquet_file_metadata({address})"
+        ((rows,),) = self._connection.execute(sql).fetchall()
         return Entry(table, _named(self._described(scan)), scan, comment=comment, estimate=int(rows), path=path)
 
     def _described(self, scan: str) -> list[tuple[str, str]]:
-        """Names and types of the columns."""
-        return [(str(row[0]), str(row[1])) for row in self._rows(f"DESCRIBE SELECT * FROM {scan}")]
-
-    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return self._connection.execute(sql).fetchall()
+        """Return names and types of the columns."""
+        rows = self._connection.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
+        return [(str(name), str(declared)) for name, declared, *_ in rows]
 
 
 def _named(described: list[tuple[str, str]]) -> tuple[tuple[str, ColumnSchema], ...]:

@@ -1,8 +1,8 @@
 """An instance of DuckDB in memory that holds nothing but what a session may read, and whose settings are locked.
 
 Files are views over them; a DuckDB file is attached read-only under a name that no query can guess, with views over
-what may be seen. Once all is set up, the file system is closed but for the named
-files, which are read and never written, extensions stay unloaded, and the settings are locked.
+what may be seen. Once all is set up, the file system is closed but for the named files, which are read and never
+written, extensions stay unloaded, and the settings are locked.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from ...errors import (
 from ..dialects import parse_statement
 from ..fetch import Sink, fetch
 from ..quoting import literal, quoted
-from ..schema import ForeignKey
+from ..schema import ForeignKey, keys_between
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import BoundedRows
 from ..session import Permissions
 from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery
-from .entries import About, Entry, Found, column, keys_between, visible
+from .entries import About, Entry, Found, column, visible
 from .files import NamedFiles, settings
 from .grammar import EXPLAIN, EXPLAIN_JSON, PROFILE
 
@@ -47,10 +47,10 @@ _SHOWN = re.compile(r"^(?:[A-Z]\w*|INTERRUPT|TransactionContext)(?: \w+)* Error:
 _OFFERS = re.compile(
     r"\s*(?:Did you mean|Candidate bindings|Candidate functions|Candidate macros|LINE \d+:|Possible ).*", re.DOTALL
 )
+# What the kernel says if a temporary file is as large as it may be.
 _FULL = "File too large"
-"""What the kernel says where a temporary file is as large as it may be."""
+# How an instance names a file to DuckDB.
 _ADDRESS = re.compile(r"(?:file )?\"tableturn://[^\"]*\"")
-"""How an instance names a file to DuckDB."""
 
 _COLUMNS = """
     SELECT schema_name, table_name, column_name, data_type, is_nullable, comment FROM duckdb_columns()
@@ -72,8 +72,8 @@ _KEYS = """
 _MACROS = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE database_name = $1"
 
 
-def attach(connection: duckdb.DuckDBPyConnection, path: Path, private: str) -> None:
-    """Opens a file for reading, under a name of our own."""
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path, private: str) -> None:
+    """Open a file for reading, under a name of our own."""
     try:
         connection.execute(f"ATTACH {literal(str(path))} AS {quoted(private)} (READ_ONLY)")
     except duckdb.Error as error:
@@ -82,8 +82,8 @@ def attach(connection: duckdb.DuckDBPyConnection, path: Path, private: str) -> N
         raise DatabaseUnavailable(f"{path} cannot be opened: {failure(error)}") from None
 
 
-def attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tuple[list[Entry], list[ForeignKey]]:
-    """The tables and views of an attached file, and the keys that it declares."""
+def _attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tuple[list[Entry], list[ForeignKey]]:
+    """Return the tables and views of an attached file, and the keys that it declares."""
 
     def rows(sql: str) -> list[tuple[Any, ...]]:
         return connection.execute(sql, [private]).fetchall()
@@ -94,7 +94,8 @@ def attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tupl
         if kind == "PRIMARY KEY":
             primary[schema, table] = names
         elif target_names:
-            foreign.append(ForeignKey(_shown(schema, table), tuple(names), _shown(schema, target), tuple(target_names)))
+            ends = (table if schema == "main" else f"{schema}.{table}" for table in (table, target))
+            foreign.append(ForeignKey(next(ends), tuple(names), next(ends), tuple(target_names)))
     columns: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
     for schema, table, *rest in rows(_COLUMNS):
         columns.setdefault((schema, table), []).append(tuple(rest))
@@ -104,50 +105,42 @@ def attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tupl
     macros = {str(name).lower() for (name,) in rows(_MACROS)} if views else set[str]()
     entries: list[Entry] = []
     for schema, table, kind, comment, estimate, sql in tables:
+        is_view, sql = kind == "view", sql or ""
         keyed = primary.get((schema, table), [])
         listed = columns.get((schema, table), [])
-        computed = _computed(sql or "", [name for name, *_ in listed]) if kind == "table" else {}
-        held = [
-            (
+        names = [name for name, *_ in listed]
+        computed = {} if is_view else _computed(sql, names)
+        reads = _reads(sql, schema, macros) if is_view else frozenset[str]()
+        described = (
+            column(
                 name,
-                column(
-                    name,
-                    declared,
-                    not_null=not nullable,
-                    comment=told or "",
-                    primary_key=keyed.index(name) + 1 if name in keyed else 0,
-                    generated=name.lower() in computed,
-                ),
+                declared,
+                not_null=not nullable,
+                comment=remark or "",
+                primary_key=keyed.index(name) + 1 if name in keyed else 0,
+                generated=name.lower() in computed,
             )
-            for name, declared, nullable, told in listed
-        ]
-        scan = f"{quoted(private)}.{quoted(schema)}.{quoted(table)}"
-        reads = _reads(sql or "", schema, macros) if kind == "view" else frozenset[str]()
-        anew = _anew(sql, [name for name, _ in held]) if kind == "view" and schema == "main" and reads else ""
-        entries.append(
-            Entry(
-                table,
-                tuple(held),
-                scan,
-                schema,
-                kind,
-                comment or "",
-                estimate,
-                hides=computed,
-                reads=reads,
-                anew=anew,
-                query=(sql or "") if kind == "view" else "",
-            )
+            for name, declared, nullable, remark in listed
         )
+        entry = Entry(
+            table,
+            tuple(zip(names, described, strict=True)),
+            f"{quoted(private)}.{quoted(schema)}.{quoted(table)}",
+            schema,
+            kind,
+            comment or "",
+            estimate,
+            hides=computed,
+            reads=reads,
+            anew=_anew(sql, names) if is_view and schema == "main" and reads else "",
+            query=sql if is_view else "",
+        )
+        entries.append(entry)
     return entries, foreign
 
 
-def _shown(schema: str, table: str) -> str:
-    return table if schema == "main" else f"{schema}.{table}"
-
-
 def _reads(sql: str, schema: str, macros: set[str]) -> frozenset[str] | None:
-    """The tables that a view reads; None where it may read others, by a function or a macro."""
+    """Return the tables that a view reads; None if it may read others, by a function or a macro."""
     try:
         tree = parse_statement(sql, "duckdb")
     except (SqlglotError, RecursionError):
@@ -173,7 +166,7 @@ def _reads(sql: str, schema: str, macros: set[str]) -> frozenset[str] | None:
 
 
 def _anew(sql: str, names: Sequence[str]) -> str:
-    """A view's query with its columns' names, to be selected from; empty where it reads what it does not name.
+    """Return a view's query with its columns' names, to be selected from; empty if it reads what it does not name.
 
     What stands for all columns of a table (`*`, NATURAL, new names for them, a whole row) would mean something else
     over a part of them.
@@ -200,7 +193,7 @@ def _anew(sql: str, names: Sequence[str]) -> str:
 
 
 def _computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
-    """Generated columns with the names that their declarations hold; with all names where it cannot be read."""
+    """Return generated columns with the names that their declarations hold; with all if they cannot be read."""
     if "generated" not in sql.lower() and " as (" not in sql.lower():
         return {}
     everything = frozenset(name.lower() for name in names)
@@ -218,80 +211,71 @@ def _computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
 
 
 class Instance:
-    """An open instance.
-
-    Attributes:
-        private: The name of the attached file, which no message may show; empty where there is none.
-        about: An `About`, packed.
-    """
+    """An open instance: `about` is an `About`, packed."""
 
     def __init__(self, found: Found, permissions: Permissions, folder: Path) -> None:
-        """Opens it.
-
-        Args:
-            found: What it is made from.
-            permissions: What of that may be seen.
-            folder: Made for its temporary files; whoever made its parent takes it away.
-        """
-        self.private = f"p{secrets.token_hex(16)}" if found.database else ""
+        """Open it, with a folder to be made for its temporary files, which whoever made its parent takes away."""
+        # The name of the attached file, which no message may show.
+        self._private = f"p{secrets.token_hex(16)}" if found.database else ""
         # DuckDB would make it once it needs it; the kernel may refuse that by then.
         (folder / "temporary").mkdir(parents=True)
         self._root = duckdb.connect(":memory:", config=settings(folder, Limits().disk_bytes))
         self._files = NamedFiles()
         self._files.serve(self._root)
+        entries, keys = list(found.entries), list[ForeignKey]()
         try:
-            entries, keys = self._found(found)
+            if found.database is not None:
+                _attach(self._root, found.database, self._private)
+                entries, keys = _attached_tables(self._root, self._private)
             shown = visible(entries, permissions)
             # Before any of what was read from files is declared.
-            self._close_files(shown)
+            paths = ", ".join(literal(self._files.address(entry.path)) for entry in shown if entry.path is not None)
+            self._root.execute(f"SET allowed_paths = [{paths}]")
+            self._root.execute("SET enable_external_access = false")
             made = self._made(shown)
             self._root.execute("SET lock_configuration = true")
-        except duckdb.Error as error:
+        except BaseException as error:
             self._root.close()
-            raise DatabaseUnavailable(f"the database cannot be opened: {failure(error, self.private)}") from None
-        except BaseException:
-            self._root.close()
+            if isinstance(error, duckdb.Error):
+                raise DatabaseUnavailable(f"the database cannot be opened: {failure(error, self._private)}") from None
             raise
         remarks = tuple(remark for entry in made for remark in _remarks(entry))
         slow = frozenset(entry.shown for entry in made if entry.slow)
-        self.about = About(duckdb.__version__, _catalogue(made, keys_between(keys, made)), slow, remarks).pack()
+        keys = keys_between(keys, ((entry.shown, shown.name) for entry in made for _, shown in entry.columns))
+        self.about = About(duckdb.__version__, _catalogue(made, keys), slow, remarks).pack()
 
     def close(self) -> None:
-        """Lets go of it once no query is left."""
+        """Let go of it once no query is left."""
         self._root.close()
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """Another connection to it."""
+        """Open another connection to it."""
         return self._root.cursor()
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """See `Engine.execute`; a plan is asked for by `EXPLAIN` as it is written here."""
+        """Run one SELECT, or show its plan if it follows an `EXPLAIN` as it is written here."""
         start = time.monotonic()
         connection = self.connect()
         query = RunningQuery(connection, start + limits.seconds, cancellation)
         try:
             with WATCHDOG.watching(query):
                 # DuckDB's own parser has to call it one SELECT, whatever the check before it did.
-                explain = next((asked for asked in (EXPLAIN_JSON, EXPLAIN) if sql.startswith(asked)), "")
-                statement = _single(sql.removeprefix(explain))
+                explain = next((prefix for prefix in (EXPLAIN_JSON, EXPLAIN) if sql.startswith(prefix)), "")
+                statements = duckdb.extract_statements(sql.removeprefix(explain))
+                if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                    raise QueryRejected("this connection only reads: send a single SELECT")
                 connection.execute("BEGIN TRANSACTION READ ONLY")
-                connection.execute(sql if explain else statement)
+                connection.execute(sql if explain else statements[0])
                 columns = tuple([entry[0] for entry in connection.description or ()])
                 result = fetch(BoundedRows(connection, columns, limits), limits, sink)
         except (duckdb.Error, MemoryError) as error:
-            raise (query.error(limits.seconds) if query.stopped else failure(error, self.private)) from None
+            raise (query.error(limits.seconds) if query.stopped else failure(error, self._private)) from None
         finally:
             connection.close()
         return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start)
 
-    def _found(self, found: Found) -> tuple[Sequence[Entry], Sequence[ForeignKey]]:
-        if found.database is None:
-            return found.entries, ()
-        attach(self._root, found.database, self.private)
-        return attached_tables(self._root, self.private)
-
     def _made(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
-        """Makes the tables; without those views of a file that cannot be read any more."""
+        """Make the tables, without those views of a file that cannot be read any more."""
         if not entries:
             raise NothingReadable("the database has no tables that you may read")
         made: dict[str, Entry] = {}
@@ -301,39 +285,27 @@ class Instance:
         # A view that is declared anew comes after all that it reads; where one of those is not made, neither is it.
         while ready := [entry for entry in waiting if not entry.is_anew or (entry.reads or set()) <= made.keys()]:
             waiting = [entry for entry in waiting if entry not in ready]
-            made |= {entry.key: done for entry in ready if (done := self._make(entry)) is not None}
-        return tuple(made[entry.key] for entry in entries if entry.key in made)
+            made |= {entry.key: entry for entry in ready if self._make(entry)}
+        return tuple(entry for entry in entries if entry.key in made)
 
-    def _make(self, entry: Entry) -> Entry | None:
-        listed = ", ".join(f"{quoted(own)} AS {quoted(held.name)}" for own, held in entry.columns)
+    def _make(self, entry: Entry) -> bool:
+        listed = ", ".join(f"{quoted(own)} AS {quoted(shown.name)}" for own, shown in entry.columns)
         name = f"{quoted(entry.schema)}.{quoted(entry.name)}"
         try:
             self._root.execute(f"CREATE VIEW {name} AS SELECT {listed} FROM {entry.scan}")
         except duckdb.Error:
             if entry.kind != "view":
                 raise
-            return None
-        return entry
-
-    def _close_files(self, entries: Iterable[Entry]) -> None:
-        listed = ", ".join(literal(self._files.address(entry.path)) for entry in entries if entry.path is not None)
-        self._root.execute(f"SET allowed_paths = [{listed}]")
-        self._root.execute("SET enable_external_access = false")
-
-
-def _single(sql: str) -> duckdb.Statement:
-    statements = duckdb.extract_statements(sql)
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise QueryRejected("this connection only reads: send a single SELECT")
-    return statements[0]
+            return False
+        return True
 
 
 def _remarks(entry: Entry) -> Iterable[str]:
     for remark in entry.remarks:
         yield f"{entry.shown}: {remark}; if letters are wrong, save the file as UTF-8"
-    for _, held in entry.columns if entry.path is not None else ():
-        if held.comment:
-            yield f"{entry.shown}.{held.name}: {held.comment}; write dates as 2024-12-31 to be sure"
+    for _, shown in entry.columns if entry.path is not None else ():
+        if shown.comment:
+            yield f"{entry.shown}.{shown.name}: {shown.comment}; write dates as 2024-12-31 to be sure"
 
 
 def _catalogue(entries: Sequence[Entry], keys: tuple[ForeignKey, ...]) -> Catalogue:
@@ -342,7 +314,7 @@ def _catalogue(entries: Sequence[Entry], keys: tuple[ForeignKey, ...]) -> Catalo
             entry.schema,
             entry.name,
             entry.shown,
-            tuple(held for _, held in entry.columns),
+            tuple(shown for _, shown in entry.columns),
             entry.kind,
             entry.comment,
             entry.estimate,
@@ -350,22 +322,22 @@ def _catalogue(entries: Sequence[Entry], keys: tuple[ForeignKey, ...]) -> Catalo
         )
         for entry in sorted(entries, key=lambda each: each.schema != "main")
     )
-    told = repr([(each.shown, each.kind, each.comment, each.columns, each.definition) for each in relations]) + repr(
-        keys
-    )
-    return Catalogue(hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16], relations, keys)
+    # Not by the numbers of rows, which are no part of the schema.
+    parts = [(each.shown, each.kind, each.comment, each.columns, each.definition) for each in relations]
+    version = hashlib.sha256(f"{parts!r}{keys!r}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return Catalogue(version, relations, keys)
 
 
 def failure(error: Exception, private: str = "") -> TableturnError:
-    """The typed error for what the driver raised."""
+    """Return the typed error for what the driver raised."""
     whole = str(error)
     # What follows repeats the statement, whose own texts tell nothing of the error.
-    told = _OFFERS.sub("", _ADDRESS.sub("the file", whole.partition("Stack Trace:")[0]))
-    message = _SHOWN.sub("", told) or whole
+    said = _OFFERS.sub("", _ADDRESS.sub("the file", whole.partition("Stack Trace:")[0]))
+    message = _SHOWN.sub("", said) or whole
     message = " ".join((message.replace(f"{private}.", "") if private else message).split())[:_LONGEST]
     if isinstance(error, duckdb.InterruptException):
         return QueryTimeout(message)
-    if isinstance(error, duckdb.OutOfMemoryException | MemoryError) or _FULL in told:
+    if isinstance(error, duckdb.OutOfMemoryException | MemoryError) or _FULL in said:
         return ResultTooLarge(
             "the query needs more memory or temporary disk than it may use: ask for less, or aggregate"
         )
@@ -375,4 +347,4 @@ def failure(error: Exception, private: str = "") -> TableturnError:
         return DatabaseUnavailable(f"the database cannot be read: {message}")
     if isinstance(error, duckdb.ParserException):
         return QueryFailed(message, "syntax")
-    return QueryFailed(message, PROFILE.kind_of(told))
+    return QueryFailed(message, PROFILE.kind_of(said))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import ormsgpack
@@ -35,28 +36,19 @@ def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterat
 
     What it says of a file, a name and a call of DuckDB for each table, is read as data from an untrusted side: an
     instance closes the file system but for the files that were asked for before it declares any view.
-
-    Raises:
-        DatabaseUnavailable: A file cannot be read, or not within the limits.
     """
     folder.mkdir()
     if not available():
         from .files import FileReader
 
-        reader = FileReader(folder, thorough=thorough)
-        try:
+        with closing(FileReader(folder, thorough=thorough)) as reader:
             for file in files:
                 yield from reader.entries(file)
-        finally:
-            reader.close()
         return
     with NURSERY.call(b"\0") as line:
         patience(line, _START_SECONDS)
-        send(
-            line,
-            RESULT,
-            ormsgpack.packb((FILES, os.fsencode(folder), thorough, list({file.kind for file in files}))),
-        )
+        opening = FILES, os.fsencode(folder), thorough, list({file.kind for file in files})
+        send(line, RESULT, ormsgpack.packb(opening))
         receive(line, MESSAGE_BYTES)
         for file in files:
             yield from _answer(line, file, folder)

@@ -34,11 +34,11 @@ class Contents:
     state_of_frames: str = ""
 
     def state(self) -> str:
-        """Changes whenever the contents do."""
+        """Return a key that changes whenever the contents do."""
         return self.sources.state() if self.sources is not None else self.state_of_frames
 
     def found(self, folder: Path, *, thorough: bool = False) -> Found:
-        """What an instance is made from; copies are made in the folder."""
+        """Find what an instance is made from; copies are made in the folder."""
         if self.sources is None:
             from .tables import copied_frames
 
@@ -51,13 +51,7 @@ class Contents:
 
 
 class Snapshot:
-    """An open one; gone with its folder and workers when nobody holds it any more.
-
-    Attributes:
-        state: Of its contents when it was opened.
-        queries: Runs them.
-        about: What is known of it.
-    """
+    """Contents in the state in which they were opened; gone with its folder and workers when nobody holds it."""
 
     def __init__(self, contents: Contents, permissions: Permissions, *, thorough: bool = False) -> None:
         self.state = contents.state()
@@ -74,6 +68,6 @@ class Snapshot:
         self.about = About.unpack(self.queries.about)
 
     def close(self) -> None:
-        """Lets go of it, and leaves no file behind."""
+        """Let go of it, and leave no file behind."""
         self.queries.close()
         self._clear()

@@ -19,20 +19,20 @@ _LONGEST = 60
 
 
 def table_name(text: str) -> str:
-    """A file's or sheet's name as an identifier that needs no quotes: `Sales 2024 (EU)` is `Sales_2024_EU`."""
+    """Return a file's or sheet's name as one that needs no quotes: `Sales 2024 (EU)` is `Sales_2024_EU`."""
     plain = unicodedata.normalize("NFKC", text)
     name = re.sub(r"\W+", "_", plain).strip("_")[:_LONGEST] or "data"
     return f"t_{name}" if name[0].isdigit() or name.lower() in naming("duckdb").reserved else name
 
 
 def column_names(headers: Iterable[object]) -> list[str]:
-    """Headers without line breaks and outer blanks; what is empty is numbered, what comes twice told apart."""
+    """Return headers without line breaks and outer blanks, empty ones numbered, and repeated ones told apart."""
     cleaned = [" ".join(str("" if header is None else header).replace("\0", " ").split()) for header in headers]
     return told_apart([name or f"column{place}" for place, name in enumerate(cleaned, start=1)])
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
-    """The names, in whichever case each only once: a number is added to those that come again."""
+    """Return the names, in whichever case each only once: a number is added to those that come again."""
     taken: set[str] = set()
     given = {name.lower() for name in names}
     result: list[str] = []
@@ -47,23 +47,13 @@ def told_apart(names: Sequence[str]) -> list[str]:
 
 FileKind = Literal["text", "parquet", "json", "workbook"]
 
-_KINDS: dict[str, FileKind] = {
-    ".csv": "text",
-    ".tsv": "text",
-    ".tab": "text",
-    ".psv": "text",
-    ".csv.gz": "text",
-    ".tsv.gz": "text",
-    ".parquet": "parquet",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json.gz": "json",
-    ".jsonl.gz": "json",
-    ".ndjson.gz": "json",
-    ".xlsx": "workbook",
-    ".xlsm": "workbook",
+_ENDINGS: dict[FileKind, str] = {
+    "text": ".csv .tsv .tab .psv .csv.gz .tsv.gz",
+    "parquet": ".parquet",
+    "json": ".json .jsonl .ndjson .json.gz .jsonl.gz .ndjson.gz",
+    "workbook": ".xlsx .xlsm",
 }
+_KINDS: dict[str, FileKind] = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings.split()}
 _DATABASES = (".duckdb", ".ddb")
 # Files with these endings, and those that begin so, are the other engine's, which says what is wrong with them.
 _OTHERS = (".db", ".sqlite", ".sqlite3", ".db3")
@@ -78,49 +68,36 @@ PREFIX = "duckdb://"
 
 @dataclass(frozen=True)
 class File:
-    """A file with one table, or a workbook with several.
+    """A file with one table, or a workbook with several."""
 
-    Attributes:
-        path: Absolute.
-        kind: How it is read.
-        table: The name of its table, and what the names of a workbook's sheets begin with.
-    """
-
-    path: Path
+    path: Path  # absolute
     kind: FileKind
-    table: str
+    table: str  # the name of its table
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Where the tables are.
+    """Where the tables are: in a DuckDB file, or in files that a path or pattern finds."""
 
-    Attributes:
-        name: The database's short name.
-        location: As `Engine.location`.
-        database: A DuckDB file; None where the tables are in `files`.
-        asked: The path, or pattern, that the files were found by.
-    """
-
-    name: str
+    name: str  # the database's short name
     location: str
     database: Path | None = None
-    asked: str = ""
+    pattern: str = ""
 
     def files(self) -> tuple[File, ...]:
-        """The files as of now, by name."""
-        found = _found(self.asked)
+        """Return the files as of now, by name."""
+        found = _found(self.pattern)
         if not found:
-            what = "the folder" if Path(self.asked).is_dir() else "the pattern"
-            raise DatabaseUnavailable(f"{what} {self.asked} contains no table files: {_READ}")
+            what = "the folder" if Path(self.pattern).is_dir() else "the pattern"
+            raise DatabaseUnavailable(f"{what} {self.pattern} contains no table files: {_READ}")
         if len(found) > _MOST_FILES:
-            raise DatabaseUnavailable(f"{self.asked} holds {len(found):,} files: at most {_MOST_FILES:,} are read")
+            raise DatabaseUnavailable(f"{self.pattern} holds {len(found):,} files: at most {_MOST_FILES:,} are read")
         names = told_apart([table_name(_stem(path)) for path in found])
         return tuple(File(path, _kind(path) or "text", name) for path, name in zip(found, names, strict=True))
 
     def state(self) -> str:
-        """Changes whenever a file does, or another one comes."""
-        paths = [self.database] if self.database is not None else _found(self.asked)
+        """Return a key that changes whenever a file does, or another one comes."""
+        paths = [self.database] if self.database is not None else _found(self.pattern)
         return " ".join(_state(path) for path in paths) or "gone"
 
 
@@ -143,8 +120,12 @@ def is_known(path: Path) -> bool:
 
 
 def sources(text: str) -> Sources:
-    """What a path or a URL names."""
-    path = Path(_path(text)).expanduser().absolute()
+    """Find what a path or a URL names."""
+    if text.lower().startswith(PREFIX):
+        url, text = text, text[len(PREFIX) :].partition("?")[0].partition("/")[2]
+        if text in ("", ":memory:"):
+            raise DatabaseUnavailable(f"{url} names no file: write duckdb:///path/to/file.duckdb")
+    path = Path(text).expanduser().absolute()
     if path.is_file() and _kind(path) is None:
         if _is_database(path):
             return Sources(_shown(path.stem), _shown(str(path.resolve())), path)
@@ -158,40 +139,27 @@ def sources(text: str) -> Sources:
         raise DatabaseUnavailable(f"there is no file {path}")
     if path.exists() and not path.is_file() and not path.is_dir():
         raise DatabaseUnavailable(f"{path} cannot be read: it is neither a file nor a folder")
-    name = _stem(path) if path.is_file() else _folder_of(path).name
+    folder = path
+    while glob.has_magic(str(folder)) and not folder.exists():
+        folder = folder.parent
+    name = _stem(path) if path.is_file() else folder.name
     location = path.resolve() if path.exists() else path
-    found = Sources(_shown(table_name(name)), _shown(str(location)), asked=str(path))
+    found = Sources(_shown(table_name(name)), _shown(str(location)), pattern=str(path))
     found.files()
     return found
 
 
-def _path(text: str) -> str:
-    if not text.lower().startswith(PREFIX):
-        return text
-    name = text[len(PREFIX) :].partition("?")[0].partition("/")[2]
-    if name in ("", ":memory:"):
-        raise DatabaseUnavailable(f"{text} names no file: write duckdb:///path/to/file.duckdb")
-    return name
-
-
-def _found(asked: str) -> Sequence[Path]:
-    path = Path(asked)
+def _found(pattern: str) -> Sequence[Path]:
+    path = Path(pattern)
     if path.is_file():
         return [path]
-    inside = path.iterdir() if path.is_dir() else map(Path, glob.iglob(asked, recursive=True))
+    inside = path.iterdir() if path.is_dir() else map(Path, glob.iglob(pattern, recursive=True))
     try:
         return sorted(
             each for each in inside if not each.name.startswith((".", "~$")) and _kind(each) and each.is_file()
         )
     except OSError as error:
         raise DatabaseUnavailable(f"the folder {path} cannot be read: {error.strerror}") from None
-
-
-def _folder_of(path: Path) -> Path:
-    """The folder that a pattern begins with."""
-    while glob.has_magic(str(path)) and not path.exists():
-        path = path.parent
-    return path
 
 
 def _kind(path: Path) -> FileKind | None:
@@ -225,5 +193,5 @@ def _state(path: Path) -> str:
 
 
 def _shown(text: str) -> str:
-    """A name without bytes that are no text, which neither prompts nor stores can hold."""
+    """Return a name without bytes that are no text, which neither prompts nor stores can hold."""
     return os.fsencode(text).decode("utf-8", "replace")

@@ -6,7 +6,6 @@ import hashlib
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -23,28 +22,12 @@ if TYPE_CHECKING:
     import pandas
 
 _UNPACKED_BYTES = 500_000_000
-_MOST_ROWS = 1_048_576
-"""What a sheet holds."""
+_MOST_ROWS = 1_048_576  # of a sheet
 _INCOMING = "tableturn_incoming"
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """A sheet of a workbook.
-
-    Attributes:
-        name: Its own.
-        frame: Its table.
-        title: What stands above the table.
-    """
-
-    name: str
-    frame: pandas.DataFrame
-    title: str
-
-
-def sheets(path: Path) -> Iterator[Sheet]:
-    """The sheets of a workbook that hold a table: a header and the rows below it."""
+def sheets(path: Path) -> Iterator[tuple[str, pandas.DataFrame, str]]:
+    """Iterate over the sheets of a workbook that hold a table: names, tables, and what stands above each."""
     import pandas
 
     try:
@@ -54,11 +37,10 @@ def sheets(path: Path) -> Iterator[Sheet]:
     for name, rows in _cells(path, openpyxl.load_workbook):
         if rows:
             at = header_at(rows)
-            yield Sheet(name, pandas.DataFrame(_table(rows[at:])), titles(rows[:at]))
+            yield name, pandas.DataFrame(_table(rows[at:])), titles(rows[:at])
 
 
 def _cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-    """The sheets' names and rows."""
     advice = "save it anew as .xlsx, or its sheets as CSV files"
     try:
         with zipfile.ZipFile(path) as packed:
@@ -83,23 +65,20 @@ def _cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tup
     except (DatabaseUnavailable, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - a damaged workbook makes openpyxl fail anywhere
-        told = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        raise DatabaseUnavailable(f"the workbook {path} cannot be read: {told}: {advice}") from None
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise DatabaseUnavailable(f"the workbook {path} cannot be read: {reason}: {advice}") from None
 
 
 def _table(rows: Sequence[Sequence[Any]]) -> dict[str, pandas.Series[Any]]:
-    """The columns by name: the first row is the header, columns with nothing in them are left out."""
-    width = max(map(len, rows))
-    held = [place for place in range(width) if any(place < len(row) and is_filled(row[place]) for row in rows)]
-    names = column_names([rows[0][place] if place < len(rows[0]) else None for place in held])
-    return {
-        name: _series([row[place] if place < len(row) else None for row in rows[1:]])
-        for name, place in zip(names, held, strict=True)
-    }
+    """Return columns by name: the first row is the header, columns with nothing in them are left out."""
+    every = ([row[place] if place < len(row) else None for row in rows] for place in range(max(map(len, rows))))
+    columns = [column for column in every if any(map(is_filled, column))]
+    names = column_names([column[0] for column in columns])
+    return {name: _series(column[1:]) for name, column in zip(names, columns, strict=True)}
 
 
 def _series(values: Sequence[Any]) -> pandas.Series[Any]:
-    """A column of one type; of text where the values are of several."""
+    """Return a column of one type; of text if the values are of several."""
     import pandas
 
     filled = [value if is_filled(value) else None for value in values]
@@ -114,20 +93,20 @@ def _series(values: Sequence[Any]) -> pandas.Series[Any]:
 
 
 def frames_of(given: Any) -> dict[str, pandas.DataFrame] | None:
-    """Data frames by the names of their tables; None for anything else. One alone is the table `data`."""
+    """Return data frames by the names of their tables; None for anything else. One alone is the table `data`."""
     import pandas
 
     if isinstance(given, pandas.DataFrame):
         return {"data": given}
     if not isinstance(given, Mapping):
         return None
-    held = cast("Mapping[object, object]", given)
-    named = {str(name): frame for name, frame in held.items() if isinstance(frame, pandas.DataFrame)}
-    return named if named and len(named) == len(held) else None
+    items = cast("Mapping[object, object]", given).items()
+    frames = {str(name): frame for name, frame in items if isinstance(frame, pandas.DataFrame)}
+    return frames if frames and len(frames) == len(items) else None
 
 
 def fingerprint(frames: Mapping[str, pandas.DataFrame]) -> str:
-    """Equal for frames with the same contents; unlike any other where their values have no hash."""
+    """Return a key that is equal for frames with the same contents; unlike any other if values have no hash."""
     from pandas.util import hash_pandas_object
 
     digest = hashlib.sha256()
@@ -142,10 +121,11 @@ def fingerprint(frames: Mapping[str, pandas.DataFrame]) -> str:
     return digest.hexdigest()[:16]
 
 
-def hold(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataFrame) -> None:
-    """Copies a frame, whose columns have different names, into a table of its own."""
+def copy_frame(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataFrame) -> None:
+    """Copy a frame, whose columns have different names, into a table of its own."""
+    create = f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT * FROM {_INCOMING}"
     try:
-        _copy(connection, table, frame)
+        connection.register(_INCOMING, frame).execute(create)
     except (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.NotImplementedException):
         # Values of several types in one column: as text they can all be kept.
         texts = {
@@ -153,24 +133,18 @@ def hold(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataFr
             for name, column in frame.items()
             if column.dtype == object
         }
-        _copy(connection, table, frame.assign(**cast("Any", texts)))
-
-
-def _copy(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataFrame) -> None:
-    connection.register(_INCOMING, frame)
-    try:
-        connection.execute(f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT * FROM {_INCOMING}")
+        connection.register(_INCOMING, frame.assign(**cast("Any", texts))).execute(create)
     finally:
         connection.unregister(_INCOMING)
 
 
 def copied_frames(frames: Mapping[str, pandas.DataFrame], path: Path) -> Path:
-    """Frames as a file, which any number of workers read; an index counts as columns where it has names."""
+    """Write frames to a file, which any number of workers read; an index counts as columns if it has names."""
     with duckdb.connect(str(path), config={"storage_compatibility_version": "latest"}) as connection:
         names = told_apart([table_name(name) for name in frames])
         for name, frame in zip(names, frames.values(), strict=True):
             flat = frame.reset_index() if any(level is not None for level in frame.index.names) else frame
             if not len(flat.columns):
                 raise DatabaseUnavailable(f"the table {name} has no columns")
-            hold(connection, name, flat.set_axis(column_names(flat.columns), axis=1))
+            copy_frame(connection, name, flat.set_axis(column_names(flat.columns), axis=1))
     return path

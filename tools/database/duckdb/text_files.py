@@ -7,7 +7,7 @@ import csv
 import gzip
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
@@ -45,23 +45,14 @@ _NONE = "(empty)"
 
 @dataclass(frozen=True)
 class TextTable:
-    """How a file is read.
+    """How a file is read, and what was guessed of it."""
 
-    Attributes:
-        scan: A call of `read_csv` with everything spelled out.
-        columns: The file's own names, as the call gives them, and the repaired ones.
-        path: What is read: the file, or its copy in UTF-8.
-        title: What stands above its header.
-        remarks: What was guessed of the file.
-        dated: What was guessed of columns of dates, by the file's own names.
-    """
-
-    scan: str
-    columns: tuple[tuple[str, str], ...]
-    path: Path
-    title: str = ""
-    remarks: tuple[str, ...] = ()
-    dated: dict[str, str] = field(default_factory=dict[str, str])
+    scan: str  # a call of `read_csv` with everything spelled out
+    columns: tuple[tuple[str, str], ...]  # the file's own names, as the call gives them, and the repaired ones
+    path: Path  # the file, or its copy in UTF-8
+    title: str  # what stands above its header
+    remarks: tuple[str, ...]
+    dated: dict[str, str]  # remarks on columns of dates, by the file's own names
 
 
 def read_text_file(
@@ -72,12 +63,7 @@ def read_text_file(
     *,
     thorough: bool = False,
 ) -> TextTable:
-    """Looks at a file.
-
-    Raises:
-        duckdb.Error: It cannot be read as a table.
-        DatabaseUnavailable: A line is too long, or has too many columns.
-    """
+    """Find out how to read a file; raise `duckdb.Error` or `DatabaseUnavailable` if it cannot be read as a table."""
     encoding = encoding_of(path)
     remarks = (f"not UTF-8, read as {encoding.name}: a guess",) if encoding.is_guess else ()
     if not encoding.is_native:
@@ -85,7 +71,9 @@ def read_text_file(
     _check_lines(path, encoding)
     whole = thorough or unpacked_size(path, WHOLE_BYTES) <= WHOLE_BYTES
     look = _Look(connection, address(path), f", sample_size = {-1 if whole else FIRST_ROWS}")
-    first, title = _laid_out(look, _head(path, encoding), f"encoding = '{encoding.name}'")
+    with open_unpacked(path) as file:
+        head = file.read(_HEAD_BYTES).decode(encoding.name, "replace").splitlines(keepends=True)
+    first, title = _laid_out(look, head, f"encoding = '{encoding.name}'")
     best, dated = _dated(look, _numbered(look, first))
     names = [name for name, _ in best.columns]
     columns = tuple(zip(names, column_names([re.sub(r"^\ufeff", "", name) for name in names]), strict=True))
@@ -94,19 +82,12 @@ def read_text_file(
 
 @dataclass(frozen=True)
 class _Sniffed:
-    """What DuckDB finds.
-
-    Attributes:
-        options: Those that it was asked with.
-        delimiter: The separator.
-        details: The options that it found.
-        columns: Names with types.
-    """
+    """What DuckDB finds if it is given some options."""
 
     options: str
     delimiter: str
-    details: str
-    columns: tuple[tuple[str, str], ...]
+    details: str  # the options that it found
+    columns: tuple[tuple[str, str], ...]  # names with types
 
     @property
     def typed(self) -> int:
@@ -114,7 +95,6 @@ class _Sniffed:
         return sum(kind != "VARCHAR" for _, kind in self.columns)
 
     def scan(self, address: str) -> str:
-        """The call that reads the file so."""
         listed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in self.columns)
         found = "" if "delim = " in self.options else f", delim = {literal(self.delimiter)}"
         columns = f"columns = {{{listed}}}"
@@ -123,20 +103,13 @@ class _Sniffed:
 
 @dataclass(frozen=True)
 class _Look:
-    """Asks DuckDB what it finds in a file.
-
-    Attributes:
-        connection: Reads it.
-        address: Where it is.
-        size: The option for how many rows are looked at.
-    """
+    """Asks DuckDB what it finds in a file."""
 
     connection: duckdb.DuckDBPyConnection
     address: str
-    size: str
+    size: str  # the option for how many rows are looked at
 
     def sniffed(self, options: str) -> _Sniffed:
-        """What it finds where some options are given."""
         (found,) = self.connection.execute(
             "SELECT Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
             f" FROM sniff_csv({literal(self.address)}, {options}{self.size})"
@@ -153,26 +126,27 @@ class _Look:
         return _Sniffed(options, str(delimiter), details, named)
 
     def rows(self, what: str, read: _Sniffed, rest: str = "") -> list[Any]:
-        """Some of the file, as the texts that are in it."""
+        """Read some of the file, as the texts that are in it."""
         texts = replace(read, columns=tuple((name, "VARCHAR") for name, _ in read.columns))
         return self.connection.execute(f"SELECT {what} FROM {texts.scan(self.address)}{rest}").fetchall()
 
 
 def _laid_out(look: _Look, head: Sequence[str], options: str) -> tuple[_Sniffed, str]:
-    """How columns are separated and where the header is, and what stands above it."""
-    named = _NAMED_SEPARATOR.fullmatch(head[0]) if head else None
-    if named:
+    """Return how columns are separated and where the header is, and what stands above it."""
+    if head and (named := _NAMED_SEPARATOR.fullmatch(head[0])):
         return look.sniffed(f"{options}, delim = {literal(named[1])}, skip = 1"), ""
     first = look.sniffed(options)
-    if len(first.columns) == 1 and (separator := _separator(first.columns[0][0])):
+    header = first.columns[0][0] if len(first.columns) == 1 else ""
+    likeliest = max(_SEPARATORS, key=header.count)
+    if likeliest in header:
         # Rows that are too short make it look as if nothing were separated.
-        first = look.sniffed(f"{options}, delim = {literal(separator)}, null_padding = true")
+        first = look.sniffed(f"{options}, delim = {literal(likeliest)}, null_padding = true")
     skipped, title = _titled(head, first.delimiter)
     return (look.sniffed(f"{first.options}, skip = {skipped}, header = true") if skipped else first), title
 
 
 def _titled(head: Sequence[str], delimiter: str) -> tuple[int, str]:
-    """How many lines stand above the header, and what they say."""
+    """Return how many lines stand above the header, and what they say."""
     reader = csv.reader(head, delimiter=delimiter if len(delimiter) == 1 else ",")
     try:
         rows = [(row, reader.line_num) for row in islice(reader, _HEAD_ROWS)]
@@ -183,7 +157,7 @@ def _titled(head: Sequence[str], delimiter: str) -> tuple[int, str]:
 
 
 def _numbered(look: _Look, first: _Sniffed) -> _Sniffed:
-    """The same with numbers as most columns write them."""
+    """Have numbers read as most columns write them."""
     found = [first]
     for numbers in _NUMBERS if any(kind == "VARCHAR" for _, kind in first.columns) else ():
         # A comma can only be a decimal's where it separates nothing.
@@ -194,7 +168,7 @@ def _numbered(look: _Look, first: _Sniffed) -> _Sniffed:
 
 
 def _grouped(look: _Look, first: _Sniffed, read: _Sniffed) -> _Sniffed:
-    """The same, with text for numbers whose thousands are no groups of three digits: `1,50` would be read as 150."""
+    """Keep numbers text whose thousands are no groups of three digits: `1,50` would be read as 150."""
     thousands, decimal = (r"\.", ",") if "decimal" in read.options else (",", r"\.")
     numbers = [
         name for name, kind in read.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
@@ -207,13 +181,13 @@ def _grouped(look: _Look, first: _Sniffed, read: _Sniffed) -> _Sniffed:
         f" AND NOT regexp_full_match({cell}, {pattern})), false)"
         for cell in map(quoted, numbers)
     )
-    (told,) = look.rows(wrong, first)
-    left = {name for name, is_wrong in zip(numbers, told, strict=True) if is_wrong}
-    return replace(read, columns=tuple((name, "VARCHAR" if name in left else kind) for name, kind in read.columns))
+    (flags,) = look.rows(wrong, first)
+    texts = {name for name, is_wrong in zip(numbers, flags, strict=True) if is_wrong}
+    return replace(read, columns=tuple((name, "VARCHAR" if name in texts else kind) for name, kind in read.columns))
 
 
 def _dated(look: _Look, best: _Sniffed) -> tuple[_Sniffed, dict[str, str]]:
-    """The same with dates in the order that fits most columns, and what to tell of those that fit in both."""
+    """Have dates read in the order that fits most columns, and return remarks on those that fit in both."""
     rows = look.rows("*", best, f" LIMIT {_DATED_ROWS}")
     cells = zip(*rows, strict=True) if rows else [()] * len(best.columns)
     written = {name: list(filter(None, texts)) for (name, _), texts in zip(best.columns, cells, strict=True)}
@@ -233,8 +207,8 @@ def _dated(look: _Look, best: _Sniffed) -> tuple[_Sniffed, dict[str, str]]:
 
 
 def _check_lines(path: Path, encoding: Encoding) -> None:
-    """Looks at the first lines before DuckDB does, which takes long over what it cannot read."""
-    with opened(path) as file:
+    """Look at the first lines before DuckDB does, which takes long over what it cannot read."""
+    with open_unpacked(path) as file:
         lines = file.read(2 * _LINE_BYTES).decode(encoding.name, "replace").split("\n")
     if max(map(len, lines)) > _LINE_BYTES:
         raise DatabaseUnavailable(
@@ -247,20 +221,8 @@ def _check_lines(path: Path, encoding: Encoding) -> None:
 
 
 def too_wide(path: Path, width: int) -> str:
-    """What is said of a file with too many columns."""
+    """Return the message on a file with too many columns."""
     return f"{path} cannot be read: it has {width:,} columns, and at most {MOST_COLUMNS:,} are read: leave some out"
-
-
-def _head(path: Path, encoding: Encoding) -> list[str]:
-    """The first lines."""
-    with opened(path) as file:
-        return file.read(_HEAD_BYTES).decode(encoding.name, "replace").splitlines(keepends=True)
-
-
-def _separator(header: str) -> str:
-    """The sign that most likely separates a header; empty where there is none."""
-    likeliest = max(_SEPARATORS, key=header.count)
-    return likeliest if likeliest in header else ""
 
 
 _SHAPE = re.compile(
@@ -279,7 +241,7 @@ READ_AS = {
 
 
 def shapes(texts: Iterable[str]) -> tuple[str, ...]:
-    """Formats, with `{order}` for day and month, of the dates and times among some texts; at most one of each."""
+    """Return formats, with `{order}` for day and month, of the dates and times among texts; at most one of each."""
     days = times = ""
     for text in texts:
         found = _SHAPE.fullmatch(text)
@@ -297,7 +259,7 @@ def shapes(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def options(formats: tuple[str, ...], order: str) -> str:
-    """The options of `sniff_csv` for one order."""
+    """Return the options of `sniff_csv` for one order."""
     days, times = (each.replace("{order}", order.format(each.removeprefix("{order}")[:1])) for each in formats)
     return (f", dateformat = '{days}'" if days else "") + (f", timestampformat = '{times}'" if times else "")
 
@@ -319,10 +281,8 @@ def is_filled(cell: object) -> bool:
 
 
 def header_at(rows: Sequence[Sequence[object]]) -> int:
-    """The place of the header; 0 where it is not surely a later row.
-
-    A title fills the first column and at most half of all; below titles, a header is a row of words.
-    """
+    """Return the place of the header; 0 if it is not surely a later row."""
+    # A title fills the first column and at most half of all; below titles, a header is a row of words.
     width = len({place for row in rows for place, cell in enumerate(row) if is_filled(cell)})
     start = min((place for row in rows for place, cell in enumerate(row) if is_filled(cell)), default=0)
     for at, row in enumerate(rows):
@@ -334,7 +294,7 @@ def header_at(rows: Sequence[Sequence[object]]) -> int:
 
 
 def titles(rows: Sequence[Sequence[object]]) -> str:
-    """What stands in rows above the header, in one line."""
+    """Return what stands in rows above the header, in one line."""
     return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
 
 
@@ -364,12 +324,7 @@ _PRIOR = 0.55
 
 @dataclass(frozen=True)
 class Encoding:
-    """What a file is read as.
-
-    Attributes:
-        name: Python's name.
-        is_guess: Whether nothing in the file says so.
-    """
+    """What a file is read as, by Python's name; a guess if nothing in the file says so."""
 
     name: str
     is_guess: bool = False
@@ -381,7 +336,7 @@ class Encoding:
 
 
 def encoding_of(path: Path) -> Encoding:
-    """The encoding of a file."""
+    """Return the encoding of a file."""
     start, end = _ends(path)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return Encoding("utf-16" if start.startswith(codecs.BOM_UTF16_LE) and path.suffix != ".gz" else "utf-16-marked")
@@ -390,40 +345,40 @@ def encoding_of(path: Path) -> Encoding:
         return Encoding("utf-16-le")
     if start[0:200:2].count(0) > len(start[:200]) // 4:
         return Encoding("utf-16-be")
-    if _is_utf8(start) and _is_utf8(end):
+    if _reads("utf-8", start) and _reads("utf-8", end):
         return Encoding("utf-8")
     return Encoding(_likeliest(start, end), is_guess=True)
 
 
 def copied(path: Path, private: Path, encoding: Encoding) -> Path:
-    """A copy of the file's text in UTF-8, in a folder of our own."""
+    """Copy the file's text in UTF-8, to a folder of our own."""
     copy = private / f"{len(list(private.iterdir()))}.csv"
     name = encoding.name.removesuffix("-marked")
-    with opened(path) as file, copy.open("w", encoding="utf-8", newline="") as written:
+    with open_unpacked(path) as file, copy.open("w", encoding="utf-8", newline="") as written:
         reader = codecs.getreader(name)(cast("Any", file), "replace")
         while part := reader.read(_COPIED_BYTES):
             written.write(part)
     return copy
 
 
-def opened(path: Path) -> IO[bytes]:
-    """The file's bytes, unpacked."""
+def open_unpacked(path: Path) -> IO[bytes]:
+    """Open a file, whose bytes are unpacked."""
     return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
 def unpacked_size(path: Path, enough: int) -> int:
-    """The size of a file, unpacked; anything larger than `enough` where it is larger."""
+    """Return the size of a file, unpacked; anything larger than `enough` if it is larger."""
     if path.suffix != ".gz":
         return path.stat().st_size
     size = 0
-    with opened(path) as file:
+    with open_unpacked(path) as file:
         while size <= enough and (part := file.read(_COPIED_BYTES)):
             size += len(part)
     return size
 
 
 def _likeliest(start: bytes, end: bytes) -> str:
-    """Of what is not UTF-8: by statistics of languages, over the lines that tell."""
+    """Return the encoding of what is not UTF-8, by statistics of languages, over the lines that tell."""
     import chardet
 
     lines = [line for line in (start + b"\n" + end).splitlines() if not line.isascii()]
@@ -431,9 +386,9 @@ def _likeliest(start: bytes, end: bytes) -> str:
     if not any(sign.isalpha() for sign in weighed.decode(_WESTERN, "ignore") if not sign.isascii()):
         return _western(start + end)
     found = chardet.detect_all(weighed, ignore_threshold=True, compat_names=False, include_encodings=_CANDIDATES)
-    told = [(str(each["encoding"]), each["confidence"]) for each in found if each["encoding"]]
-    western = max((sure for name, sure in told if codecs.lookup(name).name == _WESTERN), default=0.0)
-    for name, sure in told:
+    weights = [(str(each["encoding"]), each["confidence"]) for each in found if each["encoding"]]
+    western = max((sure for name, sure in weights if codecs.lookup(name).name == _WESTERN), default=0.0)
+    for name, sure in weights:
         if western >= _PRIOR * sure:
             break
         if _reads(name, start) and _reads(name, end):
@@ -442,7 +397,7 @@ def _likeliest(start: bytes, end: bytes) -> str:
 
 
 def _western(part: bytes) -> str:
-    """DuckDB reads Latin-1 itself, which differs in what are control characters there."""
+    # DuckDB reads Latin-1 itself, which differs in what are control characters there.
     return _WESTERN if any(128 <= byte < 160 for byte in set(part)) else "latin-1"
 
 
@@ -457,12 +412,8 @@ def _reads(name: str, part: bytes) -> bool:
     return False
 
 
-def _is_utf8(part: bytes) -> bool:
-    return _reads("utf-8", part)
-
-
 def _ends(path: Path) -> tuple[bytes, bytes]:
-    with opened(path) as file:
+    with open_unpacked(path) as file:
         start = file.read(_LOOKED_AT)
         size = path.stat().st_size
         if path.suffix == ".gz" or size <= len(start):

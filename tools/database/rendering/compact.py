@@ -12,48 +12,37 @@ from .text import Names, examples, filled, literal, one_line, pitfalls, remark
 
 _LEGEND = "Notation: table(column type{values}); * primary key{key}, -> references"
 _LONGEST_TITLE = 100
-
-_SHORT = 60
-"""Characters of all values of a column that are shown to the last."""
-
-_LONGEST_VIEW = 200
-"""Characters of a view's query that are shown."""
-
-_LONGEST_CODES = 160
-"""Characters of the meanings of a column's codes that are shown; of more, none."""
-
-_MOST = 8
-"""Sample values that a schema keeps of a column at most."""
-
-_LONGEST_LIST = 320
-"""The same where they stand once, beside the table that tells them."""
-
-_LONGEST_TYPE = 80
-"""Characters of a declared type that are shown."""
-
+_LONGEST_VIEW = 200  # characters of a view's query that are shown
+_LONGEST_TYPE = 80  # of a declared type
+# Of the meanings of a column's codes, of longer ones none; and if they stand once, beside the table that tells them.
+_LONGEST_CODES, _LONGEST_LIST = 160, 320
+_SHORT = 60  # characters of all values of a column that are shown to the last
+_MOST = 8  # sample values that a schema keeps of a column
+_FEW = 30  # distinct values of a column that is taken to hold codes, kinds or categories
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _TIMES = re.compile(r"date(?!time)|datetime|timestamp|time|interval")
+# Declared types of texts that are searched by other means than texts are.
 _STRUCTURED = re.compile(
     r"jsonb?$|struct\b|map\b|union\b|row\b|list\b|array\b|hstore|xml|uuid|inet|cidr|\w+range$|.*\[\d*\]$"
 )
-"""Declared types of texts that are searched by other means than texts are."""
-
-_FEW = 30
-"""Distinct values of a column that is taken to hold codes, kinds or categories."""
 
 
 def render_compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
-    """A line about the database, a legend of the signs that occur, then one line a table.
-
-    A reference of a single column stands at the column, one of several columns at the table's end.
-    """
-    keys: dict[str, list[ForeignKey]] = defaultdict(list)
-    for key in schema.foreign_keys:
-        keys[key.table.lower()].append(key)
-    written = Names(schema)
-    lines = [_title(schema), _legend(schema, _shows(schema, marked), samples)]
+    """Write a line about the database, a legend of the signs that occur, then one line a table."""
+    keys, written = keys_of_tables(schema), Names(schema)
+    shown, total = len(schema.tables), schema.total_tables
+    title = f"Database {one_line(schema.name, _LONGEST_TITLE)}"
+    lines = [f"{title}: {shown} of its {total} tables" if shown < total else title, _legend(schema, marked, samples)]
     lines += [table_line(table, keys[table.name.lower()], written, samples, marked) for table in schema.tables]
     return "\n".join(lines)
+
+
+def keys_of_tables(schema: Schema) -> defaultdict[str, list[ForeignKey]]:
+    """Return the foreign keys by their tables' names in lower case."""
+    keys: defaultdict[str, list[ForeignKey]] = defaultdict(list)
+    for key in schema.foreign_keys:
+        keys[key.table.lower()].append(key)
+    return keys
 
 
 def table_line(
@@ -63,7 +52,8 @@ def table_line(
     samples: int,
     marked: frozenset[tuple[str, str]] = frozenset(),
 ) -> str:
-    """A table's line, with its references; the other parameters are those of `render_schema`."""
+    """Write a table's line; the other parameters are those of `render_schema`."""
+    # A reference of a single column stands at the column, one of several columns at the table's end.
     name = table.name.lower()
     mark = "^" if (name, "") in marked else ""
     if table.like:
@@ -86,30 +76,22 @@ def table_line(
     return f"{written.table(table.name)}{mark}({', '.join(columns)}){_about(table, samples)}"
 
 
-def _shows(schema: Schema, marked: frozenset[tuple[str, str]]) -> bool:
-    """Whether anything that is shown is marked."""
-    return any(schema.table(table) if not column else schema.column(table, column) for table, column in marked)
-
-
-def _title(schema: Schema) -> str:
-    name = one_line(schema.name, _LONGEST_TITLE)
-    shown, total = len(schema.tables), schema.total_tables
-    return f"Database {name}: {shown} of its {total} tables" if shown < total else f"Database {name}"
-
-
-def _legend(schema: Schema, marked: bool, samples: int) -> str:
-    keyed = any(column.likely_key for table in schema.tables for column in table.columns)
-    values = " [example values] or {all values}" if samples else ""
-    legend = _LEGEND.format(values=values, key=", ~* probably its key" if keyed else "")
-    null = ", ? some are NULL" if samples and _has_nulls(schema) else ""
-    likely = ", ~> probably references" if any(key.inferred for key in schema.foreign_keys) else ""
-    legend += f"{null}{likely}{', ^ used by earlier queries' if marked else ''}"
-    brief = any(table.brief for table in schema.tables)
-    return f"{legend}; of later tables names and keys alone, -> table: its column of that name" if brief else legend
-
-
-def _has_nulls(schema: Schema) -> bool:
-    return any(column.nulls for table in schema.tables for column in table.columns)
+def _legend(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+    columns = [column for table in schema.tables for column in table.columns]
+    shows = any(schema.table(table) if not column else schema.column(table, column) for table, column in marked)
+    signs = (
+        (samples, " [example values] or {all values}"),
+        (any(column.likely_key for column in columns), ", ~* probably its key"),
+        (samples and any(column.nulls for column in columns), ", ? some are NULL"),
+        (any(key.inferred for key in schema.foreign_keys), ", ~> probably references"),
+        (shows, ", ^ used by earlier queries"),
+        (
+            any(table.brief for table in schema.tables),
+            "; of later tables names and keys alone, -> table: its column of that name",
+        ),
+    )
+    values, key, *others = (text if occurs else "" for occurs, text in signs)
+    return _LEGEND.format(values=values, key=key) + "".join(others)
 
 
 def _brief_column(column: ColumnSchema, written: Names, keys: Sequence[ForeignKey], marked: bool, samples: int) -> str:
@@ -134,16 +116,16 @@ def _column(column: ColumnSchema, written: Names, keys: Sequence[ForeignKey], ma
         for key in keys:
             text += f" {_arrow(key)} {written.table(key.ref_table)}.{written(key.ref_columns[0])}"
         text += _meanings(column) if samples else ""
-        return f"{text} {remark(column.comment)}" if column.comment else text
-    if samples and column.codes:
+    elif samples and column.codes:
         # Nothing of the table of codes is shown here.
         text += f" -> {written.table(column.codes.table)}.{written(column.codes.key)}{_meanings(column)}"
-        return f"{text} {remark(column.comment)}" if column.comment else text
-    return text + _told(column, samples)
+    else:
+        return text + _contents(column, samples)
+    return f"{text} {remark(column.comment)}" if column.comment else text
 
 
 def _type(column: ColumnSchema) -> str:
-    """Return what a column holds: its kind, or the declared type if a query has to be written otherwise for it."""
+    """Return a column's kind, or its declared type if a query has to be written otherwise for it."""
     declared = column.type.lower()
     if column.kind == "time" and (named := _TIMES.match(declared)):
         zoned = "with time zone" in declared or declared.endswith("tz")
@@ -156,37 +138,33 @@ def _type(column: ColumnSchema) -> str:
 
 
 @derived
-def _told(column: ColumnSchema, samples: int) -> str:
-    """What follows a column's name and kind where it references nothing: sample values, pitfalls, its comment."""
+def _contents(column: ColumnSchema, samples: int) -> str:
+    """Write sample values, pitfalls and the comment, which follow the kind of a column that references nothing."""
     text, shown = "", _telling(column, samples)
     values = examples(column, shown)
     if values:
         text += f" {{{values}}}" if shown >= (column.distinct or shown + 1) else f" [{values}]"
-    warned = pitfalls(column) if samples else ()
-    text += f" ({', '.join(warned)})" if warned else ""
+    warnings = pitfalls(column) if samples else ()
+    text += f" ({', '.join(warnings)})" if warnings else ""
     return f"{text} {remark(column.comment)}" if column.comment else text
 
 
 def _meanings(column: ColumnSchema, longest: int = _LONGEST_CODES) -> str:
-    """What a column's codes mean, as far as it is short."""
+    """Write what a column's codes mean, if it is short."""
     if column.codes is None:
         return ""
-    told = ", ".join(f"{literal(code)} = {literal(text)}" for code, text in column.codes.meanings)
-    return f" {{{told}}}" if len(told) <= longest else ""
+    meanings = ", ".join(f"{literal(code)} = {literal(text)}" for code, text in column.codes.meanings)
+    return f" {{{meanings}}}" if len(meanings) <= longest else ""
 
 
 def _telling(column: ColumnSchema, samples: int) -> int:
-    """How many sample values tell a writer of SQL something: all of a column of codes, several of kinds, one of others.
-
-    Numbers look like numbers, and whatever a query compares with is looked up by the question's own words.
-    """
+    """Return how many sample values tell something: all of a column of codes, several of kinds, one of others."""
+    # Numbers look like numbers, and whatever a query compares with is looked up by the question's own words.
     few = column.distinct is not None and column.distinct <= _FEW
     if column.type.lower().startswith("bool") and {*filled(column)} <= {0, 1}:
         return 0  # as numbers they would mislead where truth values are no numbers
-    if column.kind == "number" and column.likely_key:
-        return 0
     if column.kind == "number":
-        return min(samples, column.distinct or 0) if few and (column.distinct or 0) <= samples else 0
+        return column.distinct or 0 if few and not column.likely_key and (column.distinct or 0) <= samples else 0
     every = filled(column)
     # Of a table that is too large to look through, few values among the first rows are likely all.
     known = len(column.samples) < _MOST if column.distinct is None else column.distinct <= len(column.samples)

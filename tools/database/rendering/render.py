@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from .compact import render_compact
+from .compact import keys_of_tables, render_compact
 from .text import Names, examples, one_line, pitfalls, remark
 
 _LONGEST_TYPE = 40
@@ -21,12 +20,8 @@ def render_ddl(schema: Schema, marked: frozenset[tuple[str, str]], samples: int)
     parts: list[str] = []
     if len(schema.tables) < schema.total_tables:
         parts.append(f"-- {len(schema.tables)} of the database's {schema.total_tables} tables")
-    keys: dict[str, list[ForeignKey]] = defaultdict(list)
-    for key in schema.foreign_keys:
-        keys[key.table.lower()].append(key)
-    written = Names(schema)
-    for table in schema.tables:
-        parts.append(_table(table, written, keys.get(table.name.lower(), []), marked, samples))
+    keys, written = keys_of_tables(schema), Names(schema)
+    parts += [_table(table, written, keys[table.name.lower()], marked, samples) for table in schema.tables]
     return "\n".join(parts)
 
 
@@ -48,16 +43,12 @@ def _table(
     if len(table.primary_key) > 1:
         entries.append((f"PRIMARY KEY ({', '.join(map(written, table.primary_key))})", ""))
     for key in keys:
-        entries.append(
-            (
-                f"FOREIGN KEY ({', '.join(map(written, key.columns))})"
-                f" REFERENCES {written.table(key.ref_table)} ({', '.join(map(written, key.ref_columns))})",
-                "probable, not declared" if key.inferred else "",
-            )
-        )
+        columns, ref_columns = (", ".join(map(written, names)) for names in (key.columns, key.ref_columns))
+        text = f"FOREIGN KEY ({columns}) REFERENCES {written.table(key.ref_table)} ({ref_columns})"
+        entries.append((text, "probable, not declared" if key.inferred else ""))
     lines = [
-        f"  {text}{'' if last else ','}{f' -- {note}' if note else ''}"
-        for (text, note), last in zip(entries, [False] * (len(entries) - 1) + [True], strict=True)
+        f"  {text}{',' if place < len(entries) else ''}{f' -- {note}' if note else ''}"
+        for place, (text, note) in enumerate(entries, start=1)
     ]
     facts = {"table": [], "view": ["a view"], "virtual": ["a virtual table"]}[table.kind]
     if table.row_count is not None:
@@ -73,23 +64,19 @@ def _table(
 def _definition(column: ColumnSchema, written: Names, single_key: bool) -> str:
     text = written(column.name)
     if column.type:
-        text += f" {_type(column.type)}"
+        # It may be any text at all: in quotes unless it looks like a type.
+        declared = one_line(column.type, _LONGEST_TYPE)
+        text += f" {declared}" if _PLAIN_TYPE.match(declared) else ' "' + declared.replace('"', "'") + '"'
     if column.primary_key and single_key:
         text += " PRIMARY KEY"
     return f"{text} NOT NULL" if column.not_null else text
 
 
-def _type(declared: str) -> str:
-    """A declared type, which may be any text at all: in quotes unless it looks like a type."""
-    declared = one_line(declared, _LONGEST_TYPE)
-    return declared if _PLAIN_TYPE.match(declared) else '"' + declared.replace('"', "'") + '"'
-
-
 def _note(column: ColumnSchema, marked: bool, samples: int) -> str:
     values = examples(column, samples)
-    warned = pitfalls(column) if samples else ()
-    notes = (remark(column.comment), f"e.g. {values}" if values else "", *warned, _USED if marked else "")
-    return "; ".join(note for note in notes if note)
+    warnings = pitfalls(column) if samples else ()
+    notes = (remark(column.comment), f"e.g. {values}" if values else "", *warnings, _USED if marked else "")
+    return "; ".join(filter(None, notes))
 
 
 _LONGEST_NAME = 100
@@ -106,7 +93,7 @@ def render_credit(schema: Schema, marked: frozenset[tuple[str, str]], samples: i
     for table in schema.tables:
         names = ", ".join(["*", *(written(column.name) for column in table.columns)])
         lines.append(f"Table {written.table(table.name)}, columns = [{names}]")
-    lines.append(f"Foreign_keys = [{', '.join(pair for key in schema.foreign_keys for pair in _pairs(key, written))}]")
+    lines.append(f"Foreign_keys = [{', '.join(_pairs(schema, written))}]")
     return "\n".join(lines)
 
 
@@ -127,9 +114,8 @@ def render_track(
             names.insert(places[name], ("*", "*"))
         columns = [shown + (f" {_MARK}" if (name, folded) in marked else "") for shown, folded in names]
         parts.append(f"{written.table(table.name)} : {', '.join(columns)}")
-    keys = ", ".join(pair for key in schema.foreign_keys for pair in _pairs(key, written))
-    if keys:
-        parts.append(f"foreign keys : {keys}")
+    if keys := _pairs(schema, written):
+        parts.append(f"foreign keys : {', '.join(keys)}")
     return "\n".join((*_part_of(schema), " | ".join(parts)))
 
 
@@ -137,9 +123,7 @@ def render_craft(schema: Schema, marked: frozenset[tuple[str, str]], samples: in
     """SQL-CRAFT appendix A.4 for who writes SQL alone: keys as SQL has them, columns with types, example values."""
     written = Names(schema)
     primary = (f"{written.table(table.name)}.{written(name)}" for table in schema.tables for name in table.primary_key)
-    foreign = (pair for key in schema.foreign_keys for pair in _pairs(key, written))
-    keys = [f"Primary Keys: {', '.join(primary)}", "Foreign Key:", *foreign]
-    return "\n".join(_structure(schema, keys, written, samples))
+    return _structure(schema, primary, _pairs(schema, written), written, samples)
 
 
 def render_frames(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
@@ -149,9 +133,7 @@ def render_frames(schema: Schema, marked: frozenset[tuple[str, str]], samples: i
     """
     written = _FrameNames(schema)
     primary = (f"{_frame(table.name)}[{_text(name)}]" for table in schema.tables for name in table.primary_key)
-    merges = (_merge(key, schema) for key in schema.foreign_keys)
-    keys = [f"Primary Keys: {', '.join(primary)}", "Foreign Key:", *merges]
-    return "\n".join(_structure(schema, keys, written, samples))
+    return _structure(schema, primary, (_merge(key, schema) for key in schema.foreign_keys), written, samples)
 
 
 class _FrameNames(Names):
@@ -164,12 +146,14 @@ class _FrameNames(Names):
         return self(name)
 
 
-def _structure(schema: Schema, keys: list[str], written: Names, samples: int) -> list[str]:
+def _structure(schema: Schema, primary: Iterable[str], foreign: Iterable[str], written: Names, samples: int) -> str:
     lines = [
         f"Database name: {one_line(schema.name, _LONGEST_NAME)}",
         *_part_of(schema),
         f"Tables: {', '.join(written.table(table.name) for table in schema.tables)}",
-        *keys,
+        f"Primary Keys: {', '.join(primary)}",
+        "Foreign Key:",
+        *foreign,
         "Columns:",
     ]
     for table in schema.tables:
@@ -181,7 +165,7 @@ def _structure(schema: Schema, keys: list[str], written: Names, samples: int) ->
             held = [(column.name, examples(column, samples)) for column in table.columns]
             shown = "; ".join(f"{written(name)}: {values}" for name, values in held if values)
             lines.append(f"Table {written.table(table.name)}: {shown}")
-    return lines
+    return "\n".join(lines)
 
 
 def _part_of(schema: Schema) -> tuple[str, ...]:
@@ -190,16 +174,16 @@ def _part_of(schema: Schema) -> tuple[str, ...]:
     return (f"({len(schema.tables)} of the database's {schema.total_tables} tables)",)
 
 
-def _pairs(key: ForeignKey, written: Names) -> list[str]:
-    table, ref_table = written.table(key.table), written.table(key.ref_table)
+def _pairs(schema: Schema, written: Names) -> list[str]:
     return [
-        f"{table}.{written(column)} = {ref_table}.{written(ref_column)}"
+        f"{written.table(key.table)}.{written(column)} = {written.table(key.ref_table)}.{written(ref_column)}"
+        for key in schema.foreign_keys
         for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
     ]
 
 
 def _merge(key: ForeignKey, schema: Schema) -> str:
-    """The merge of a key's two ends, with what keeps their values from being equal."""
+    """Write the merge of a key's two ends, with what keeps their values from being equal."""
     left, right = (
         _text(names[0]) if len(names) == 1 else f"[{', '.join(map(_text, names))}]"
         for names in (key.columns, key.ref_columns)
@@ -250,9 +234,9 @@ def render_schema(
     samples: int = 3,
     all_columns: tuple[tuple[str, int], ...] = (),
 ) -> str:
-    """A schema, or a part of one, in one of the prompt forms.
+    """Write a schema, or a part of one, in one of the prompt forms.
 
-    Where the schema is a part of the database, the text says of how many tables. Names, values and comments are cut to
+    If the schema is a part of the database, the text says of how many tables. Names, values and comments are cut to
     a length, kept on their line and delimited: a database cannot add lines of its own to a prompt.
 
     Args:
@@ -264,12 +248,9 @@ def render_schema(
             columns.
         samples: How many sample values a column at most shows, in the forms that show them.
     """
+    marked = frozenset((table.lower(), column.lower()) for table, column in marked)
     if style != "compact":
         schema = schema.stated()
     if style == "track":
-        return render_track(schema, _lowered(marked), all_columns)
-    return _RENDERERS[style](schema, _lowered(marked), samples)
-
-
-def _lowered(marked: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-    return frozenset((table.lower(), column.lower()) for table, column in marked)
+        return render_track(schema, marked, all_columns)
+    return _RENDERERS[style](schema, marked, samples)

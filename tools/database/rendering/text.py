@@ -22,7 +22,7 @@ _LONGEST_COMMENT = 100
 
 @lru_cache(maxsize=50_000)
 def identifier(name: str, dialect: str = "sqlite") -> str:
-    """A name as a query has to write it: in quotes where the dialect needs them."""
+    """Return a name as a query has to write it: in quotes if the dialect needs them."""
     rules = naming(dialect)
     if len(name) <= _LONGEST_NAME and rules.is_plain(name):
         return name
@@ -39,12 +39,12 @@ class Names:
         return identifier(column, self.schema.dialect)
 
     def table(self, name: str) -> str:
-        """A table's name, its schema's before it where that is a part of it."""
-        return ".".join([identifier(part, self.schema.dialect) for part in self.schema.path(name)])
+        """Write a table's name, its schema's before it if that is a part of it."""
+        return ".".join(map(self, self.schema.path(name)))
 
 
 def literal(value: Cell) -> str:
-    """A value as a short SQL literal; what was cut off shows as an ellipsis, bytes as their number."""
+    """Write a value as a short SQL literal; what was cut off shows as an ellipsis, bytes as their number."""
     if isinstance(value, str):
         if len(value) > _LONGEST_VALUE or not value.isprintable():
             value = one_line(value, _LONGEST_VALUE)
@@ -55,30 +55,30 @@ def literal(value: Cell) -> str:
 
 
 def examples(column: ColumnSchema, number: int) -> str:
-    """Sample values, separated by commas; empty where they say nothing: numbers that only identify rows, blanks."""
+    """Write sample values, separated by commas; none if they say nothing: numbers that only identify rows, blanks."""
     if not number or not column.samples or (column.primary_key and column.kind == "number"):
         return ""
     return ", ".join([literal(value) for value in filled(column)[:number]])
 
 
 def filled(column: ColumnSchema) -> list[Cell]:
-    """Sample values without empty and blank texts, which tell nothing as values."""
+    """Return sample values without empty and blank texts, which tell nothing as values."""
     return [value for value in column.samples if not isinstance(value, str) or value.strip()]
 
 
 def remark(comment: str, longest: int = _LONGEST_COMMENT) -> str:
-    """A comment from the schema in quotes; empty if there is none."""
+    """Write a comment from the schema in quotes; empty if there is none."""
     return '"' + one_line(comment, longest).replace('"', "'") + '"' if comment else ""
 
 
 def one_line(text: str, longest: int) -> str:
-    """The text without line breaks and other control characters, cut to `longest` characters."""
+    """Return a text without line breaks and other control characters, cut to `longest` characters."""
     if not text.isprintable():
         text = "".join([character if character.isprintable() else " " for character in text[: 2 * longest]])
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-_SAID: dict[TextForm, str] = {
+_FORMS: dict[TextForm, str] = {
     "numbers": "numbers as text",
     "signed": "numbers as text, with signs",
     "dates": "does not sort by date",
@@ -88,7 +88,7 @@ _SAID: dict[TextForm, str] = {
 
 @derived
 def pitfalls(column: ColumnSchema) -> tuple[str, ...]:
-    """A few words on each: spaces around texts, numbers as text, dates that do not sort, '' where NULL is meant."""
+    """Return a few words on each: spaces around texts, numbers as text, dates that do not sort, '' if NULL is meant."""
     texts = [value for value in column.samples if isinstance(value, str)]
     if not texts:
         return ()
@@ -96,7 +96,7 @@ def pitfalls(column: ColumnSchema) -> tuple[str, ...]:
     if any(text.strip() and text != text.strip() for text in texts):
         found.append("padded with spaces")
     if form := text_form(column):
-        found.append(_SAID[form])
+        found.append(_FORMS[form])
     if (missing := stand_in(column)) is not None:
         found.append(f"{literal(missing)} for none")
     return tuple(found)

@@ -18,7 +18,6 @@ from ..quoting import quoted
 from ..schema import TableSchema
 from ..table import Limits
 from .bounded_work import expanded, value_limit
-from .connection import set_guard
 from .functions import declare_table_functions
 from .guard import Guard, failure
 from .tokens import words
@@ -43,7 +42,8 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     if expanded(words(sql), "select") > _SELECTS:
         raise TooComplex
     declared = list(tables)
-    guard = Guard(Visibility(frozenset(table.name.lower() for table in declared), frozenset(), {}))
+    visibility = Visibility(frozenset(table.name.lower() for table in declared), frozenset(), {})
+    guard = None
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         for table in declared:
@@ -52,7 +52,7 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
             connection.execute(f"CREATE TABLE {quoted(table.name)} ({', '.join(columns)})")
         if "json_" in sql.lower():
             declare_table_functions(connection)
-        set_guard(connection, guard)
+        guard = Guard(visibility, connection)
         deadline = time.monotonic() + _SECONDS
         connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
         connection.execute(f"EXPLAIN {sql}").close()
@@ -61,7 +61,7 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     except (sqlite3.Error, sqlite3.Warning, UnicodeError, ValueError) as error:
         if "interrupted" in str(error):
             raise TooComplex from None
-        return failure(error, sql, guard.refusal, longest)
+        return failure(error, sql, guard and guard.refusal, longest)
     finally:
         connection.close()
     return None

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..quoting import quoted
-from .bounded_work import LIKE_PATTERN_LENGTH, STATEMENT_LENGTH
 from .catalogue import Catalogue
 from .confined import Confinement, confine
 from .functions import PROFILE, declare_table_functions
@@ -25,18 +24,6 @@ SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 NOT_UTF8 = "Could not decode to UTF-8"
 """How the message begins with which Python refuses a text that is not UTF-8: read it again with `lenient_text`."""
 
-# Limits on a statement's text and program. All are far above what a person or a model writes for a question, and low
-# enough that compiling stays within a second; SQLite's own defaults are meant for trusted statements.
-_QUERY_LIMITS = {
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 4 * STATEMENT_LENGTH,
-    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 500,
-    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 200,
-    sqlite3.SQLITE_LIMIT_VDBE_OP: 500_000,
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: LIKE_PATTERN_LENGTH,
-    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
-    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
-    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
-}
 _QUERY_ONLY = "PRAGMA query_only = ON"
 
 
@@ -137,19 +124,11 @@ def guarded(
             with suppress(*SQLITE_ERRORS):
                 if entry.kind == "virtual":
                     connection.execute(f"SELECT 1 FROM {quoted(entry.name)} LIMIT 0").close()
-        guard = Guard(catalogue.visibility)
-        set_guard(connection, guard)
+        guard = Guard(catalogue.visibility, connection)
     except BaseException:
         connection.close()
         raise
     return QueryConnection(connection, guard, catalogue, immutable, confinement)
-
-
-def set_guard(connection: sqlite3.Connection, guard: Guard) -> None:
-    """Have every later statement checked, and held to the limits on statements."""
-    connection.set_authorizer(guard)
-    for limit, value in _QUERY_LIMITS.items():
-        connection.setlimit(limit, value)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge, TableLocked
+from .bounded_work import LIKE_PATTERN_LENGTH, STATEMENT_LENGTH
 from .functions import PROFILE, TABLE_FUNCTIONS
 from .visibility import Visibility
 
@@ -25,6 +26,20 @@ _ALLOWED_PRAGMA = "data_version"
 _NO_COLUMN = ("", "rowid")
 
 _DOES = {getattr(sqlite3, f"SQLITE_{name}", None): what for name, what in PROFILE.actions.items()}
+
+
+# Limits on a statement's text and program. All are far above what a person or a model writes for a question, and low
+# enough that compiling stays within a second; SQLite's own defaults are meant for trusted statements.
+_QUERY_LIMITS = {
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 4 * STATEMENT_LENGTH,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 500,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 200,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 500_000,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: LIKE_PATTERN_LENGTH,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
 
 
 @dataclass(frozen=True)
@@ -39,7 +54,8 @@ class Refusal:
 class Guard:
     """The authorizer of one connection, and its memory of what it refused first in the current statement."""
 
-    def __init__(self, visibility: Visibility) -> None:
+    def __init__(self, visibility: Visibility, connection: sqlite3.Connection) -> None:
+        """Have every later statement of a connection checked, and held to the limits on statements."""
         self.refusal: Refusal | None = None
         self._open = False
         self._restricted = visibility.restricted
@@ -48,6 +64,9 @@ class Guard:
         self._hidden_tables = visibility.hidden_tables | (_CATALOGUE - catalogue) | _TEMPORARY
         self._hidden_columns = visibility.hidden_columns
         self._columns = visibility.columns
+        connection.set_authorizer(self)
+        for limit, value in _QUERY_LIMITS.items():
+            connection.setlimit(limit, value)
 
     def __call__(
         self, action: int, first: str | None, second: str | None, database: str | None, _source: str | None
