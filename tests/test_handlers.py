@@ -68,6 +68,7 @@ LISTED = {
     "serve/server.py:House._live": HAND_OVER,
     "serve/server.py:_tidy": "work in the background: logged with its traceback, and tried again",
     "evals/adjudication/judging.py:FinishedRun.read": FILE,
+    "evals/adjudication/judging.py:FinishedRun.verdicts": FILE,
     "evals/adjudication/ruling.py:read_rulings": FILE,
     "evals/lab/bench/impact.py:_make_changes": "a choice among places that a schema does not have",
     "evals/lab/bench/stored.py:ReplyFile.__init__": FILE,

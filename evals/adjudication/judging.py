@@ -288,15 +288,14 @@ class FinishedRun:
         questions = {question.id: question for question in self.dataset.questions}
         unasked = self.kept["strict"]["not_asked"]
         try:
-            found = [(questions[one["id"]], one) for one in self.kept["questions"]]
+            found = [
+                Verdict(questions[one["id"]], one["sql"], one["ex"], valid=one["valid"], asked=one["id"] not in unasked)
+                for one in self.kept["questions"]
+            ]
         except KeyError as error:
             asked = f"{self.dataset.name} {self.dataset.split}"
             raise SettingsError(f"the run's questions are not those of {asked}: {error}") from error
-        return [
-            Verdict(question, one["sql"], one["ex"], valid=one["valid"], asked=question.id not in unasked)
-            for question, one in found
-            if question.golds
-        ]
+        return [verdict for verdict in found if verdict.question.golds]
 
     def disagreements(self) -> dict[Case, Outcome]:
         """Return what rulings say of the answers that run and that gold calls wrong or cannot be judged by."""
