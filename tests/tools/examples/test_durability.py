@@ -201,7 +201,7 @@ def test_a_server_that_goes_away_is_named_by_every_call(tmp_path: Path) -> None:
                     lambda store=store: list(store.list()),
                     lambda store=store: list(store.visible("regatta")),
                     lambda store=store: store.holds_own("regatta"),
-                    lambda store=store: store.cached("x", int),
+                    lambda store=store: store.cached("x", len),
                     store.count,
                     store.stats,
                     store.reindex,
