@@ -76,7 +76,7 @@ def run(
             cases = [case for case in to_do if (case in given) is decided]
             ends.append(judge_cases(cases, finished.dataset, judge, keep, jobs=jobs, calls=more))
             if decided:
-                pairs = [(given[case], said[case]) for case in given if case in said]
+                pairs: list[tuple[Word, Word]] = [(given[case], said[case]) for case in given if case in said]
                 unknown = "agreement unknown: no verdicts on this run yet"
                 say(f"agreement: {agreement(pairs).told}" if pairs else unknown)
     say(f"{sum(end.calls for end in ends)} calls; proposals are in {finished.verdict_file}")
