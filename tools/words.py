@@ -38,6 +38,7 @@ def english_stem(word: str) -> str:
     return _local.stemmer.stemWord(word)
 
 
+@lru_cache(maxsize=200_000)
 def stem(folded: str) -> str:
     """Return the stem of a folded word; numbers, codes and very long words are their own."""
     if len(folded) < 3 or len(folded) > 24 or not folded.isalpha():
