@@ -110,8 +110,8 @@ class TableSchema:
     @property
     def primary_key(self) -> tuple[str, ...]:
         """Names of the primary key's columns in key order; empty if none is declared."""
-        keyed = sorted((column.primary_key, column.name) for column in self.columns if column.primary_key)
-        return tuple(name for _, name in keyed)
+        keyed = sorted((column for column in self.columns if column.primary_key), key=lambda column: column.primary_key)
+        return tuple(column.name for column in keyed)
 
     @property
     def key(self) -> tuple[str, ...]:

@@ -56,6 +56,7 @@ def run_query(
                     columns, result = _fetched(sqlite, sql, limits, sink)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
         connection.failed(error)
+        query.check(time.monotonic())  # the transaction's wait is not watched
         if query.stopped:
             raise query.error(limits.seconds) from None
         failed = failure(error, sql, connection.guard.refusal, longest)
