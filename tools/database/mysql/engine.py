@@ -46,12 +46,15 @@ class BoundedConnection(pymysql.connections.Connection):
         # A row of 16 MB and more comes in parts.
         self._held += num_bytes
         if self.largest_row and self._held > self.largest_row:
-            forget_rows(self)
-            driver: Any = self
-            driver._force_close()
+            self._force_close()
             raise pymysql.err.DataError(TOO_LARGE, "a row is too large")
         inherited: Any = super()
         return inherited._read_bytes(num_bytes)
+
+    def _force_close(self) -> None:
+        forget_rows(self)
+        inherited: Any = super()
+        inherited._force_close()
 
 
 def _decimal(text: str) -> int | float:
@@ -76,8 +79,13 @@ session's zone, which is the server's.
 class MySQLConnection(SQLAlchemyConnection):
     """A connection whose driver takes no row that is larger than a result may be."""
 
+    def begin(self, seconds: float) -> None:
+        self.driver.largest_row = 0
+        super().begin(seconds)
+
     def query(self, sql: str, limits: Limits) -> BoundedRows:
-        self.driver.largest_row = limits.result_bytes
+        # The columns are told first: a limit below is that of values alone.
+        self.driver.largest_row = max(limits.result_bytes, 1 << 16)
         return super().query(sql, limits)
 
 
@@ -108,7 +116,10 @@ class MySQLBackend(SQLAlchemyBackend):
         }
         super().__init__(
             create_engine(
-                url.set(drivername="mysql+pymysql"), creator=lambda: BoundedConnection(**options), poolclass=NullPool
+                url.set(drivername="mysql+pymysql"),
+                creator=lambda: BoundedConnection(**options),
+                poolclass=NullPool,
+                pool_reset_on_return=None,
             ),
             (),
             session,

@@ -74,6 +74,9 @@ class SQLAlchemyConnection(ServerConnection):
             for mode in profile.modes:
                 kept = f"REPLACE({kept}, ',{mode},', ',')"
             self._do(f"SET SESSION sql_mode = TRIM(BOTH ',' FROM {kept})")
+            # Inspectors quote as the server's own mode has it.
+            dialect: Any = connection.dialect
+            dialect.identifier_preparer = dialect.preparer(dialect, server_ansiquotes=False)
         self.connection.rollback()
 
     @property
@@ -311,6 +314,7 @@ class SQLAlchemyBackend(Backend):
         return "mariadb" if getattr(self._engine.dialect, "is_mariadb", False) else self._engine.dialect.name
 
     def connect(self) -> SQLAlchemyConnection:
+        connection: sqlalchemy.Connection | None = None
         try:
             connection = self._engine.connect()
             package = mysql.__package__ if self.kind in ("mysql", "mariadb") else __package__
@@ -325,7 +329,10 @@ class SQLAlchemyBackend(Backend):
                 self._session.policy.egress.restricts,
             )
         except (SQLAlchemyError, OSError) as error:
-            told = str(error.orig.args[-1] if isinstance(error, DBAPIError) and error.orig else error)
+            if connection is not None:
+                connection.invalidate()  # half set up, it is nobody's
+            reasons = error.orig.args if isinstance(error, DBAPIError) and error.orig else ()
+            told = str(reasons[-1] if reasons else error)
             message = scrubbed(told, [str(self._engine.url.password or "")])
             raise DatabaseUnavailable(f"{self.location} cannot be reached: {message}") from None
 
