@@ -56,10 +56,14 @@ class Entry:
                 return f"{self.kind} {self.name}{also}: {'; '.join(filter(None, [self.text, codes]))}"
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The words that people use for it."""
+        return (self.name, *self.also) if self.kind in ("term", "metric") else self.also
+
+    @property
     def phrases(self) -> tuple[tuple[str, ...], ...]:
         """The stems of each of its names."""
-        names = (self.name, *self.also) if self.kind in ("term", "metric") else self.also
-        return tuple(dict.fromkeys(found for name in names if (found := tuple(stems(name)))))
+        return tuple(dict.fromkeys(found for name in self.names if (found := tuple(stems(name)))))
 
 
 @dataclass(frozen=True)
