@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ..words import stems
 
@@ -32,6 +32,12 @@ class Entry:
     rights: str = ""  # the key of the rights under which it was written (`Rights.key`); empty for all rights
     source: str = ""  # the file that it comes from
     fault: str = ""  # why it cannot be used, if that shows while its source is read
+
+    @classmethod
+    def of_item(cls, table: str, column: str, text: str, **more: Any) -> Entry:
+        """Return the description of a table, or of a column of it."""
+        kind, name = ("column", f"{table}.{column}") if column else ("table", table)
+        return cls(kind, name, text, about=((table, column),), **more)
 
     @property
     def key(self) -> str:

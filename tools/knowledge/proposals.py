@@ -16,7 +16,7 @@ from ..sql.dialects import rules_of
 from ..sql.parse import MAX_LENGTH
 from ..words import STOP_WORDS, Word, fold, listed_words, name_words, stem, words
 from .entry import Entry, Item
-from .fragment import name_table
+from .fragment import name_column
 from .imports import quoted
 
 MOST = 200_000  # statements that are read; a log goes on for ever
@@ -125,8 +125,7 @@ class _QueryParts:
         pairs = zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True)
         for own, column in pairs:
             if place := self.place(own):
-                column.set("this", exp.to_identifier(place[1], quoted=True))
-                name_table(column, self._schema.path(place[0]))
+                name_column(column, place, self._schema)
                 for part in column.parts:
                     part.set("quoted", not part.name.isidentifier())
         return copy.sql(dialect=self._schema.dialect)

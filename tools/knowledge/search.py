@@ -28,8 +28,8 @@ from ..words import (
     synonyms,
     taken_for,
 )
-from .check import Problem, check_entries, join_key
 from .entry import Entry, Item, Selection
+from .fragment import Problem, check_entries, join_key
 
 if TYPE_CHECKING:
     from ..database import Database
