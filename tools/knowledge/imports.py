@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..errors import KnowledgeError
-from .entry import Entry
+from .entry import Entry, Item
 
 _DBT = ("models", "sources", "semantic_models", "seeds", "snapshots")
 _REF = re.compile(r"(?:ref|source)\(\s*['\"]([^'\"]+)['\"](?:\s*,\s*['\"]([^'\"]+)['\"])?\s*\)")
@@ -39,6 +39,7 @@ _PLAIN = re.compile(r"^([^.:=]{2,60}?)\s*(?::|=|\bmeans\b)\s+(.+)$")
 _SQL = re.compile(r"`([^`]+)`\s*$")
 
 _Node = Mapping[str, Any]
+_Placed = tuple[_Node, str]  # a metric or a measure, and its table
 
 
 def import_file(path: Path, content: object) -> tuple[Entry, ...] | None:
@@ -114,33 +115,35 @@ def _from_dbt(content: _Node, source: str) -> Iterator[Entry]:
     metrics = {_text(metric, "name"): (metric, "") for metric in _list(content, "metrics")}
     for model in _list(content, "models"):
         metrics |= {_text(metric, "name"): (metric, _text(model, "name")) for metric in _list(model, "metrics")}
-    reader = _MetricReader(metrics)
+    measures: dict[str, _Placed] = {}
+    dimensions: dict[Item, str] = {}
     for model in _list(content, "semantic_models"):
         table = _ref(_text(model, "model")) or _text(model, "name")
         if meaning := _text(model, "description"):
-            yield Entry("table", table, meaning, about=((table, ""),), source=source)
-        reader.add_model(model, table)
+            yield Entry.of_item(table, "", meaning, source=source)
+        measures |= {_text(measure, "name"): (measure, table) for measure in _list(model, "measures")}
         for dimension in _list(model, "dimensions"):
-            column = _text(dimension, "expr") or _text(dimension, "name")
-            meaning = _text(dimension, "description")
+            name, meaning = _text(dimension, "name"), _text(dimension, "description")
+            column = _text(dimension, "expr") or name
+            dimensions[table, name] = _column(column, table)
             if meaning and column.isidentifier():
-                yield Entry("column", f"{table}.{column}", meaning, about=((table, column),), source=source)
+                yield Entry.of_item(table, column, meaning, source=source)
     for name, (metric, _) in metrics.items():
         label, means = _text(metric, "label"), _text(metric, "description") or _text(metric, "label")
         also = (label,) if label and label.lower() != name.lower() else ()
-        tables: dict[str, None] = {}
+        reader = _MetricReader(metrics, measures, dimensions)
         try:
-            sql, fault = reader.sql(name, [], tables), ""
+            sql, fault = reader.sql(name, []), ""
         except KnowledgeError as error:
             sql, fault = "", str(error)
-        about = tuple((table, "") for table in tables)
+        about = tuple((table, "") for table in reader.tables)
         yield Entry("metric", name.replace("_", " "), means, sql, also, about=about, source=source, fault=fault)
 
 
 def _described(model: _Node, source: str) -> Iterator[Entry]:
     table = _text(_node(model.get("config")), "alias") or _text(model, "identifier") or _text(model, "name")
     if meaning := _text(model, "description"):
-        yield Entry("table", table, meaning, about=((table, ""),), source=source)
+        yield Entry.of_item(table, "", meaning, source=source)
     for column in _list(model, "columns"):
         name, meaning = _text(column, "name"), _text(column, "description")
         values: tuple[tuple[str, str], ...] = ()
@@ -155,8 +158,7 @@ def _described(model: _Node, source: str) -> Iterator[Entry]:
                 if kind == "accepted_values" and isinstance(accepted, list):
                     values = tuple((str(value), str(value)) for value in cast("list[object]", accepted))
         if meaning or values:
-            place = ((table, name),)
-            yield Entry("column", f"{table}.{name}", meaning, about=place, values=values, source=source)
+            yield Entry.of_item(table, name, meaning, values=values, source=source)
 
 
 def _ref(given: str) -> str:
@@ -166,26 +168,19 @@ def _ref(given: str) -> str:
 
 @dataclass(frozen=True)
 class _MetricReader:
-    """Metrics by name, each with the table that it stands under, and what they name."""
+    """Metrics and measures by name, columns by table and dimension, and the tables that were read."""
 
-    metrics: Mapping[str, tuple[_Node, str]]
-    _measures: dict[str, tuple[_Node, str]] = field(default_factory=dict[str, tuple[_Node, str]])
-    _dimensions: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    metrics: Mapping[str, _Placed]
+    measures: Mapping[str, _Placed]
+    dimensions: Mapping[Item, str]
+    tables: dict[str, None] = field(default_factory=dict[str, None])
 
-    def add_model(self, model: _Node, table: str) -> None:
-        """Add a semantic model, whose measures and dimensions metrics may name."""
-        names = self._dimensions.setdefault(table, {})
-        for dimension in _list(model, "dimensions"):
-            name = _text(dimension, "name")
-            names[name] = _column(_text(dimension, "expr") or name, table)
-        self._measures.update({_text(measure, "name"): (measure, table) for measure in _list(model, "measures")})
-
-    def sql(self, name: str, filters: list[str], tables: dict[str, None], depth: int = 0) -> str:
+    def sql(self, name: str, filters: list[str], depth: int = 0) -> str:
         """Write a metric's expression, or a measure's, over the rows that filters let through."""
         if depth > _DEEPEST:
             raise KnowledgeError(f"the metric {name!r} is computed from itself")
         if name not in self.metrics:
-            return self._aggregate(self._measures.get(name), name, filters, tables)
+            return self._aggregate(self.measures.get(name), name, filters)
         metric, _ = self.metrics[name]
         given = _node(metric.get("type_params")) or metric
         filters = [*filters, *_filters(metric)]
@@ -197,41 +192,35 @@ class _MetricReader:
                 raise KnowledgeError("it compares with another time (an offset), which is no expression over rows")
             called, own = str(inner.get("name") or ""), [*filters, *_filters(inner)]
             if called == name:  # a metric is often called like the measure that it is of
-                return self._aggregate(self._measures.get(called), called, own, tables)
-            return self.sql(called, own, tables, depth + 1)
+                return self._aggregate(self.measures.get(called), called, own)
+            return self.sql(called, own, depth + 1)
 
         match kind := _text(metric, "type") or "simple":
             case "simple" if _text(metric, "agg"):
-                return self._aggregate(self.metrics[name], name, filters, tables)
+                return self._aggregate(self.metrics[name], name, filters)
             case "simple":
                 return part(given.get("measure"))
             case "ratio":
                 return f"({part(given.get('numerator'))}) * 1.0 / NULLIF({part(given.get('denominator'))}, 0)"
             case "derived":
-                inputs = _list(given, "metrics", "input_metrics")
-                plain = [name for name in cast("list[Any]", given.get("metrics") or []) if isinstance(name, str)]
-                parts = {_text(one, "alias") or _text(one, "name"): part(one) for one in inputs}
-                parts |= {one: part(one) for one in plain}
-                return re.sub(
-                    r"\b[A-Za-z_]\w*\b",
-                    lambda word: f"({parts[word[0]]})" if word[0] in parts else word[0],
-                    _text(given, "expr"),
-                )
+                parts = {
+                    _text(_node(one), "alias") or _text(_node(one), "name") or str(one): f"({part(one)})"
+                    for key in ("metrics", "input_metrics")
+                    for one in given.get(key) or ()
+                }
+                return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: parts.get(word[0], word[0]), _text(given, "expr"))
             case _:
                 raise KnowledgeError(
                     f"metrics of the type {kind!r} are not supported: they are no expression over rows"
                 )
 
-    def _aggregate(
-        self, measure: tuple[_Node, str] | None, name: str, filters: list[str], tables: dict[str, None]
-    ) -> str:
+    def _aggregate(self, measure: _Placed | None, name: str, filters: list[str]) -> str:
         """Write an aggregate over the rows that all filters hold for."""
         if measure is None:
             raise KnowledgeError(f"there is no measure and no metric {name!r} in this file")
         node, table = measure
-        tables[table] = None
-        names = self._dimensions.get(table, {})
-        conditions = [_DIMENSION.sub(lambda hit: names.get(hit[1], hit[1]), one) for one in filters]
+        self.tables[table] = None
+        conditions = [_DIMENSION.sub(lambda hit: self.dimensions.get((table, hit[1]), hit[1]), one) for one in filters]
         if rest := next((one for one in conditions if "{{" in one), ""):
             raise KnowledgeError(f"its filter has Jinja that is not read here: {rest}")
         called, kind = _text(node, "name"), _text(node, "agg")

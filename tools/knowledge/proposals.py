@@ -16,7 +16,7 @@ from ..sql.dialects import rules_of
 from ..sql.parse import MAX_LENGTH
 from ..words import STOP_WORDS, Word, fold, listed_words, name_words, stem, words
 from .entry import Entry, Item
-from .fragment import name_column
+from .fragment import and_parts, name_column
 from .imports import quoted
 
 MOST = 200_000  # statements that are read; a log goes on for ever
@@ -43,10 +43,8 @@ def proposals(before: str, after: str, question: str, schema: Schema) -> tuple[E
     except SQLParseError:
         return ()
     found: dict[str, Entry] = {}
-    for text in new.joins(schema):
-        if text not in old.conditions:
-            found[f"join {text}"] = Entry("join", text, sql=text)
-    for entry in (*_values(old, new, question), *_meanings(old, new, question, schema)):
+    joins = (Entry("join", text, sql=text) for text in new.joins() if text not in old.conditions)
+    for entry in (*joins, *_values(old, new, question), *_meanings(old, new, question, schema)):
         found.setdefault(entry.key, entry)
     return tuple(found.values())
 
@@ -92,8 +90,8 @@ class _QueryParts:
         self.conditions: dict[str, exp.Expr] = {}
         for holder in tree.find_all(exp.Where, exp.Having, exp.Join):
             condition = holder.args.get("on") if isinstance(holder, exp.Join) else holder.this
-            for part in condition.flatten() if isinstance(condition, exp.And) else filter(None, [condition]):
-                self.conditions[self._text(part)] = part
+            if condition is not None:
+                self.conditions |= {self._text(part): part for part in and_parts(condition)}
         self.aggregates = {self._text(node): node for node in tree.find_all(exp.AggFunc)}
 
     def place(self, node: exp.Expr | None) -> Item | None:
@@ -109,11 +107,11 @@ class _QueryParts:
         """Whether a part of the query reads a column."""
         return any(self.place(column) for column in node.find_all(exp.Column))
 
-    def joins(self, schema: Schema) -> dict[str, tuple[Item, Item]]:
+    def joins(self) -> dict[str, tuple[Item, Item]]:
         """Return the conditions that join two tables otherwise than the schema says."""
         keys = {
             frozenset(((key.table, a), (key.ref_table, b)))
-            for key in schema.foreign_keys
+            for key in self._schema.foreign_keys
             for a, b in zip(key.columns, key.ref_columns, strict=True)
         }
         found = {text: ends for text, node in self.conditions.items() if (ends := self.ends(node))}
@@ -144,7 +142,7 @@ def _values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry
     for place, text in compared(new):
         said = before.get(place, "")
         if said and said != text and said.casefold().strip("%") in question.casefold():
-            yield Entry("column", ".".join(place), about=(place,), values=((text, said.strip("%")),))
+            yield Entry.of_item(*place, "", values=((text, said.strip("%")),))
 
 
 def _meanings(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
@@ -191,7 +189,7 @@ def _entries(query: str, schema: Schema) -> Iterator[Entry]:
         parts = _QueryParts(query, schema)
     except SQLParseError:
         return
-    joins = parts.joins(schema)
+    joins = parts.joins()
     for text, node in parts.conditions.items():
         if text in joins:
             on = " = ".join(f"{quoted(table)}.{quoted(column)}" for table, column in sorted(joins[text]))
