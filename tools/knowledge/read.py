@@ -1,21 +1,47 @@
-"""Reading knowledge files, and what they extend, into entries; and where they are, if nobody says."""
+"""Knowledge files: their fields, their entries with those of what they extend, and where they are if nobody says.
+
+terms:
+  active customer:
+    means: ordered in the last 90 days
+    sql: customers.last_order >= date('now', '-90 days')
+  area: our sales regions, not square metres
+metrics:
+  net revenue:
+    means: what was sold, without returns
+    expression: SUM(lines.quantity * lines.price)
+    where: orders.status <> 'returned'
+    grain: one row per order line
+tables:
+  customers:
+    means: whoever ever registered
+    also: [clients]
+    columns:
+      status: {means: state of the account, values: {A: active, C: closed}}
+joins:
+  - on: visits.customer_ref = customers.id
+conventions:
+  - Revenue is net of returns.
+never:
+  - {use: orders.old_total, instead: orders.total}
+
+A text in the place of a term, a table, a column or a convention is its meaning. `extends` names files under this one:
+a dbt `schema.yml`, Markdown notes, another knowledge file, or `database` for the comments that the database itself
+holds.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, ValidationError, model_validator
 
 from ..errors import KnowledgeError
 from ..folders import data_folder
 from ..words import nearest_names
 from .entry import Entry, EntryKind
-from .file import KnowledgeFile
 from .imports import from_markdown, import_file
 
 if TYPE_CHECKING:
@@ -31,19 +57,127 @@ _LARGEST = 5_000_000  # bytes of one file
 _MOST = 1_000_000  # values in one file, repeated ones counted each time: a page of aliases can stand for billions
 
 
+Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled_out(cls, given: Any) -> Any:
+        """Let a text alone stand for a field; a field with nothing after it is not given, as where a file is begun."""
+        if isinstance(given, str) and issubclass(cls, _Short):
+            return {next(name for name in cls.model_fields if name not in _Written.model_fields): given}
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in given.items() if value != ""}  # pyright: ignore[reportUnknownVariableType]
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema = handler(core_schema)
+        return {"anyOf": [schema, {"type": "string"}]} if issubclass(cls, _Short) else schema
+
+
+class _Written(_Part):
+    author: str = Field("", description="Who wrote it; the file's author without.")
+    added: str = Field("", description="When, in ISO 8601.")
+    rights: str = Field("", description="Key of the rights under which it was added; written by tableturn.")
+
+
+class _Short(_Written):
+    """What a text alone may stand for: it is the first field."""
+
+
+class Term(_Short):
+    """A word of the business."""
+
+    means: Words = Field(description="Its meaning, as a colleague would be told.")
+    sql: str = Field("", description="A condition that says the same, columns qualified by their tables.")
+    also: list[Words] = Field([], description="Other words for the same.")
+    about: list[Words] = Field([], description="Tables and columns that it concerns: table, or table.column.")
+
+
+class Metric(_Written):
+    """Something that is computed. Queries get its expression as it stands here."""
+
+    expression: Words = Field(description="An aggregate expression, columns qualified by their tables.")
+    means: str = Field("", description="Its meaning.")
+    where: str = Field("", description="Which rows count, as a condition.")
+    grain: str = Field("", description="What one row is that it is computed over: one row per order line.")
+    also: list[Words] = Field([], description="Other words for the same.")
+    about: list[Words] = Field([], description="Further tables and columns that it concerns.")
+
+
+class ColumnNote(_Short):
+    """What a column holds."""
+
+    means: str = Field("", description="What it holds.")
+    also: list[Words] = Field([], description="Other words for it.")
+    values: dict[str, str] = Field({}, description="Coded values and what they stand for.")
+
+
+class TableNote(_Short):
+    """What a table holds."""
+
+    means: str = Field("", description="What a row is.")
+    also: list[Words] = Field([], description="Other words for it.")
+    columns: dict[str, ColumnNote] = Field({}, description="Its columns.")
+
+
+class Join(_Short):
+    """How two tables belong together, where the schema does not say so."""
+
+    on: Words = Field(description="visits.customer_ref = customers.id; further pairs after AND.")
+    means: str = Field("", description="What it joins.")
+
+
+class Convention(_Short):
+    """A rule of the house."""
+
+    says: Words = Field(description="The rule, in a sentence.")
+    about: list[Words] = Field([], description="Tables and columns that it concerns; none: every question.")
+
+
+class Never(_Short):
+    """What must not be used."""
+
+    use: Words = Field(description="A table, or table.column.")
+    instead: str = Field("", description="What to use in its place.")
+    why: str = Field("", description="Why.")
+
+
+class KnowledgeFile(_Part):
+    """Everything that one file says."""
+
+    author: str = Field("", description="Who wrote the entries that name nobody.")
+    extends: list[Words] = Field([], description="Files under this one, relative to it; `database` for its comments.")
+    terms: dict[Words, Term] = Field({}, description="Words of the business.")
+    metrics: dict[Words, Metric] = Field({}, description="What is computed, and how.")
+    tables: dict[Words, TableNote] = Field({}, description="What tables hold.")
+    joins: list[Join] = Field([], description="Joins that the schema lacks.")
+    conventions: list[Convention] = Field([], description="Rules of the house.")
+    never: list[Never] = Field([], description="What must not be used.")
+
+
+def knowledge_schema() -> dict[str, Any]:
+    """Return the JSON schema of a knowledge file, for editors and for programs that write one."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **KnowledgeFile.model_json_schema(),
+        "title": "Knowledge of a database, for tableturn",
+    }
+
+
 def knowledge_path(database: Database) -> Path:
     """Return the file that belongs to a database: the one beside it, else one in the data folder, if it is made."""
-    own, otherwise = _places(database.location, database.name, data_folder())
-    return own if own is not None and os.path.isfile(own) else otherwise
-
-
-@lru_cache(maxsize=256)
-def _places(location: str, name: str, folder: Path) -> tuple[Path | None, Path]:
-    """Return the file beside a database that is a file, and the one in the data folder; every turn asks often."""
+    location = database.location
     path = Path(location)
     beside = path.with_name(path.stem + _ENDING) if "://" not in location and path.is_file() else None
+    if beside is not None and beside.is_file():
+        return beside
     code = hashlib.sha256(location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return beside, folder / "knowledge" / f"{Path(name).name}-{code}{_ENDING}"
+    return data_folder() / "knowledge" / f"{Path(database.name).name}-{code}{_ENDING}"
 
 
 def read_knowledge(path: str | Path, files: list[Path] | None = None) -> Layers:
@@ -115,18 +249,11 @@ def _first_fault(error: ValidationError) -> str:
         return f"{place}: {'this is missing' if fault['type'] == 'missing' else fault['msg']}"
     model: type[BaseModel] = KnowledgeFile
     for name in names[::2]:  # between the names of fields stand those that people give, or numbers
-        model = next(_models_in(model.model_fields[str(name)].annotation))
+        model = get_args(model.model_fields[str(name)].annotation)[-1]
     fields = list(model.model_fields)
     near = nearest_names(str(last), fields, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(fields)}"
     return f"{place}: there is no field {last!r} here; {hint}"
-
-
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _models_in(part)
 
 
 def _entries_of(file: KnowledgeFile, source: str) -> Iterator[Entry]:
@@ -173,7 +300,7 @@ def load_yaml(text: str, place: str) -> object:
         KnowledgeError: It is not YAML, or gives a key twice; the message has the line.
     """
     import yaml
-    from yaml.nodes import MappingNode, Node, SequenceNode
+    from yaml.nodes import CollectionNode, Node
 
     class Loader(yaml.BaseLoader):
         """Refuses what is given twice: the first would be lost without a word."""
@@ -192,12 +319,9 @@ def load_yaml(text: str, place: str) -> object:
         """Count the values that a node stands for, those that it repeats by aliases each time."""
         if id(node) not in known:
             known[id(node)] = _MOST  # of a node within itself
-            parts: list[Any] = []
-            if isinstance(node, SequenceNode):
-                parts = node.value
-            elif isinstance(node, MappingNode):
-                parts = [part for pair in node.value for part in pair]
-            known[id(node)] = 1 + sum(size(part, known) for part in parts)
+            parts: list[Any] = node.value if isinstance(node, CollectionNode) else []
+            pairs = (part if isinstance(part, tuple) else (part,) for part in parts)
+            known[id(node)] = 1 + sum(size(part, known) for pair in pairs for part in pair)
         return known[id(node)]
 
     Loader.add_constructor("tag:yaml.org,2002:map", mapping)

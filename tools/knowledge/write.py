@@ -16,8 +16,7 @@ from typing import Any, get_args
 from ..errors import KnowledgeError
 from ..whole_files import only_writer, write_whole
 from .entry import Entry, EntryKind
-from .file import KnowledgeFile
-from .read import parse_file, text_of
+from .read import KnowledgeFile, parse_file, text_of
 
 
 class KnowledgeWriter:
