@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 from ..words import stems
 
+# A word of the business, something that is computed, a description, or a rule; files have them in this order.
 EntryKind = Literal["term", "metric", "table", "column", "join", "convention", "never"]
-"""What an entry is: a word of the business, something that is computed, a description, or a rule. Files have them in
-this order."""
 
 Item = tuple[str, str]  # A table and a column; the column is empty for the table itself
 

@@ -55,8 +55,9 @@ def fragment_kind(tree: exp.Expr) -> Literal["metric", "term"] | None:
     """Return what SQL can define: a metric if it computes over rows, a term if it is a condition; None for neither."""
     if any(node.find_ancestor(exp.Select) is None for node in tree.find_all(exp.AggFunc)):
         return "metric"
-    inner = tree.unnest()
-    value = isinstance(inner, exp.Literal | exp.Neg | exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.DPipe)
+    value = isinstance(
+        tree.unnest(), exp.Literal | exp.Neg | exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.DPipe
+    )
     return None if value else "term"
 
 
@@ -68,10 +69,8 @@ def _outer_columns(tree: exp.Expr) -> list[exp.Column]:
 def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragment:
     """Return a fragment with its names as the schema has them.
 
-    Columns without a table are looked for in the tables `about` first, which are those read where it names none.
-
-    Raises:
-        KnowledgeError: It is none, or names what the schema lacks; the message has the nearest name.
+    Columns without a table are looked for in the tables `about` first, which are those read where it names none. What
+    is no fragment, or names what the schema lacks, raises a `KnowledgeError` that has the nearest name.
     """
     tree = parse_fragment(spell_tables(f"SELECT {sql}", schema).removeprefix("SELECT "), schema.dialect)
     columns: list[Item] = []
@@ -107,11 +106,7 @@ def _column_item(column: exp.Column, schema: Schema, about: Sequence[str] = ()) 
 
 
 def _find_item(schema: Schema, table: str, column: str = "", within: str = "") -> Item:
-    """Return a table, which may be `within` a schema, or its column as the schema names them.
-
-    Raises:
-        KnowledgeError: There is no such table or column; the message has the nearest name.
-    """
+    """Return a table, which may be `within` a schema, or a column of it as the schema has them, or raise an error."""
     held = schema.table(f"{within}.{table}") or schema.table(table)
     if held is None:
         if holders := _holders(schema, table):
@@ -164,8 +159,7 @@ class Problem:
     why: str
 
     def __str__(self) -> str:
-        source = f"{self.entry.source}: " if self.entry.source else ""
-        return f"{source}{self.entry.key}: {self.why}"
+        return ": ".join(filter(None, (self.entry.source, self.entry.key, self.why)))
 
 
 def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tuple[list[Entry], list[Problem]]:
@@ -262,11 +256,10 @@ def _compile(entry: Entry, fragment: Fragment, schema: Schema, database: Databas
         condition = "a term's SQL is a condition on a row, no aggregate or value"
         raise KnowledgeError(computed if entry.kind == "metric" else condition)
     first, *others = (exp.table_(*schema.path(name)[::-1], quoted=True) for name in fragment.tables)
-    sources = exp.select("1").from_(first)
+    select = exp.select(fragment.tree) if entry.kind == "metric" else exp.select("1").where(fragment.tree)
+    query = select.from_(first)
     for table in others:
-        sources = sources.join(table, join_type="CROSS")
-    tree = fragment.tree
-    query = sources.select(tree, append=False) if entry.kind == "metric" else sources.where(tree)
+        query = query.join(table, join_type="CROSS")
     read = [table for table in schema.tables if table.name in (*fragment.tables, *fragment.inner)]
     failed = database.compile_check(query.sql(dialect=schema.dialect), read)
     if failed is not None:
@@ -274,31 +267,25 @@ def _compile(entry: Entry, fragment: Fragment, schema: Schema, database: Databas
 
 
 def join_key(entry: Entry, schema: Schema) -> ForeignKey:
-    """Return the join as a key.
-
-    Raises:
-        KnowledgeError: It is none, or names what is not there.
-    """
-    ends: list[list[Item]] = []
+    """Return the join as a key; raise `KnowledgeError` if it is none, or names what is not there."""
+    ends: list[tuple[Item, Item]] = []
     for pair in and_parts(parse_fragment(entry.sql, schema.dialect)):
         sides = [side for side in (pair.this, pair.args.get("expression")) if isinstance(side, exp.Column)]
         if not isinstance(pair, exp.EQ) or len(sides) != 2:
             raise KnowledgeError("a join is written as visits.customer_ref = customers.id, further pairs after AND")
         if not all(side.table for side in sides):
             raise KnowledgeError(f"{pair.sql()!r} lacks a table: write visits.customer_ref = customers.id")
-        ends.append([_column_item(side, schema) for side in sides])
+        ends.append((_column_item(sides[0], schema), _column_item(sides[1], schema)))
     if len({(left[0], right[0]) for left, right in ends}) != 1:
         raise KnowledgeError("a join is of two tables: write each pair in the same order")
-    (left, _), (right, _) = ends[0]
-    return ForeignKey(left, tuple(pair[0][1] for pair in ends), right, tuple(pair[1][1] for pair in ends))
+    left, right = zip(*ends, strict=True)
+    return ForeignKey(left[0][0], tuple(item[1] for item in left), right[0][0], tuple(item[1] for item in right))
 
 
 def _names_unseen(entry: Entry, shown: set[str], unseen: set[str]) -> bool:
-    """Whether an entry's words may tell of what is hidden.
-
-    They do where they hold the name of something that entries of the same files describe and that is not visible, or
-    anything that looks like a name and is none that is.
-    """
+    """Whether an entry's words may tell of what is hidden."""
+    # They do where they hold the name of something that entries of the same files describe and that is not visible, or
+    # anything that looks like a name and is none that is.
     text = " ".join((entry.name, entry.text, *entry.also, *(meaning for _, meaning in entry.values)))
     words = set(re.findall(r"\w+", text.lower()))
     if words & unseen or any(" " in name and name in text.lower() for name in unseen):
@@ -309,14 +296,9 @@ def _names_unseen(entry: Entry, shown: set[str], unseen: set[str]) -> bool:
 def _may_leave(entry: Entry, database: Database) -> bool:
     """Whether an entry may be shown to a model: values of columns whose values may not leave are values here too."""
     levels = database.leaving().levels
-    if not any(item in levels for item in entry.about):
+    if entry.kind == "join" or not any(item in levels for item in entry.about):
         return True
-    if entry.values:
-        return False
-    if not entry.sql:
-        return True
-    tree = parse_fragment(entry.sql, database.dialect)
-    return entry.kind == "join" or tree.find(exp.Literal) is None
+    return not entry.values and (not entry.sql or parse_fragment(entry.sql, database.dialect).find(exp.Literal) is None)
 
 
 def _without_conflicts(entries: Sequence[Entry], problems: list[Problem]) -> list[Entry]:
@@ -340,10 +322,8 @@ def _without_conflicts(entries: Sequence[Entry], problems: list[Problem]) -> lis
 def compiled(sql: str, entries: Sequence[Entry], dialect: str) -> str:
     """Return a query with the SQL of the definitions that it names; the same text if it names none.
 
-    A model that writes `METRIC('net revenue')` gets the expression as the file has it, not as it would write it again.
-
-    Raises:
-        KnowledgeError: It names one that there is not.
+    A model that writes `METRIC('net revenue')` gets the expression as the file has it, not as it would write it again;
+    a name that there is not raises `KnowledgeError`.
     """
     if not _NAMED.search(sql):
         return sql
@@ -369,10 +349,9 @@ def _within(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
     """Return a definition's SQL in the names of the query that it is put into."""
     fragment = parse_fragment(entry.sql, dialect)
     select = call.find_ancestor(exp.Select)
-    source = (select.args.get("from_") or select.args.get("from")) if select else None
-    joins = (select.args.get("joins") or ()) if select else ()
+    sources = (select.args.get("from_"), *(select.args.get("joins") or ())) if select else ()
     aliases: dict[str, str] = {}
-    for node in filter(None, (source, *joins)):
+    for node in filter(None, sources):
         if isinstance(node.this, exp.Table):
             aliases.setdefault(_dotted(node.this.parts), node.this.alias_or_name)
             aliases.setdefault(node.this.name.lower(), node.this.alias_or_name)
@@ -441,9 +420,7 @@ def and_parts(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 def _plain(node: exp.Expr) -> str:
     """Write an expression without the names of tables, parentheses around it and quotes."""
-    copy = node.copy()
-    while isinstance(copy, exp.Paren):
-        copy = copy.this
+    copy = node.unnest().copy()
     for column in copy.find_all(exp.Column):
         column.set("table", None)
         column.set("db", None)
@@ -453,6 +430,6 @@ def _plain(node: exp.Expr) -> str:
         identifier.set("quoted", False)
         identifier.set("this", str(identifier.this).lower())
     for inner in list(copy.find_all(exp.Paren)):
-        if inner is not copy and isinstance(inner.this, exp.Column | exp.Literal):
+        if isinstance(inner.this, exp.Column | exp.Literal):
             inner.replace(inner.this)
     return copy.sql()

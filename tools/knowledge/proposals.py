@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -13,7 +13,6 @@ from ..database.schema import Schema
 from ..errors import SQLParseError
 from ..sql import Query
 from ..sql.dialects import rules_of
-from ..sql.parse import MAX_LENGTH
 from ..words import STOP_WORDS, Word, fold, listed_words, name_words, stem, words
 from .entry import Entry, Item
 from .fragment import and_parts, name_column
@@ -51,16 +50,12 @@ def proposals(before: str, after: str, question: str, schema: Schema) -> tuple[E
 
 def suggest(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[Suggestion, ...]:
     """Return what comes again in so many queries, most often first, and what the schema does not say itself."""
-    found: dict[str, Entry] = {}
-    sources: dict[str, dict[str, None]] = defaultdict(dict)
-    for number, query in enumerate(dict.fromkeys(queries)):
-        if number == MOST:
-            break
-        for entry in _entries(query, schema) if len(query) <= MAX_LENGTH else ():
-            found.setdefault(entry.key, entry)
-            sources[entry.key][query] = None
-    again = sorted((key for key in found if len(sources[key]) >= least), key=lambda key: -len(sources[key]))
-    return tuple(Suggestion(found[key], len(sources[key]), tuple(sources[key])[:_SHOWN]) for key in again)
+    found: dict[str, tuple[Entry, dict[str, None]]] = {}
+    for query in islice(dict.fromkeys(queries), MOST):
+        for entry in _entries(query, schema):
+            found.setdefault(entry.key, (entry, {}))[1][query] = None
+    suggestions = (Suggestion(entry, len(having), tuple(having)[:_SHOWN]) for entry, having in found.values())
+    return tuple(sorted((one for one in suggestions if one.count >= least), key=lambda one: -one.count))
 
 
 def statements(text: str, dialect: str) -> Iterator[str]:
@@ -114,8 +109,8 @@ class _QueryParts:
             for key in self._schema.foreign_keys
             for a, b in zip(key.columns, key.ref_columns, strict=True)
         }
-        found = {text: ends for text, node in self.conditions.items() if (ends := self.ends(node))}
-        return {text: ends for text, ends in found.items() if ends[0][0] != ends[1][0] and frozenset(ends) not in keys}
+        compared = ((text, self.ends(node)) for text, node in self.conditions.items())
+        return {text: ends for text, ends in compared if ends and ends[0][0] != ends[1][0] and {*ends} not in keys}
 
     def _text(self, node: exp.Expr) -> str:
         """Write a part of the query with its columns qualified by their tables' own names."""

@@ -173,8 +173,7 @@ def knowledge_path(database: Database) -> Path:
     """Return the file that belongs to a database: the one beside it, else one in the data folder, if it is made."""
     location = database.location
     path = Path(location)
-    beside = path.with_name(path.stem + _ENDING) if "://" not in location and path.is_file() else None
-    if beside is not None and beside.is_file():
+    if "://" not in location and path.is_file() and (beside := path.with_name(path.stem + _ENDING)).is_file():
         return beside
     code = hashlib.sha256(location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return data_folder() / "knowledge" / f"{Path(database.name).name}-{code}{_ENDING}"
@@ -184,10 +183,8 @@ def read_knowledge(path: str | Path, files: list[Path] | None = None) -> Layers:
     """Return the entries of a knowledge file and of the files that it extends, those beneath first.
 
     `database` among what is extended gives a layer with one entry, which `Knowledge` replaces by the comments.
-    Every file that is read is added to `files`, the first one first.
-
-    Raises:
-        KnowledgeError: A file is missing or wrong; the message names the file, the place and what to do.
+    Every file that is read is added to `files`, the first one first. One that is missing or wrong raises a
+    `KnowledgeError` that names the file, the place and what to do.
     """
     return tuple(_layers(Path(path), (), [] if files is None else files))
 
@@ -260,8 +257,7 @@ def _entries_of(file: KnowledgeFile, source: str) -> Iterator[Entry]:
     """Yield the file's entries, in its order."""
 
     def entry(kind: EntryKind, name: str, part: Any, *texts: str, **more: Any) -> Entry:
-        if "about" not in more:
-            more["about"] = tuple(map(_item_of, getattr(part, "about", ())))
+        more.setdefault("about", tuple(map(_item_of, getattr(part, "about", ()))))
         written = {"author": part.author or file.author, "added": part.added, "rights": part.rights, "source": source}
         also = tuple(getattr(part, "also", ()))
         return Entry(kind, name, "; ".join(filter(None, texts)), also=also, **written, **more)
@@ -294,11 +290,7 @@ def _item_of(name: str) -> tuple[str, str]:
 
 
 def load_yaml(text: str, place: str) -> object:
-    """Return the content of a YAML or JSON text, every scalar as text: `NO`, `1` and dates stay what was written.
-
-    Raises:
-        KnowledgeError: It is not YAML, or gives a key twice; the message has the line.
-    """
+    """Return the content of a YAML or JSON text, every scalar as text: `NO`, `1` and dates stay what was written."""
     import yaml
     from yaml.nodes import CollectionNode, Node
 

@@ -32,10 +32,7 @@ class KnowledgeWriter:
     def add(self, entry: Entry) -> Entry:
         """Add an entry, or put it in the place of one of the same name, with author and time.
 
-        A rule or a join that stands there already is left as it is.
-
-        Raises:
-            KnowledgeError: The file is wrong, or cannot be written.
+        A rule or a join that stands there already is left; a file that is wrong or closed raises `KnowledgeError`.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
         stamped = _given(added=now, author=self._author, rights=entry.rights)
@@ -47,9 +44,7 @@ class KnowledgeWriter:
 
         With `rights`, only one that was written under them (`Rights.key`).
         """
-        if not self.path.exists():
-            return False
-        return self._changed(lambda content: _take_out(content, name, rights))
+        return self.path.exists() and self._changed(lambda content: _take_out(content, name, rights))
 
     def _changed(self, change: Callable[[Any], bool]) -> bool:
         from ruamel.yaml import YAML
@@ -80,9 +75,8 @@ class KnowledgeWriter:
         except YAMLError as error:
             raise KnowledgeError(f"{self.path} is not YAML: {' '.join(str(error).split())}") from None
         except OSError as error:
-            raise KnowledgeError(
-                f"cannot write {self.path}: {error.strerror}; name another file with --knowledge"
-            ) from None
+            why = f"cannot write {self.path}: {error.strerror}; name another file with --knowledge"
+            raise KnowledgeError(why) from None
         return True
 
 
@@ -171,7 +165,7 @@ def _take_out(content: Any, name: str, rights: str | None) -> bool:
     """Take an entry out of a file's content; return whether it was there."""
     for kind, field in {"terms": "", "metrics": "", **_TEXTS}.items():
         parts = content.get(kind) or {}
-        for key, part in list(enumerate(parts) if field else parts.items()):
+        for key, part in enumerate(parts) if field else parts.items():
             own = part.get("rights", "") if isinstance(part, Mapping) else ""
             if _words(_text(part, field) if field else key) == _words(name) and rights in (None, own):
                 del parts[key]
