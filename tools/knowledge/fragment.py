@@ -55,9 +55,8 @@ def fragment_kind(tree: exp.Expr) -> Literal["metric", "term"] | None:
     """Return what SQL can define: a metric if it computes over rows, a term if it is a condition; None for neither."""
     if any(node.find_ancestor(exp.Select) is None for node in tree.find_all(exp.AggFunc)):
         return "metric"
-    value = isinstance(
-        tree.unnest(), exp.Literal | exp.Neg | exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.DPipe
-    )
+    inner = tree.unnest()
+    value = isinstance(inner, exp.Literal | exp.Neg | exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.DPipe)
     return None if value else "term"
 
 

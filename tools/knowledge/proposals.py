@@ -16,10 +16,9 @@ from ..sql.dialects import rules_of
 from ..words import STOP_WORDS, Word, fold, listed_words, name_words, stem, words
 from .entry import Entry, Item
 from .fragment import and_parts, name_column
-from .imports import quoted
+from .read import quoted
 
 MOST = 200_000  # statements that are read; a log goes on for ever
-
 _SHOWN = 5
 
 # Words that are no part of a term's name.
@@ -109,8 +108,8 @@ class _QueryParts:
             for key in self._schema.foreign_keys
             for a, b in zip(key.columns, key.ref_columns, strict=True)
         }
-        compared = ((text, self.ends(node)) for text, node in self.conditions.items())
-        return {text: ends for text, ends in compared if ends and ends[0][0] != ends[1][0] and {*ends} not in keys}
+        found = {text: ends for text, node in self.conditions.items() if (ends := self.ends(node))}
+        return {text: ends for text, ends in found.items() if ends[0][0] != ends[1][0] and frozenset(ends) not in keys}
 
     def _text(self, node: exp.Expr) -> str:
         """Write a part of the query with its columns qualified by their tables' own names."""

@@ -112,11 +112,10 @@ class Wording:
 @cache
 def _synonyms() -> Mapping[str, set[str]]:
     """Return synonyms both ways: it is not known which of the two somebody wrote in an entry."""
+    pairs = {(stem(word), stem(other)) for word, others in synonyms().items() for other in others}
     found: dict[str, set[str]] = defaultdict(set)
-    for word, others in synonyms().items():
-        for other in others:
-            found[stem(word)].add(stem(other))
-            found[stem(other)].add(stem(word))
+    for word, other in pairs | {pair[::-1] for pair in pairs}:
+        found[word].add(other)
     return found
 
 

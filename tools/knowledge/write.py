@@ -1,7 +1,4 @@
-"""Adding to a knowledge file what a person accepted, and taking out of it; and all knowledge as one file to review.
-
-What people wrote in a file stays as it is.
-"""
+"""Adding to a knowledge file what a person accepted, and taking out of it; and all knowledge as one file to review."""
 
 from __future__ import annotations
 
