@@ -194,13 +194,9 @@ def _commented(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
     """Return a layer, or what the database's own comments say if it stands for them."""
     if [entry.source for entry in layer] != [DATABASE]:
         return layer
-    tables = [Entry.of_item(table.name, "", table.comment, source=DATABASE) for table in schema.tables]
-    columns = [
-        Entry.of_item(table.name, column.name, column.comment, source=DATABASE)
-        for table in schema.tables
-        for column in table.columns
-    ]
-    return [entry for entry in (*tables, *columns) if entry.text]
+    items = [(table.name, "", table.comment) for table in schema.tables]
+    items += [(table.name, column.name, column.comment) for table in schema.tables for column in table.columns]
+    return [Entry.of_item(*item, source=DATABASE) for item in items if item[2]]
 
 
 def _upper(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[Entry]:
