@@ -38,7 +38,7 @@ from ..tools.examples import (
 )
 from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of, write_file
 from ..tools.knowledge import Entry, Knowledge
-from ..tools.knowledge.fragment import fragment_kind, parse_fragment, read_fragment
+from ..tools.knowledge.fragment import fragment_kind, read_fragment
 from ..tools.knowledge.proposals import proposals
 from ..tools.outgoing import Outgoing
 from .answers.answer import Answer
@@ -273,7 +273,7 @@ def note(text: str, resources: Resources) -> Entry:
     schema = resources.database.schema()
     try:
         fragment = read_fragment(meaning, schema)
-        kind = fragment_kind(parse_fragment(fragment.sql, schema.dialect))
+        kind = fragment_kind(fragment.tree)
         if kind is None:
             raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
     except KnowledgeError as error:

@@ -18,7 +18,7 @@ from pytest_examples import CodeExample, EvalExample, find_examples
 from tableturn.agent.cli.root import read_defaults
 from tableturn.agent.settings import make_settings, read_settings
 from tableturn.tools.database.permissions_file import PermissionsFile
-from tableturn.tools.knowledge.file import KnowledgeFile
+from tableturn.tools.knowledge.read import KnowledgeFile
 
 from tests.support.openai_server import OpenAIServer
 

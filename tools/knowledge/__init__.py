@@ -8,9 +8,8 @@
 """
 
 from .entry import Entry, Selection
-from .file import knowledge_schema
 from .fragment import compiled, used_entries
-from .read import knowledge_path, read_knowledge
+from .read import knowledge_path, knowledge_schema, read_knowledge
 from .search import Knowledge, unknown_words
 from .write import KnowledgeWriter
 

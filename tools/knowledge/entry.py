@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ..words import stems
 
+# A word of the business, something that is computed, a description, or a rule; files have them in this order.
 EntryKind = Literal["term", "metric", "table", "column", "join", "convention", "never"]
-"""What an entry is: a word of the business, something that is computed, a description, or a rule. Files have them in
-this order."""
 
 Item = tuple[str, str]  # A table and a column; the column is empty for the table itself
 
@@ -32,6 +31,12 @@ class Entry:
     rights: str = ""  # the key of the rights under which it was written (`Rights.key`); empty for all rights
     source: str = ""  # the file that it comes from
     fault: str = ""  # why it cannot be used, if that shows while its source is read
+
+    @classmethod
+    def of_item(cls, table: str, column: str, text: str, **more: Any) -> Entry:
+        """Return the description of a table, or of a column of it."""
+        kind, name = ("column", f"{table}.{column}") if column else ("table", table)
+        return cls(kind, name, text, about=((table, column),), **more)
 
     @property
     def key(self) -> str:
@@ -56,10 +61,14 @@ class Entry:
                 return f"{self.kind} {self.name}{also}: {'; '.join(filter(None, [self.text, codes]))}"
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The words that people use for it."""
+        return (self.name, *self.also) if self.kind in ("term", "metric") else self.also
+
+    @property
     def phrases(self) -> tuple[tuple[str, ...], ...]:
         """The stems of each of its names."""
-        names = (self.name, *self.also) if self.kind in ("term", "metric") else self.also
-        return tuple(dict.fromkeys(found for name in names if (found := tuple(stems(name)))))
+        return tuple(dict.fromkeys(found for name in self.names if (found := tuple(stems(name)))))
 
 
 @dataclass(frozen=True)

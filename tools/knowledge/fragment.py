@@ -1,23 +1,31 @@
-"""SQL of definitions: read with its names looked up in the schema, put into queries, and found in them."""
+"""SQL of definitions: read with names as the schema has them, held against it, put into queries, and found in them."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
 
-from ..database.schema import Schema
-from ..errors import KnowledgeError, SQLParseError
+from ..database.schema import ForeignKey, Schema
+from ..errors import KnowledgeError, SQLParseError, TableturnError
 from ..sql import Query, spell_tables
 from ..sql.dialects import KEYWORDS, rules_of
 from ..words import did_you_mean, listed, nearest_names, stems
 from .entry import Entry, Item
+from .read import DATABASE
 
+if TYPE_CHECKING:
+    from ..database import Database
+
+# What looks like the name of a table or column in a text.
+_NAMES = re.compile(r"`([^`]+)`|\b([A-Za-z]\w*\.[A-Za-z]\w*|[A-Za-z]+(?:_\w+)+)\b")
 _NAMED = re.compile(r"\b(?:METRIC|TERM)\s*\(\s*'", re.IGNORECASE)
 _LONGEST = 20_000  # characters of a query in which definitions are looked for
+_CONTRADICTS = "it contradicts"
 
 
 @dataclass(frozen=True)
@@ -25,7 +33,9 @@ class Fragment:
     """A condition or an expression, with qualified columns."""
 
     sql: str
+    tree: exp.Expr
     tables: tuple[str, ...]  # those that must stand in FROM, in the order in which it names them
+    inner: tuple[str, ...]  # those that its sub-queries read
     columns: tuple[Item, ...]  # what it reads of them
 
 
@@ -50,7 +60,7 @@ def fragment_kind(tree: exp.Expr) -> Literal["metric", "term"] | None:
     return None if value else "term"
 
 
-def outer_columns(tree: exp.Expr) -> list[exp.Column]:
+def _outer_columns(tree: exp.Expr) -> list[exp.Column]:
     """Return the columns that belong to the query around the fragment, not to a sub-query in it."""
     return [column for column in tree.find_all(exp.Column) if column.find_ancestor(exp.Select) is None]
 
@@ -58,20 +68,15 @@ def outer_columns(tree: exp.Expr) -> list[exp.Column]:
 def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragment:
     """Return a fragment with its names as the schema has them.
 
-    Columns without a table are looked for in the tables `about` first, which are those read where it names none.
-
-    Raises:
-        KnowledgeError: It is none, or names what the schema lacks; the message has the nearest name.
+    Columns without a table are looked for in the tables `about` first, which are those read where it names none. What
+    is no fragment, or names what the schema lacks, raises a `KnowledgeError` that has the nearest name.
     """
     tree = parse_fragment(spell_tables(f"SELECT {sql}", schema).removeprefix("SELECT "), schema.dialect)
     columns: list[Item] = []
-    for column in outer_columns(tree):
-        table, name = _place(column, schema, about)
-        name_table(column, schema.path(table))
-        column.set("this", exp.to_identifier(name, quoted=True))
-        columns.append((table, name))
-    for node in tree.find_all(exp.Table):
-        find_table(schema, node.name, node.db)
+    for column in _outer_columns(tree):
+        columns.append(_column_item(column, schema, about))
+        name_column(column, columns[-1], schema)
+    inner = tuple(_find_item(schema, node.name, within=node.db)[0] for node in tree.find_all(exp.Table))
     if not columns and not (about and fragment_kind(tree) == "metric"):
         raise KnowledgeError(
             f"{sql!r} names no column: qualify columns by their tables, as in orders.total; "
@@ -82,14 +87,13 @@ def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragme
     for identifier in tree.find_all(exp.Identifier):
         name = str(identifier.this)
         identifier.set("quoted", name.lower() in KEYWORDS or not naming.is_plain(name))
-    tables = dict.fromkeys(table for table, _ in columns) or dict.fromkeys(about)
-    return Fragment(tree.sql(dialect=schema.dialect), tuple(tables), tuple(dict.fromkeys(columns)))
+    tables = tuple(dict.fromkeys(table for table, _ in columns) or dict.fromkeys(about))
+    return Fragment(tree.sql(dialect=schema.dialect), tree, tables, inner, tuple(dict.fromkeys(columns)))
 
 
-def _place(column: exp.Column, schema: Schema, about: Sequence[str]) -> Item:
+def _column_item(column: exp.Column, schema: Schema, about: Sequence[str] = ()) -> Item:
     if column.table:
-        table = find_table(schema, column.table, column.db)
-        return table, find_column(schema, table, column.name)
+        return _find_item(schema, column.table, column.name, column.db)
     holders = _holders(schema, column.name)
     likely = [table for table in holders if table in about] or holders
     if not likely:
@@ -97,68 +101,224 @@ def _place(column: exp.Column, schema: Schema, about: Sequence[str]) -> Item:
         raise KnowledgeError(f"there is no column {column.name!r}{_near(column.name, names)}")
     if len(likely) > 1:
         raise KnowledgeError(f"{column.name!r} is a column of {listed(likely, 'or')}: qualify it by its table")
-    return likely[0], find_column(schema, likely[0], column.name)
+    return _find_item(schema, likely[0], column.name)
+
+
+def _find_item(schema: Schema, table: str, column: str = "", within: str = "") -> Item:
+    """Return a table, which may be `within` a schema, or a column of it as the schema has them, or raise an error."""
+    held = schema.table(f"{within}.{table}") or schema.table(table)
+    if held is None:
+        if holders := _holders(schema, table):
+            raise KnowledgeError(f"{table!r} is a column of {listed(holders, 'or')}: qualify it by its table")
+        raise KnowledgeError(f"there is no table {table!r}{_near(table, [known.name for known in schema.tables])}")
+    if not column:
+        return held.name, ""
+    found = held.column(column)
+    if found is None:
+        raise KnowledgeError(
+            f"{held.name} has no column {column!r}{_near(column, [known.name for known in held.columns])}"
+        )
+    return held.name, found.name
 
 
 def _holders(schema: Schema, column: str) -> list[str]:
     return [table.name for table in schema.tables if table.column(column) is not None]
 
 
-def name_table(column: exp.Column, path: Sequence[str]) -> None:
-    """Write a table's name before a column, its schema's before it where that is a part of it."""
-    for key, name in zip(("table", "db"), path[::-1], strict=False):
-        column.set(key, exp.to_identifier(name, quoted=True))
-
-
-def find_table(schema: Schema, name: str, within: str = "") -> str:
-    """Return a table's name as the schema has it; raise `KnowledgeError` if there is no such table `within` it."""
-    found = schema.table(f"{within}.{name}") or schema.table(name)
-    if found is None:
-        if holders := _holders(schema, name):
-            raise KnowledgeError(f"{name!r} is a column of {listed(holders, 'or')}: qualify it by its table")
-        raise KnowledgeError(f"there is no table {name!r}{_near(name, [table.name for table in schema.tables])}")
-    return found.name
-
-
-def find_column(schema: Schema, table: str, name: str) -> str:
-    """Return a column's name as the schema has it; raise `KnowledgeError` if the table has no such column."""
-    found, held = schema.column(table, name), schema.table(table)
-    if found is None:
-        names = [column.name for column in held.columns] if held else []
-        raise KnowledgeError(f"{table} has no column {name!r}{_near(name, names)}")
-    return found.name
-
-
-def _near(name: str, known: Sequence[str] | set[str]) -> str:
+def _near(name: str, known: Iterable[str]) -> str:
     near = did_you_mean(nearest_names(name, known, 2))
     return f"; {near}" if near else ""
 
 
-def counted_where(expression: str, condition: str, dialect: str) -> str:
+def name_column(column: exp.Column, item: Item, schema: Schema) -> None:
+    """Write a column's name and its table's before it, with the schema's where that is a part of it."""
+    names = (item[1], *schema.path(item[0])[::-1])
+    for key, name in zip(("this", "table", "db"), names, strict=False):
+        column.set(key, exp.to_identifier(name, quoted=True))
+
+
+def _counted_where(expression: str, condition: str, dialect: str) -> str:
     """Write an aggregate expression over those rows alone that a condition holds for."""
     tree, where = parse_fragment(expression, dialect), parse_fragment(condition, dialect)
     aggregates = [node for node in tree.find_all(exp.AggFunc) if node.find_ancestor(exp.AggFunc) is None]
     if not aggregates:
         raise KnowledgeError(f"{expression!r} has no aggregate that `where` could limit: write the condition into it")
     for node in aggregates:
-        distinct = node.this if isinstance(node.this, exp.Distinct) else None
-        value = distinct.expressions[0] if distinct else node.this
+        value = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this
         counted = exp.Literal.number(1) if isinstance(value, exp.Star) else value.copy()
-        case = exp.Case().when(where.copy(), counted)
-        if distinct:
-            distinct.set("expressions", [case])
-        else:
-            node.set("this", case)
+        value.replace(exp.Case().when(where.copy(), counted))
     return tree.sql(dialect=dialect)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why an entry is left out."""
+
+    entry: Entry
+    why: str
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (self.entry.source, self.entry.key, self.why)))
+
+
+def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tuple[list[Entry], list[Problem]]:
+    """Return the entries of all layers that hold on a database, and why the others do not.
+
+    Of two layers that define the same the later one counts. Where whoever opened the database may not see all of it,
+    what names something that is not visible is left out without a word: why would tell that it is there.
+    """
+    schema = database.schema()
+    problems: list[Problem] = []
+    fitting: list[Entry] = []
+    unseen: set[str] = set()
+    for entry in _upper([_commented(layer, schema) for layer in layers], problems):
+        try:
+            fitting.append(_fitted(entry, schema, database))
+        except TableturnError as error:
+            problems.append(Problem(entry, str(error)))
+            unseen |= {part.lower() for item in entry.about for part in item if part}
+    if own := database.rights.key:
+        problems.clear()
+        shown = {item.name.lower() for table in schema.tables for item in (table, *table.columns)}
+        unseen -= shown
+        shown |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
+        # What is written under these rights tells nothing that is hidden from them.
+        fitting = [entry for entry in fitting if entry.rights == own or not _names_unseen(entry, shown, unseen)]
+        # In which file an entry stands, and where, tells whether there is a hidden one of its name.
+        fitting.sort(key=lambda entry: (entry.added, entry.key))
+    fitting = [entry for entry in fitting if _may_leave(entry, database)]
+    return _without_conflicts(fitting, problems), problems
+
+
+def _commented(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
+    """Return a layer, or what the database's own comments say if it stands for them."""
+    if [entry.source for entry in layer] != [DATABASE]:
+        return layer
+    items = [(table.name, "", table.comment) for table in schema.tables]
+    items += [(table.name, column.name, column.comment) for table in schema.tables for column in table.columns]
+    return [Entry.of_item(*item, source=DATABASE) for item in items if item[2]]
+
+
+def _upper(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[Entry]:
+    """Return each thing as the topmost layer that has it says it."""
+    found: dict[str, Entry] = {}
+    for layer in layers:
+        own: dict[str, Entry] = {}
+        for entry in layer:
+            key = f"{entry.kind} {' '.join(entry.name.lower().split())}"
+            if key in own and own[key].line != entry.line:
+                problems.append(Problem(entry, f"{_CONTRADICTS} what the same file says of it: keep one"))
+            own.setdefault(key, entry)
+        found |= own
+    return list(found.values())
+
+
+def _fitted(entry: Entry, schema: Schema, database: Database) -> Entry:
+    """Return the entry with names as the schema has them."""
+    if entry.fault:
+        raise KnowledgeError(entry.fault)
+    about = tuple(_entry_item(item, schema) for item in entry.about)
+    if entry.kind == "join":
+        key = join_key(entry, schema)
+        ends = (key.table, key.columns), (key.ref_table, key.ref_columns)
+        return replace(entry, about=tuple((table, column) for table, columns in ends for column in columns))
+    if entry.kind not in ("term", "metric") or not entry.sql:
+        return replace(entry, about=about)
+    expression, _, condition = entry.sql.partition("\n")
+    sql = _counted_where(expression, condition, schema.dialect) if condition else expression
+    fragment = read_fragment(sql, schema, [table for table, _ in about])
+    _compile(entry, fragment, schema, database)
+    return replace(entry, sql=fragment.sql, about=tuple(dict.fromkeys((*fragment.columns, *about))))
+
+
+def _entry_item(item: Item, schema: Schema) -> Item:
+    """Return a table or column as the schema names it; a table's own name may hold a point."""
+    table, column = item
+    whole = schema.table(f"{table}.{column}" if column else table)
+    if whole is not None:
+        return whole.name, ""
+    return _find_item(schema, _unquoted(table), _unquoted(column))
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1] if len(name) > 1 and name[0] + name[-1] in ('""', "``", "[]") else name
+
+
+def _compile(entry: Entry, fragment: Fragment, schema: Schema, database: Database) -> None:
+    """Have the database compile a query with the SQL of an entry."""
+    if fragment_kind(fragment.tree) != entry.kind:
+        computed = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
+        condition = "a term's SQL is a condition on a row, no aggregate or value"
+        raise KnowledgeError(computed if entry.kind == "metric" else condition)
+    first, *others = (exp.table_(*schema.path(name)[::-1], quoted=True) for name in fragment.tables)
+    select = exp.select(fragment.tree) if entry.kind == "metric" else exp.select("1").where(fragment.tree)
+    query = select.from_(first)
+    for table in others:
+        query = query.join(table, join_type="CROSS")
+    read = [table for table in schema.tables if table.name in (*fragment.tables, *fragment.inner)]
+    failed = database.compile_check(query.sql(dialect=schema.dialect), read)
+    if failed is not None:
+        raise KnowledgeError(f"its SQL does not compile: {failed}")
+
+
+def join_key(entry: Entry, schema: Schema) -> ForeignKey:
+    """Return the join as a key; raise `KnowledgeError` if it is none, or names what is not there."""
+    ends: list[tuple[Item, Item]] = []
+    for pair in and_parts(parse_fragment(entry.sql, schema.dialect)):
+        sides = [side for side in (pair.this, pair.args.get("expression")) if isinstance(side, exp.Column)]
+        if not isinstance(pair, exp.EQ) or len(sides) != 2:
+            raise KnowledgeError("a join is written as visits.customer_ref = customers.id, further pairs after AND")
+        if not all(side.table for side in sides):
+            raise KnowledgeError(f"{pair.sql()!r} lacks a table: write visits.customer_ref = customers.id")
+        ends.append((_column_item(sides[0], schema), _column_item(sides[1], schema)))
+    if len({(left[0], right[0]) for left, right in ends}) != 1:
+        raise KnowledgeError("a join is of two tables: write each pair in the same order")
+    left, right = zip(*ends, strict=True)
+    return ForeignKey(left[0][0], tuple(item[1] for item in left), right[0][0], tuple(item[1] for item in right))
+
+
+def _names_unseen(entry: Entry, shown: set[str], unseen: set[str]) -> bool:
+    """Whether an entry's words may tell of what is hidden."""
+    # They do where they hold the name of something that entries of the same files describe and that is not visible, or
+    # anything that looks like a name and is none that is.
+    text = " ".join((entry.name, entry.text, *entry.also, *(meaning for _, meaning in entry.values)))
+    words = set(re.findall(r"\w+", text.lower()))
+    if words & unseen or any(" " in name and name in text.lower() for name in unseen):
+        return True
+    return any((quoted or plain).lower() not in shown for quoted, plain in _NAMES.findall(text))
+
+
+def _may_leave(entry: Entry, database: Database) -> bool:
+    """Whether an entry may be shown to a model: values of columns whose values may not leave are values here too."""
+    levels = database.leaving().levels
+    if entry.kind == "join" or not any(item in levels for item in entry.about):
+        return True
+    return not entry.values and (not entry.sql or parse_fragment(entry.sql, database.dialect).find(exp.Literal) is None)
+
+
+def _without_conflicts(entries: Sequence[Entry], problems: list[Problem]) -> list[Entry]:
+    """Without terms and metrics that give one word two meanings: neither can be trusted."""
+    named: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        for phrase in entry.phrases if entry.kind in ("term", "metric") else ():
+            named[phrase].append(entry)
+    trusted: list[Entry] = []
+    for entry in entries:
+        sharing = (other for phrase in entry.phrases for other in named[phrase] if other.key != entry.key)
+        other = next(sharing, None) if entry.kind in ("term", "metric") else None
+        if other is None:
+            trusted.append(entry)
+        else:
+            why = f"{_CONTRADICTS} {other.key!r}, which has the same name: keep one, or rename one"
+            problems.append(Problem(entry, why))
+    return trusted
 
 
 def compiled(sql: str, entries: Sequence[Entry], dialect: str) -> str:
     """Return a query with the SQL of the definitions that it names; the same text if it names none.
 
-    A model that writes `METRIC('net revenue')` gets the expression as the file has it, not as it would write it again.
-
-    Raises:
-        KnowledgeError: It names one that there is not.
+    A model that writes `METRIC('net revenue')` gets the expression as the file has it, not as it would write it again;
+    a name that there is not raises `KnowledgeError`.
     """
     if not _NAMED.search(sql):
         return sql
@@ -184,14 +344,13 @@ def _within(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
     """Return a definition's SQL in the names of the query that it is put into."""
     fragment = parse_fragment(entry.sql, dialect)
     select = call.find_ancestor(exp.Select)
-    source = (select.args.get("from_") or select.args.get("from")) if select else None
-    joins = (select.args.get("joins") or ()) if select else ()
+    sources = (select.args.get("from_"), *(select.args.get("joins") or ())) if select else ()
     aliases: dict[str, str] = {}
-    for node in filter(None, (source, *joins)):
+    for node in filter(None, sources):
         if isinstance(node.this, exp.Table):
             aliases.setdefault(_dotted(node.this.parts), node.this.alias_or_name)
             aliases.setdefault(node.this.name.lower(), node.this.alias_or_name)
-    for column in outer_columns(fragment):
+    for column in _outer_columns(fragment):
         alias = aliases.get(_dotted(column.parts[:-1]))
         if alias is not None and alias.lower() != column.table.lower():
             column.set("db", None)
@@ -256,9 +415,7 @@ def and_parts(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 def _plain(node: exp.Expr) -> str:
     """Write an expression without the names of tables, parentheses around it and quotes."""
-    copy = node.copy()
-    while isinstance(copy, exp.Paren):
-        copy = copy.this
+    copy = node.unnest().copy()
     for column in copy.find_all(exp.Column):
         column.set("table", None)
         column.set("db", None)
@@ -268,6 +425,6 @@ def _plain(node: exp.Expr) -> str:
         identifier.set("quoted", False)
         identifier.set("this", str(identifier.this).lower())
     for inner in list(copy.find_all(exp.Paren)):
-        if inner is not copy and isinstance(inner.this, exp.Column | exp.Literal):
+        if isinstance(inner.this, exp.Column | exp.Literal):
             inner.replace(inner.this)
     return copy.sql()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -13,14 +13,12 @@ from ..database.schema import Schema
 from ..errors import SQLParseError
 from ..sql import Query
 from ..sql.dialects import rules_of
-from ..sql.parse import MAX_LENGTH
 from ..words import STOP_WORDS, Word, fold, listed_words, name_words, stem, words
 from .entry import Entry, Item
-from .fragment import name_table
-from .imports import quoted
+from .fragment import and_parts, name_column
+from .read import quoted
 
 MOST = 200_000  # statements that are read; a log goes on for ever
-
 _SHOWN = 5
 
 # Words that are no part of a term's name.
@@ -43,26 +41,20 @@ def proposals(before: str, after: str, question: str, schema: Schema) -> tuple[E
     except SQLParseError:
         return ()
     found: dict[str, Entry] = {}
-    for text in new.joins(schema):
-        if text not in old.conditions:
-            found[f"join {text}"] = Entry("join", text, sql=text)
-    for entry in (*_values(old, new, question), *_meanings(old, new, question, schema)):
+    joins = (Entry("join", text, sql=text) for text in new.joins() if text not in old.conditions)
+    for entry in (*joins, *_values(old, new, question), *_meanings(old, new, question, schema)):
         found.setdefault(entry.key, entry)
     return tuple(found.values())
 
 
 def suggest(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[Suggestion, ...]:
     """Return what comes again in so many queries, most often first, and what the schema does not say itself."""
-    found: dict[str, Entry] = {}
-    sources: dict[str, dict[str, None]] = defaultdict(dict)
-    for number, query in enumerate(dict.fromkeys(queries)):
-        if number == MOST:
-            break
-        for entry in _entries(query, schema) if len(query) <= MAX_LENGTH else ():
-            found.setdefault(entry.key, entry)
-            sources[entry.key][query] = None
-    again = sorted((key for key in found if len(sources[key]) >= least), key=lambda key: -len(sources[key]))
-    return tuple(Suggestion(found[key], len(sources[key]), tuple(sources[key])[:_SHOWN]) for key in again)
+    found: dict[str, tuple[Entry, dict[str, None]]] = {}
+    for query in islice(dict.fromkeys(queries), MOST):
+        for entry in _entries(query, schema):
+            found.setdefault(entry.key, (entry, {}))[1][query] = None
+    suggestions = (Suggestion(entry, len(having), tuple(having)[:_SHOWN]) for entry, having in found.values())
+    return tuple(sorted((one for one in suggestions if one.count >= least), key=lambda one: -one.count))
 
 
 def statements(text: str, dialect: str) -> Iterator[str]:
@@ -92,8 +84,8 @@ class _QueryParts:
         self.conditions: dict[str, exp.Expr] = {}
         for holder in tree.find_all(exp.Where, exp.Having, exp.Join):
             condition = holder.args.get("on") if isinstance(holder, exp.Join) else holder.this
-            for part in condition.flatten() if isinstance(condition, exp.And) else filter(None, [condition]):
-                self.conditions[self._text(part)] = part
+            if condition is not None:
+                self.conditions |= {self._text(part): part for part in and_parts(condition)}
         self.aggregates = {self._text(node): node for node in tree.find_all(exp.AggFunc)}
 
     def place(self, node: exp.Expr | None) -> Item | None:
@@ -109,11 +101,11 @@ class _QueryParts:
         """Whether a part of the query reads a column."""
         return any(self.place(column) for column in node.find_all(exp.Column))
 
-    def joins(self, schema: Schema) -> dict[str, tuple[Item, Item]]:
+    def joins(self) -> dict[str, tuple[Item, Item]]:
         """Return the conditions that join two tables otherwise than the schema says."""
         keys = {
             frozenset(((key.table, a), (key.ref_table, b)))
-            for key in schema.foreign_keys
+            for key in self._schema.foreign_keys
             for a, b in zip(key.columns, key.ref_columns, strict=True)
         }
         found = {text: ends for text, node in self.conditions.items() if (ends := self.ends(node))}
@@ -125,8 +117,7 @@ class _QueryParts:
         pairs = zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True)
         for own, column in pairs:
             if place := self.place(own):
-                column.set("this", exp.to_identifier(place[1], quoted=True))
-                name_table(column, self._schema.path(place[0]))
+                name_column(column, place, self._schema)
                 for part in column.parts:
                     part.set("quoted", not part.name.isidentifier())
         return copy.sql(dialect=self._schema.dialect)
@@ -145,7 +136,7 @@ def _values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry
     for place, text in compared(new):
         said = before.get(place, "")
         if said and said != text and said.casefold().strip("%") in question.casefold():
-            yield Entry("column", ".".join(place), about=(place,), values=((text, said.strip("%")),))
+            yield Entry.of_item(*place, "", values=((text, said.strip("%")),))
 
 
 def _meanings(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
@@ -192,7 +183,7 @@ def _entries(query: str, schema: Schema) -> Iterator[Entry]:
         parts = _QueryParts(query, schema)
     except SQLParseError:
         return
-    joins = parts.joins(schema)
+    joins = parts.joins()
     for text, node in parts.conditions.items():
         if text in joins:
             on = " = ".join(f"{quoted(table)}.{quoted(column)}" for table, column in sorted(joins[text]))

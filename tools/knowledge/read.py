@@ -1,22 +1,55 @@
-"""Reading knowledge files, and what they extend, into entries; and where they are, if nobody says."""
+"""Knowledge files: their fields, their entries with those of what they extend, and where they are if nobody says.
+
+terms:
+  active customer:
+    means: ordered in the last 90 days
+    sql: customers.last_order >= date('now', '-90 days')
+  area: our sales regions, not square metres
+metrics:
+  net revenue:
+    means: what was sold, without returns
+    expression: SUM(lines.quantity * lines.price)
+    where: orders.status <> 'returned'
+    grain: one row per order line
+tables:
+  customers:
+    means: whoever ever registered
+    also: [clients]
+    columns:
+      status: {means: state of the account, values: {A: active, C: closed}}
+joins:
+  - on: visits.customer_ref = customers.id
+conventions:
+  - Revenue is net of returns.
+never:
+  - {use: orders.old_total, instead: orders.total}
+
+A text in the place of a term, a table, a column or a convention is its meaning. `extends` names files under this one:
+a dbt `schema.yml`, Markdown notes, another knowledge file, or `database` for the comments that the database itself
+holds.
+
+Of dbt's `schema.yml` are read models, columns, tests (`relationships` are joins, `accepted_values` coded values),
+semantic models and metrics: expressions of measures, ratios of them, and what is computed from other metrics; what
+depends on a window of time (`cumulative`, `conversion`, an offset of a `derived` metric) is no expression over rows: it
+is told by its name, and left out. See https://docs.getdbt.com/reference/configs-and-properties and
+https://docs.getdbt.com/docs/build/metrics-overview.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import os
+import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, ValidationError, model_validator
 
 from ..errors import KnowledgeError
 from ..folders import data_folder
 from ..words import nearest_names
-from .entry import Entry, EntryKind
-from .file import KnowledgeFile
-from .imports import from_markdown, import_file
+from .entry import Entry, EntryKind, Item
 
 if TYPE_CHECKING:
     from ..database import Database
@@ -31,29 +64,157 @@ _LARGEST = 5_000_000  # bytes of one file
 _MOST = 1_000_000  # values in one file, repeated ones counted each time: a page of aliases can stand for billions
 
 
+_DBT = ("models", "sources", "semantic_models", "seeds", "snapshots")
+_REF = re.compile(r"(?:ref|source)\(\s*['\"]([^'\"]+)['\"](?:\s*,\s*['\"]([^'\"]+)['\"])?\s*\)")
+_DIMENSION = re.compile(r"\{\{\s*\w*[Dd]imension\(\s*['\"](?:\w+__)?(\w+)['\"][^)]*\)\s*\}\}")
+_AGGREGATES = {
+    "sum": "SUM({})",
+    "average": "AVG({})",
+    "avg": "AVG({})",
+    "min": "MIN({})",
+    "max": "MAX({})",
+    "count": "COUNT({})",
+    "count_distinct": "COUNT(DISTINCT {})",
+    "sum_boolean": "SUM(CASE WHEN {} THEN 1 ELSE 0 END)",
+}
+_DEEPEST = 20
+
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(.*)$")
+_BOLD = re.compile(r"^(?:\*\*|__)(.+?)(?:\*\*|__)\s*(?:[:=–—-]|means\b|is\b)?\s*(.+)$")
+_PLAIN = re.compile(r"^([^.:=]{2,60}?)\s*(?::|=|\bmeans\b)\s+(.+)$")
+_SQL = re.compile(r"`([^`]+)`\s*$")
+
+_Node = Mapping[str, Any]
+_Placed = tuple[_Node, str]  # a metric or a measure, and its table
+
+Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled_out(cls, given: Any) -> Any:
+        """Let a text alone stand for a field; a field with nothing after it is not given, as where a file is begun."""
+        if isinstance(given, str) and issubclass(cls, _Short):
+            return {next(name for name in cls.model_fields if name not in _Written.model_fields): given}
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in given.items() if value != ""}  # pyright: ignore[reportUnknownVariableType]
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema = handler(core_schema)
+        return {"anyOf": [schema, {"type": "string"}]} if issubclass(cls, _Short) else schema
+
+
+class _Written(_Part):
+    author: str = Field("", description="Who wrote it; the file's author without.")
+    added: str = Field("", description="When, in ISO 8601.")
+    rights: str = Field("", description="Key of the rights under which it was added; written by tableturn.")
+
+
+class _Short(_Written):
+    """What a text alone may stand for: it is the first field."""
+
+
+class Term(_Short):
+    """A word of the business."""
+
+    means: Words = Field(description="Its meaning, as a colleague would be told.")
+    sql: str = Field("", description="A condition that says the same, columns qualified by their tables.")
+    also: list[Words] = Field([], description="Other words for the same.")
+    about: list[Words] = Field([], description="Tables and columns that it concerns: table, or table.column.")
+
+
+class Metric(_Written):
+    """Something that is computed. Queries get its expression as it stands here."""
+
+    expression: Words = Field(description="An aggregate expression, columns qualified by their tables.")
+    means: str = Field("", description="Its meaning.")
+    where: str = Field("", description="Which rows count, as a condition.")
+    grain: str = Field("", description="What one row is that it is computed over: one row per order line.")
+    also: list[Words] = Field([], description="Other words for the same.")
+    about: list[Words] = Field([], description="Further tables and columns that it concerns.")
+
+
+class ColumnNote(_Short):
+    """What a column holds."""
+
+    means: str = Field("", description="What it holds.")
+    also: list[Words] = Field([], description="Other words for it.")
+    values: dict[str, str] = Field({}, description="Coded values and what they stand for.")
+
+
+class TableNote(_Short):
+    """What a table holds."""
+
+    means: str = Field("", description="What a row is.")
+    also: list[Words] = Field([], description="Other words for it.")
+    columns: dict[str, ColumnNote] = Field({}, description="Its columns.")
+
+
+class Join(_Short):
+    """How two tables belong together, where the schema does not say so."""
+
+    on: Words = Field(description="visits.customer_ref = customers.id; further pairs after AND.")
+    means: str = Field("", description="What it joins.")
+
+
+class Convention(_Short):
+    """A rule of the house."""
+
+    says: Words = Field(description="The rule, in a sentence.")
+    about: list[Words] = Field([], description="Tables and columns that it concerns; none: every question.")
+
+
+class Never(_Short):
+    """What must not be used."""
+
+    use: Words = Field(description="A table, or table.column.")
+    instead: str = Field("", description="What to use in its place.")
+    why: str = Field("", description="Why.")
+
+
+class KnowledgeFile(_Part):
+    """Everything that one file says."""
+
+    author: str = Field("", description="Who wrote the entries that name nobody.")
+    extends: list[Words] = Field([], description="Files under this one, relative to it; `database` for its comments.")
+    terms: dict[Words, Term] = Field({}, description="Words of the business.")
+    metrics: dict[Words, Metric] = Field({}, description="What is computed, and how.")
+    tables: dict[Words, TableNote] = Field({}, description="What tables hold.")
+    joins: list[Join] = Field([], description="Joins that the schema lacks.")
+    conventions: list[Convention] = Field([], description="Rules of the house.")
+    never: list[Never] = Field([], description="What must not be used.")
+
+
+def knowledge_schema() -> dict[str, Any]:
+    """Return the JSON schema of a knowledge file, for editors and for programs that write one."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **KnowledgeFile.model_json_schema(),
+        "title": "Knowledge of a database, for tableturn",
+    }
+
+
 def knowledge_path(database: Database) -> Path:
     """Return the file that belongs to a database: the one beside it, else one in the data folder, if it is made."""
-    own, otherwise = _places(database.location, database.name, data_folder())
-    return own if own is not None and os.path.isfile(own) else otherwise
-
-
-@lru_cache(maxsize=256)
-def _places(location: str, name: str, folder: Path) -> tuple[Path | None, Path]:
-    """Return the file beside a database that is a file, and the one in the data folder; every turn asks often."""
+    location = database.location
     path = Path(location)
-    beside = path.with_name(path.stem + _ENDING) if "://" not in location and path.is_file() else None
+    if "://" not in location and path.is_file() and (beside := path.with_name(path.stem + _ENDING)).is_file():
+        return beside
     code = hashlib.sha256(location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return beside, folder / "knowledge" / f"{Path(name).name}-{code}{_ENDING}"
+    return data_folder() / "knowledge" / f"{Path(database.name).name}-{code}{_ENDING}"
 
 
 def read_knowledge(path: str | Path, files: list[Path] | None = None) -> Layers:
     """Return the entries of a knowledge file and of the files that it extends, those beneath first.
 
     `database` among what is extended gives a layer with one entry, which `Knowledge` replaces by the comments.
-    Every file that is read is added to `files`, the first one first.
-
-    Raises:
-        KnowledgeError: A file is missing or wrong; the message names the file, the place and what to do.
+    Every file that is read is added to `files`, the first one first. One that is missing or wrong raises a
+    `KnowledgeError` that names the file, the place and what to do.
     """
     return tuple(_layers(Path(path), (), [] if files is None else files))
 
@@ -92,9 +253,9 @@ def text_of(path: Path) -> str:
 def parse_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:
     """Return a file's fields; of Markdown notes and a dbt `schema.yml` the entries."""
     if path.suffix.lower() in (".md", ".markdown"):
-        return from_markdown(text, path.name)
+        return _from_markdown(text, path.name)
     content = load_yaml(text, str(path))
-    if (imported := import_file(path, content)) is not None:
+    if (imported := _import_file(path, content)) is not None:
         return imported
     if content is not None and not isinstance(content, Mapping):
         raise KnowledgeError(f"{path} is no knowledge file: it holds terms:, metrics:, tables: and the like")
@@ -115,26 +276,18 @@ def _first_fault(error: ValidationError) -> str:
         return f"{place}: {'this is missing' if fault['type'] == 'missing' else fault['msg']}"
     model: type[BaseModel] = KnowledgeFile
     for name in names[::2]:  # between the names of fields stand those that people give, or numbers
-        model = next(_models_in(model.model_fields[str(name)].annotation))
+        model = get_args(model.model_fields[str(name)].annotation)[-1]
     fields = list(model.model_fields)
     near = nearest_names(str(last), fields, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(fields)}"
     return f"{place}: there is no field {last!r} here; {hint}"
 
 
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _models_in(part)
-
-
 def _entries_of(file: KnowledgeFile, source: str) -> Iterator[Entry]:
     """Yield the file's entries, in its order."""
 
     def entry(kind: EntryKind, name: str, part: Any, *texts: str, **more: Any) -> Entry:
-        if "about" not in more:
-            more["about"] = tuple(map(_item_of, getattr(part, "about", ())))
+        more.setdefault("about", tuple(map(_item_of, getattr(part, "about", ()))))
         written = {"author": part.author or file.author, "added": part.added, "rights": part.rights, "source": source}
         also = tuple(getattr(part, "also", ()))
         return Entry(kind, name, "; ".join(filter(None, texts)), also=also, **written, **more)
@@ -160,20 +313,16 @@ def _entries_of(file: KnowledgeFile, source: str) -> Iterator[Entry]:
         yield entry("never", never.use, never, instead, never.why, about=(_item_of(never.use),))
 
 
-def _item_of(name: str) -> tuple[str, str]:
+def _item_of(name: str) -> Item:
     """Split `table.column`, as `Entry.about` has it; the schema decides where a name itself has a point."""
     table, _, column = name.rpartition(".")
     return (table, column) if table else (name, "")
 
 
 def load_yaml(text: str, place: str) -> object:
-    """Return the content of a YAML or JSON text, every scalar as text: `NO`, `1` and dates stay what was written.
-
-    Raises:
-        KnowledgeError: It is not YAML, or gives a key twice; the message has the line.
-    """
+    """Return the content of a YAML or JSON text, every scalar as text: `NO`, `1` and dates stay what was written."""
     import yaml
-    from yaml.nodes import MappingNode, Node, SequenceNode
+    from yaml.nodes import CollectionNode, Node
 
     class Loader(yaml.BaseLoader):
         """Refuses what is given twice: the first would be lost without a word."""
@@ -192,12 +341,9 @@ def load_yaml(text: str, place: str) -> object:
         """Count the values that a node stands for, those that it repeats by aliases each time."""
         if id(node) not in known:
             known[id(node)] = _MOST  # of a node within itself
-            parts: list[Any] = []
-            if isinstance(node, SequenceNode):
-                parts = node.value
-            elif isinstance(node, MappingNode):
-                parts = [part for pair in node.value for part in pair]
-            known[id(node)] = 1 + sum(size(part, known) for part in parts)
+            parts: list[Any] = node.value if isinstance(node, CollectionNode) else []
+            pairs = (part if isinstance(part, tuple) else (part,) for part in parts)
+            known[id(node)] = 1 + sum(size(part, known) for pair in pairs for part in pair)
         return known[id(node)]
 
     Loader.add_constructor("tag:yaml.org,2002:map", mapping)
@@ -211,3 +357,213 @@ def load_yaml(text: str, place: str) -> object:
         raise KnowledgeError(f"{place} is not YAML: {' '.join(str(error).split())}") from None
     except RecursionError:
         raise KnowledgeError(f"{place} is nested too deeply") from None
+
+
+def _import_file(path: Path, content: object) -> tuple[Entry, ...] | None:
+    """Return the entries of a dbt `schema.yml`; None for a knowledge file of our own."""
+    fields = _node(content)
+    if "semantic_model" in fields:
+        raise KnowledgeError(
+            f"{path} is an Ossie semantic model, which is no longer read: write the definitions in a knowledge file "
+            "(YAML, `tableturn knowledge schema`), or extend a dbt schema.yml or Markdown notes"
+        )
+    if any(isinstance(fields.get(key), list) for key in (*_DBT, "metrics")):
+        return tuple(_from_dbt(fields, path.name))
+    return None
+
+
+def _from_markdown(text: str, source: str) -> tuple[Entry, ...]:
+    """Return the entries of Markdown notes; what stands outside of lists is for people.
+
+    A list item that begins with a word in bold, or `word: meaning`, is a term; others are conventions.
+    """
+    found: list[Entry] = []
+    for item in _items(text):
+        term = _BOLD.match(item) or _PLAIN.match(item)
+        if term is None:
+            found.append(Entry("convention", item, item, source=source))
+            continue
+        means, sql = term[2].strip().rstrip(":"), ""
+        if (code := _SQL.search(means)) and "." in code[1]:
+            sql, means = code[1], means[: code.start()].strip().rstrip(":,")
+        name = term[1].strip(" :*_`")
+        found.append(Entry("term", name, means or name, sql, source=source))
+    return tuple(found)
+
+
+def _items(text: str) -> list[str]:
+    """Return list items, each on one line with what is indented under it."""
+    items: list[list[str]] = []
+    fenced = False
+    for line in text.splitlines():
+        fenced ^= line.lstrip().startswith("```")
+        if fenced:
+            continue
+        if item := _ITEM.match(line):
+            items.append([item[1].strip()])
+        elif items and line[:1].isspace() and line.strip():
+            items[-1].append(line.strip())
+        elif line.strip():
+            items.append([])
+    return [" ".join(parts) for parts in items if parts]
+
+
+def _node(value: object) -> _Node:
+    """Return a mapping of a file that others wrote; what is none is empty."""
+    return cast(_Node, value) if isinstance(value, Mapping) else {}
+
+
+def _list(node: _Node, *keys: str) -> list[_Node]:
+    """Return the mappings in lists of a node."""
+    lists = [cast("list[Any]", node[key]) for key in keys if isinstance(node.get(key), list)]
+    return [_node(part) for parts in lists for part in parts if isinstance(part, Mapping)]
+
+
+def _text(node: _Node, key: str) -> str:
+    """Return a text on one line; empty if there is none."""
+    found = node.get(key)
+    return " ".join(found.split()) if isinstance(found, str) else ""
+
+
+def _from_dbt(content: _Node, source: str) -> Iterator[Entry]:
+    models = _list(content, "models", "seeds", "snapshots")
+    for model in (*models, *(table for each in _list(content, "sources") for table in _list(each, "tables"))):
+        yield from _described(model, source)
+    metrics = {_text(metric, "name"): (metric, "") for metric in _list(content, "metrics")}
+    for model in _list(content, "models"):
+        metrics |= {_text(metric, "name"): (metric, _text(model, "name")) for metric in _list(model, "metrics")}
+    measures: dict[str, _Placed] = {}
+    dimensions: dict[Item, str] = {}
+    for model in _list(content, "semantic_models"):
+        table = _ref(_text(model, "model")) or _text(model, "name")
+        if meaning := _text(model, "description"):
+            yield Entry.of_item(table, "", meaning, source=source)
+        measures |= {_text(measure, "name"): (measure, table) for measure in _list(model, "measures")}
+        for dimension in _list(model, "dimensions"):
+            name, meaning = _text(dimension, "name"), _text(dimension, "description")
+            column = _text(dimension, "expr") or name
+            dimensions[table, name] = _column(column, table)
+            if meaning and column.isidentifier():
+                yield Entry.of_item(table, column, meaning, source=source)
+    for name, (metric, _) in metrics.items():
+        label, means = _text(metric, "label"), _text(metric, "description") or _text(metric, "label")
+        also = (label,) if label and label.lower() != name.lower() else ()
+        reader = _MetricReader(metrics, measures, dimensions)
+        try:
+            sql, fault = reader.sql(name, []), ""
+        except KnowledgeError as error:
+            sql, fault = "", str(error)
+        about = tuple((table, "") for table in reader.tables)
+        yield Entry("metric", name.replace("_", " "), means, sql, also, about=about, source=source, fault=fault)
+
+
+def _described(model: _Node, source: str) -> Iterator[Entry]:
+    table = _text(_node(model.get("config")), "alias") or _text(model, "identifier") or _text(model, "name")
+    if meaning := _text(model, "description"):
+        yield Entry.of_item(table, "", meaning, source=source)
+    for column in _list(model, "columns"):
+        name, meaning = _text(column, "name"), _text(column, "description")
+        values: tuple[tuple[str, str], ...] = ()
+        for test in _list(column, "tests", "data_tests"):
+            for kind, given in test.items():
+                # In the form before dbt 1.10, and in the one since.
+                arguments = _node(_node(given).get("arguments")) or _node(given)
+                target, accepted = _ref(_text(arguments, "to")), arguments.get("values")
+                if kind == "relationships" and target:
+                    on = f"{quoted(table)}.{quoted(name)} = {quoted(target)}.{quoted(_text(arguments, 'field'))}"
+                    yield Entry("join", on, sql=on, source=source)
+                if kind == "accepted_values" and isinstance(accepted, list):
+                    values = tuple((str(value), str(value)) for value in cast("list[object]", accepted))
+        if meaning or values:
+            yield Entry.of_item(table, name, meaning, values=values, source=source)
+
+
+def _ref(given: str) -> str:
+    found = _REF.search(given)
+    return (found[2] or found[1]) if found else ""
+
+
+@dataclass(frozen=True)
+class _MetricReader:
+    """Metrics and measures by name, columns by table and dimension, and the tables that were read."""
+
+    metrics: Mapping[str, _Placed]
+    measures: Mapping[str, _Placed]
+    dimensions: Mapping[Item, str]
+    tables: dict[str, None] = field(default_factory=dict[str, None])
+
+    def sql(self, name: str, filters: list[str], depth: int = 0) -> str:
+        """Write a metric's expression, or a measure's, over the rows that filters let through."""
+        if depth > _DEEPEST:
+            raise KnowledgeError(f"the metric {name!r} is computed from itself")
+        if name not in self.metrics:
+            return self._aggregate(self.measures.get(name), name, filters)
+        metric, _ = self.metrics[name]
+        given = _node(metric.get("type_params")) or metric
+        filters = [*filters, *_filters(metric)]
+
+        def part(node: Any) -> str:
+            """Write the expression of what a metric names, with filters of its own."""
+            inner = _node(node) or {"name": node}
+            if any(inner.get(key) for key in ("offset_window", "offset_to_grain")):
+                raise KnowledgeError("it compares with another time (an offset), which is no expression over rows")
+            called, own = str(inner.get("name") or ""), [*filters, *_filters(inner)]
+            if called == name:  # a metric is often called like the measure that it is of
+                return self._aggregate(self.measures.get(called), called, own)
+            return self.sql(called, own, depth + 1)
+
+        match kind := _text(metric, "type") or "simple":
+            case "simple" if _text(metric, "agg"):
+                return self._aggregate(self.metrics[name], name, filters)
+            case "simple":
+                return part(given.get("measure"))
+            case "ratio":
+                return f"({part(given.get('numerator'))}) * 1.0 / NULLIF({part(given.get('denominator'))}, 0)"
+            case "derived":
+                parts = {
+                    _text(_node(one), "alias") or _text(_node(one), "name") or str(one): f"({part(one)})"
+                    for key in ("metrics", "input_metrics")
+                    for one in given.get(key) or ()
+                }
+                return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: parts.get(word[0], word[0]), _text(given, "expr"))
+            case _:
+                raise KnowledgeError(
+                    f"metrics of the type {kind!r} are not supported: they are no expression over rows"
+                )
+
+    def _aggregate(self, measure: _Placed | None, name: str, filters: list[str]) -> str:
+        """Write an aggregate over the rows that all filters hold for."""
+        if measure is None:
+            raise KnowledgeError(f"there is no measure and no metric {name!r} in this file")
+        node, table = measure
+        self.tables[table] = None
+        conditions = [_DIMENSION.sub(lambda hit: self.dimensions.get((table, hit[1]), hit[1]), one) for one in filters]
+        if rest := next((one for one in conditions if "{{" in one), ""):
+            raise KnowledgeError(f"its filter has Jinja that is not read here: {rest}")
+        called, kind = _text(node, "name"), _text(node, "agg")
+        value = _column(_text(node, "expr") or called, table)
+        if kind not in _AGGREGATES:
+            raise KnowledgeError(f"the aggregate {kind!r} of the measure {called!r} is not supported")
+        if "{{" in value:
+            raise KnowledgeError(f"the measure {called!r} has Jinja that is not read here: {value}")
+        if node.get("non_additive_dimension"):
+            raise KnowledgeError(
+                f"the measure {called!r} may not be added up over time (non_additive_dimension), which is not supported"
+            )
+        where = " AND ".join(conditions if len(conditions) == 1 else [f"({condition})" for condition in conditions])
+        return _AGGREGATES[kind].format(f"CASE WHEN {where} THEN {value} END" if where else value)
+
+
+def _filters(node: _Node) -> list[str]:
+    given = node.get("filter")
+    found = cast("list[Any]", given) if isinstance(given, list) else [given]
+    return [" ".join(one.split()) for one in found if isinstance(one, str) and one.strip()]
+
+
+def _column(value: str, table: str) -> str:
+    return f"{quoted(table)}.{quoted(value)}" if value.isidentifier() else value
+
+
+def quoted(name: str) -> str:
+    """Write a name as SQL has it."""
+    return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'

@@ -1,7 +1,4 @@
-"""Adding to a knowledge file what a person accepted, and taking out of it; and all knowledge as one file to review.
-
-What people wrote in a file stays as it is.
-"""
+"""Adding to a knowledge file what a person accepted, and taking out of it; and all knowledge as one file to review."""
 
 from __future__ import annotations
 
@@ -16,8 +13,7 @@ from typing import Any, get_args
 from ..errors import KnowledgeError
 from ..whole_files import only_writer, write_whole
 from .entry import Entry, EntryKind
-from .file import KnowledgeFile
-from .read import parse_file, text_of
+from .read import KnowledgeFile, parse_file, text_of
 
 
 class KnowledgeWriter:
@@ -33,10 +29,7 @@ class KnowledgeWriter:
     def add(self, entry: Entry) -> Entry:
         """Add an entry, or put it in the place of one of the same name, with author and time.
 
-        A rule or a join that stands there already is left as it is.
-
-        Raises:
-            KnowledgeError: The file is wrong, or cannot be written.
+        A rule or a join that stands there already is left; a file that is wrong or closed raises `KnowledgeError`.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
         stamped = _given(added=now, author=self._author, rights=entry.rights)
@@ -48,9 +41,7 @@ class KnowledgeWriter:
 
         With `rights`, only one that was written under them (`Rights.key`).
         """
-        if not self.path.exists():
-            return False
-        return self._changed(lambda content: _take_out(content, name, rights))
+        return self.path.exists() and self._changed(lambda content: _take_out(content, name, rights))
 
     def _changed(self, change: Callable[[Any], bool]) -> bool:
         from ruamel.yaml import YAML
@@ -67,10 +58,7 @@ class KnowledgeWriter:
                         f"{self.path} is not written to, it is of another kind: make a knowledge file with "
                         f"`extends: [{self.path.name}]` and name that one"
                     )
-                try:
-                    content = yaml.load(before)
-                except YAMLError as error:
-                    raise KnowledgeError(f"{self.path} is not YAML: {' '.join(str(error).split())}") from None
+                content = yaml.load(before)
                 content = {} if content is None else content
                 if not change(content):
                     return False
@@ -81,34 +69,47 @@ class KnowledgeWriter:
                     yaml.dump(content, stream)
                 parse_file(stream.getvalue(), self.path)
                 write_whole(self.path, stream.getvalue())
+        except YAMLError as error:
+            raise KnowledgeError(f"{self.path} is not YAML: {' '.join(str(error).split())}") from None
         except OSError as error:
-            raise KnowledgeError(
-                f"cannot write {self.path}: {error.strerror}; name another file with --knowledge"
-            ) from None
+            why = f"cannot write {self.path}: {error.strerror}; name another file with --knowledge"
+            raise KnowledgeError(why) from None
         return True
 
 
-# Lists, each with the field that a text alone stands for.
-_TEXTS = (("conventions", "says"), ("joins", "on"), ("never", "use"))
+_TEXTS = {"conventions": "says", "joins": "on", "never": "use"}
+"""Lists, each with the field that a text alone stands for."""
 
 
 def _put(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
     """Put an entry into a file's content; return whether that changes it."""
     text, also = entry.text, list(entry.also)
     match entry.kind:
-        case "term":
-            _define(content, "terms", entry.name, _given(means=text or entry.name, sql=entry.sql, also=also) | stamped)
-        case "metric":
-            _define(content, "metrics", entry.name, _given(expression=entry.sql, means=text, also=also) | stamped)
         case "column" | "table":
             _describe(_part(content, "tables", {}), entry, stamped)
+            return True
+        case "term":
+            place, fields = "terms", _given(means=text or entry.name, sql=entry.sql, also=also)
+        case "metric":
+            place, fields = "metrics", _given(expression=entry.sql, means=text, also=also)
         case "join":
-            return _append(content, "joins", _given(on=entry.sql or entry.name, means=text) | stamped)
+            place, fields = "joins", _given(on=entry.sql or entry.name, means=text)
         case "convention":
             about = [".".join(filter(None, item)) for item in entry.about]
-            return _append(content, "conventions", _given(says=text, about=about) | stamped)
+            place, fields = "conventions", _given(says=text, about=about)
         case "never":
-            return _append(content, "never", _given(use=entry.name, why=text) | stamped)
+            place, fields = "never", _given(use=entry.name, why=text)
+    if field := _TEXTS.get(place):
+        parts = _part(content, place, [])
+        if any(_words(_text(part, field)) == _words(fields[field]) for part in parts):
+            return False
+        parts.append(fields | stamped)
+    else:
+        known = _opened(_part(content, place, {}), entry.name)
+        # Of what is there comments and other words stay, what it said goes.
+        for name in set(known) - {*fields, *stamped, "also", "about"}:
+            del known[name]
+        known.update(fields | stamped)
     return True
 
 
@@ -122,24 +123,6 @@ def _part(content: Any, name: str, empty: Any) -> Any:
     if content.get(name) is None:
         content[name] = empty
     return content[name]
-
-
-def _define(content: Any, kind: str, name: str, fields: dict[str, Any]) -> None:
-    """Write a term or metric; of one that is there comments and other words stay, what it said goes."""
-    known = _opened(_part(content, kind, {}), name)
-    for field in [field for field in known if field not in fields and field not in ("also", "about")]:
-        del known[field]
-    known.update(fields)
-
-
-def _append(content: Any, kind: str, fields: dict[str, Any]) -> bool:
-    """Add to a list what is not there; return whether it was not."""
-    parts = _part(content, kind, [])
-    field = dict(_TEXTS)[kind]
-    if any(_words(_text(part, field)) == _words(fields[field]) for part in parts):
-        return False
-    parts.append(fields)
-    return True
 
 
 def _words(text: object) -> str:
@@ -177,20 +160,12 @@ def _opened(parts: Any, name: str) -> Any:
 
 def _take_out(content: Any, name: str, rights: str | None) -> bool:
     """Take an entry out of a file's content; return whether it was there."""
-    wanted = _words(name)
-
-    def may_go(part: Any) -> bool:
-        return rights is None or rights == (part.get("rights", "") if isinstance(part, Mapping) else "")
-
-    for kind in ("terms", "metrics"):
-        for known, part in list((content.get(kind) or {}).items()):
-            if _words(known) == wanted and may_go(part):
-                del content[kind][known]
-                return True
-    for kind, field in _TEXTS:
-        for number, part in enumerate(content.get(kind) or []):
-            if _words(_text(part, field)) == wanted and may_go(part):
-                del content[kind][number]
+    for kind, field in {"terms": "", "metrics": "", **_TEXTS}.items():
+        parts = content.get(kind) or {}
+        for key, part in enumerate(parts) if field else parts.items():
+            own = part.get("rights", "") if isinstance(part, Mapping) else ""
+            if _words(_text(part, field) if field else key) == _words(name) and rights in (None, own):
+                del parts[key]
                 return True
     return False
 
