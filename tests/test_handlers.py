@@ -36,14 +36,13 @@ LISTED = {
     "tools/database/duckdb/reading.py:_answer": "a process that has died, and bytes that are not trusted",
     "tools/database/duckdb/tables.py:_cells": f"openpyxl on a workbook: {FOREIGN}",
     "tools/database/server/reading.py:Reader._generate": f"sqlglot's generator on what a model wrote: {FOREIGN}",
-    "tools/database/server/connection.py:_quietly": f"a driver: {FOREIGN}",
+    "tools/database/server/connection.py:Interrupter._try": f"a driver: {FOREIGN}",
     "tools/database/sqlite/compile_check.py:refusal": "sqlite3's error for a text with NUL or lone surrogates",
     "tools/database/sqlite/location.py:_header": "a path with NUL",
     "tools/database/wire.py:unpack_table": "bytes of a process that is not trusted",
-    "tools/database/workers.py:Workers._taken": "bytes of a process that is not trusted",
     "tools/database/workers.py:Workers.execute": "bytes of a process that is not trusted",
     "tools/database/workers.py:Workers.__del__": "descriptors closed as the interpreter ends",
-    "tools/database/workers.py:_error": "bytes of a process that is not trusted",
+    "tools/database/workers.py:_outcome": "bytes of a process that is not trusted",
     "tools/database/sqlite/pool.py:run_query": "sqlite3's error for a text with NUL or lone surrogates",
     "tools/examples/embedding.py:ModelEmbedding.__call__": f"an embedding: {FOREIGN}",
     "tools/examples/embedding.py:_sentence_embedding": f"an embedding: {FOREIGN}",
@@ -89,7 +88,7 @@ LISTED = {
 
 
 TWICE = {
-    *("tools/database/workers.py:Workers.execute", "tools/sandbox/run.py:run_python"),
+    "tools/sandbox/run.py:run_python",
     *("tools/sandbox/zygote.py:_Parent._accept", "serve/running.py:Turns._take_counted"),
     *("evals/datasets/load.py:Layout.questions", "evals/report/page.py:write_report"),
 }

@@ -95,7 +95,7 @@ def add_records(spec: RunSpec, results: Mapping[str, Any], path: Path) -> None:
         if one["ex"] is not None:
             by_database.setdefault(short_name(one["database"]), []).append(one)
     for database, judged in sorted(by_database.items()):
-        words = [one["ruling"] and one["ruling"]["verdict"] for one in judged]
+        words = [(one.get("ruling") or {}).get("verdict") for one in judged]
         by_verdict = words.count("right") if results["by_verdict"]["ruled"] and None not in words else None
         used = [one["usage"] or {} for one in judged]
         calls, tokens = (sum(usage.get(key, 0) for usage in used) for key in ("llm_calls", "prompt_tokens"))

@@ -177,7 +177,7 @@ def test_an_answer_from_code_keeps_to_the_answers_rows(shop: Path) -> None:
 
 
 def test_nobody_is_asked_for_code_that_cannot_run(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tableturn.tools.sandbox.availability.landlock_version", lambda: 0)
+    monkeypatch.setattr("tableturn.tools.sandbox.run.landlock_version", lambda: 0)
     model = scripted(generated=f"```sql\n{RIGHT}\n```")
     answer = ask_with(shop, model, reason="code_blocks")
     assert (answer.sql, answer.usage.llm_calls) == (RIGHT, 1)

@@ -135,7 +135,7 @@ def _number(chart: Chart) -> Spec:
 def _encoded(chart: Chart) -> Spec:
     """Return what draws each mark at its place, in the colour of its group."""
     mark: Spec = {"type": chart.kind, "tooltip": True}
-    drawn: Spec = {"mark": mark, "width": _WIDTH, "height": _HEIGHT}
+    drawn: Spec = {"mark": mark, "encoding": {}, "width": _WIDTH, "height": _HEIGHT}
     up = _channel("y", chart.y)
     across = {} if chart.x is None else _channel("x", chart.x)
     places: Spec = {"x": across, "y": up}

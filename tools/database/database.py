@@ -139,7 +139,11 @@ class Database:
             sink: Takes the rows as they come, for results that are too large to be held; the table then has none.
 
         Raises:
-            QueryError: It does what is not allowed, fails, runs past its time, is cancelled, or is too costly.
+            QueryRejected: It does what is not allowed.
+            QueryFailed: The engine cannot run it; `kind` says why.
+            QueryTimeout: It ran past its time or was cancelled.
+            ResultTooLarge: A value, the result or the memory needed passed its limit.
+            QueryTooCostly: It is expected to read more than it may.
             DatabaseUnavailable: The database is gone or damaged.
         """
         limits = limits or _DEFAULT_LIMITS

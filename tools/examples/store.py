@@ -44,13 +44,13 @@ class ExampleStore:
     def __init__(
         self,
         backend: MemoryBackend | ChromaBackend,
-        embedding: Embedding,
+        embedding: Embedding | None = None,
         further: Callable[[], ExampleStore] | None = None,
     ) -> None:
         """Use `open`; this is for tables that are open already."""
         self._backend = backend
         self._make_further = cache(further) if further else None
-        self.embedding = embedding
+        self.embedding: Embedding = embedding or HashedEmbedding()
         self._lock = threading.Lock()
         self._changes = [0]
         self._reader: Database | None = None

@@ -146,9 +146,11 @@ def _name(name: str) -> tuple[str, ...]:
 
 
 class Knowledge:
-    """Definitions that hold on a database, and why others do not; made once a version of the files and of the schema.
+    """Definitions that hold on a database, made once a version of files and schema; threads may share it.
 
-    May be used from several threads once it is made.
+    Attributes:
+        entries: What holds.
+        problems: What is left out, and why.
     """
 
     def __init__(self, entries: Sequence[Entry], problems: Sequence[Problem], schema: Schema) -> None:
