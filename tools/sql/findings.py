@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from ..errors import QueryErrorKind
 
-FindingKind = QueryErrorKind | Literal["unknown_value", "always_empty", "text_order", "padded_key", "lost_outer_rows"]
+FindingKind = QueryErrorKind | Literal["unknown_value", "always_empty"]
 """A query error that running the query would give, or a remark about a query that runs."""
 
 Severity = Literal["error", "warning", "info"]

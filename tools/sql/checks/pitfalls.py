@@ -1,26 +1,24 @@
-"""Remarks about a query that the database accepts: conditions that never hold, and orders and joins that surprise."""
+"""Remarks about a query that the database accepts: conditions that never hold, and texts that no row has."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 
 from sqlglot import exp
 
-from ...database.column_kinds import TextForm, filled_texts, text_form
-from ...database.schema import ColumnSchema
 from ...words import listed
 from ..dialects import quote_text
 from ..findings import ColumnValues, Finding
-from ..query import Query, TableColumn
+from ..query import Query
 from ..scope import Scope, SourceColumn
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 
 
 def accepted_findings(query: Query, values: ColumnValues | None) -> Iterator[Finding]:
-    """Yield findings about conditions that never hold, then doubts; without values, texts are not checked."""
+    """Yield findings about conditions that never hold; without values, texts are not checked."""
     for scope in query.scopes:
         yield from _contradictions(scope, query)
         for part in query.conjuncts(scope):
@@ -33,10 +31,6 @@ def accepted_findings(query: Query, values: ColumnValues | None) -> Iterator[Fin
                 yield from _empty_range(part, query)
             elif isinstance(part, exp.EQ | exp.In) and values is not None:
                 yield from _absent(part, query, values)
-    for scope in query.scopes:
-        yield from _text_order(scope, query)
-        yield from _padded_keys(scope, query)
-        yield from _lost_outer_rows(scope, query)
 
 
 def _absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator[Finding]:
@@ -132,82 +126,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _text_order(scope: Scope, query: Query) -> Iterator[Finding]:
-    """Yield numbers and dates held as text that are put in order or compared: '10' comes before '9'."""
-    order = scope.select.args.get("order")
-    terms = [term.this for term in order.expressions] if order is not None else []
-    places: set[str] = set()
-    for node in (*terms, *_compared(scope)):
-        column = query.column(node)
-        form = text_form(column.schema) if column is not None and column.scope is scope else ""
-        if column is None or not form or not _misplaces(column.schema, form):
-            continue
-        if (place := query.text(node)) not in places:
-            places.add(place)
-            message = f"Should {place}, which holds {_HELD[form]}, be ordered and compared as what it means?"
-            better = f"order and compare by CAST({place} AS REAL)" if form == "numbers" else ""
-            yield Finding("text_order", "info", message, place, better)
-
-
-def _misplaces(column: ColumnSchema, form: TextForm) -> bool:
-    """Whether the texts that a column is known to hold go in another order than what they mean."""
-    texts = sorted(text for text in filled_texts(column.samples) if re.search(r"\d", text))
-    if all(re.fullmatch(r"\d+(:\d+)+", text) for text in texts):
-        times = [[int(part) for part in text.split(":")] for text in texts]
-        return times != sorted(times)
-    if form in ("numbers", "signed"):
-        numbers = [float(re.sub(r"[^\d.]", "", text)) * (-1 if re.search(r"[-(]", text) else 1) for text in texts]
-        return numbers != sorted(numbers)
-    return True
-
-
-_HELD: Mapping[TextForm, str] = {
-    "numbers": "numbers as text, where '10' comes before '9'",
-    "signed": "numbers as text with signs or separators, which go letter by letter and are cut off by a cast",
-    "dates": "dates as text in a form that does not sort by date",
-    "mixed_dates": "dates as text in several forms, which do not sort by date",
-}
-
-
-def _compared(scope: Scope) -> Iterator[exp.Expr]:
-    """Yield what is compared by its order; beside a number, a text is another check's affair."""
-    for node in scope.select.find_all(exp.Max, exp.Min, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between):
-        sides = [side for name in ("this", "expression", "low", "high") if (side := node.args.get(name)) is not None]
-        if not any(isinstance(side, exp.Literal) and not side.is_string for side in sides):
-            yield from sides
-
-
-def _padded_keys(scope: Scope, query: Query) -> Iterator[Finding]:
-    """Yield compared columns of which one has blanks around all its texts, and the other around none."""
-    for part in query.conjuncts(scope):
-        sides = (part.this, part.expression) if isinstance(part, exp.EQ) else ()
-        for one, other in (sides, sides[::-1]) if sides else ():
-            padded, plain = _padded(query.column(one)), _padded(query.column(other))
-            if padded and all(padded) and plain and not any(plain):
-                place = query.text(one)
-                message = f"{place} holds texts with blanks around them, the column that it is compared with does not."
-                yield Finding("padded_key", "info", message, query.text(part), f"compare with trim({place})")
-
-
-def _padded(column: TableColumn | None) -> list[bool]:
-    """Return whether there are blanks around each text that a column is known to hold."""
-    samples = column.schema.samples if column is not None else ()
-    return [text != text.strip() for text in samples if isinstance(text, str)]
-
-
-def _lost_outer_rows(scope: Scope, query: Query) -> Iterator[Finding]:
-    """Yield conditions in WHERE that no row passes for which the LEFT JOIN finds nothing."""
-    outer = {id(source) for source in scope.sources if source.side == "LEFT"}
-    for condition in query.conditions(scope) if outer else ():
-        part = condition.node
-        if condition.clause != "where" or part.find(exp.Coalesce, exp.Case, exp.Query) is not None:
-            continue
-        if not isinstance(part, exp.EQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.In | exp.Between | exp.Like):
-            continue
-        source = next((source for source in query.sources_in(part, scope) if id(source) in outer), None)
-        if source is not None:
-            place = query.text(part)
-            message = f"{place} drops the rows for which the LEFT JOIN with {source.label} finds nothing."
-            yield Finding("lost_outer_rows", "info", message, place, "put the condition into ON")
