@@ -143,7 +143,7 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
             state = cast("AgentState", {**input, **changes})
             started, this, tally = self._start(state, config)
             with asked_in(this.thread), failures_noted() as notes:
-                update = run(self._body(state, this), this.translator(), tally)
+                update = run(self._body(state, this), this.translator, tally)
         return _counted(self.get_name(), state, changes | _noted(update, notes), tally, started)
 
     async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
@@ -155,7 +155,7 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
             start = asyncio.to_thread(self._start, state, config) if narrows else None
             started, this, tally = self._start(state, config) if start is None else await start
             with asked_in(this.thread), failures_noted() as notes:
-                update = await arun(self._body(state, this), this.translator(), tally)
+                update = await arun(self._body(state, this), this.translator, tally)
         return _counted(self.get_name(), state, changes | _noted(update, notes), tally, started)
 
     def _start(self, state: AgentState, config: RunnableConfig | None) -> tuple[float, Run, Tally]:
@@ -166,10 +166,12 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
         """
         started, name = time.perf_counter(), self.get_name()
         runtime: Runtime[Settings] = get_runtime(Settings)
-        settings = self._resources.settings.overridden(runtime.context)
+        resources, settings = self._resources, self._resources.settings
+        if cast("Settings | None", runtime.context) is not None:
+            settings = settings.overridden(runtime.context)
+            resources = resources.narrowed(settings.permissions)
         if name == "candidate":
             settings = vary(settings, turn_of(state).candidate)
-        resources = self._resources.others.narrowed(settings.permissions, self._resources)
         _check_rights(name, state, resources)
         turn = open_turn(config)
         cancellation = turn.cancellation if turn else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
+from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -107,27 +107,28 @@ class SQLAgent:
         knowledge: Path | str | None = None,
         annotator: str | BaseChatModel | None = None,
     ) -> None:
-        opened = open_resources(
-            database,
-            model=model,
-            settings=make_settings(settings, preset=preset),
-            examples=examples,
-            embedding=embedding,
-            base_url=base_url,
-            sandbox=sandbox,
-            access=Access.of(allow, deny, permissions),
-            identity=Identity(user) if isinstance(user, str) else user,
-            audit=AuditTrail(audit) if isinstance(audit, str | Path) else audit,
-            egress=egress,
-            knowledge=knowledge,
-            annotator=annotator,
-        )
-        self._set_up(opened.resources, InMemorySaver() if checkpointer is None else checkpointer, opened.close)
+        with ExitStack() as stack:
+            resources = open_resources(
+                stack,
+                database,
+                model=model,
+                settings=make_settings(settings, preset=preset),
+                examples=examples,
+                embedding=embedding,
+                base_url=base_url,
+                sandbox=sandbox,
+                access=Access.of(allow, deny, permissions),
+                identity=Identity(user) if isinstance(user, str) else user,
+                audit=AuditTrail(audit) if isinstance(audit, str | Path) else audit,
+                egress=egress,
+                knowledge=knowledge,
+                annotator=annotator,
+            )
+            self._set_up(resources, InMemorySaver() if checkpointer is None else checkpointer)
+            self._opened = stack.pop_all()
 
-    def _set_up(
-        self, resources: Resources, checkpointer: BaseCheckpointSaver[Any], close: Callable[[], object]
-    ) -> None:
-        self._close = close
+    def _set_up(self, resources: Resources, checkpointer: BaseCheckpointSaver[Any]) -> None:
+        self._opened = ExitStack()
         self._checkpointer = checkpointer
         self.resources = resources
         self.settings = resources.settings
@@ -149,14 +150,13 @@ class SQLAgent:
         Raises:
             SettingsError: The permissions do not mention this person, and have no default.
         """
-        resources = self.resources.others.of(Identity(user) if isinstance(user, str) else user)
-        return SQLAgent.over(resources, self._checkpointer)
+        return SQLAgent.over(self.resources.of(Identity(user) if isinstance(user, str) else user), self._checkpointer)
 
     @classmethod
     def over(cls, resources: Resources, checkpointer: BaseCheckpointSaver[Any] | None = None) -> SQLAgent:
         """An agent over resources that its caller opened and will close."""
         agent = cls.__new__(cls)
-        agent._set_up(resources, checkpointer or InMemorySaver(), lambda: None)
+        agent._set_up(resources, checkpointer or InMemorySaver())
         return agent
 
     def ask(
@@ -214,7 +214,7 @@ class SQLAgent:
         # What goes through the graph - prompts, state, checkpoints, traces - has marks in the place of these rows. They
         # are read again when the answer is handed over, by nothing but its SQL, and are kept nowhere.
         within = self.settings.overridden(make_settings(settings))
-        database = self.resources.others.narrowed(within.permissions, self.resources).database
+        database = self.resources.narrowed(within.permissions).database
         try:
             with asked_in(answer.thread):
                 found = plain_result(database.execute(record.sql, within.limits))
@@ -408,7 +408,7 @@ class SQLAgent:
 
     def close(self) -> None:
         """Closes what the agent opened; a database or store that was passed in stays open."""
-        self._close()
+        self._opened.close()
 
     def __enter__(self) -> SQLAgent:
         return self

@@ -407,7 +407,7 @@ def export(
     if answer.database != database_identity(resources.database):
         raise ExportError(f"the answer is from another database, not {resources.database.name!r}")
     within = settings or resources.settings
-    database = resources.others.narrowed(within.permissions, resources).database
+    database = resources.narrowed(within.permissions).database
     limits = within.export_limits
     limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
     write = partial(export_query, database, answer.sql, target, form, limits, cancellation)

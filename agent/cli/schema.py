@@ -57,7 +57,7 @@ def annotate(
         tally = Tally(left_of(settings, {}))
         body = describe(schema, described, calls=calls, prompt_tokens=settings.prompt_tokens)
         try:
-            done = run(body, Run(resources, settings, lambda _: None).translator(), tally)
+            done = run(body, Run(resources, settings, lambda _: None).translator, tally)
         except ModelError as error:
             raise ModelError(f"{error}; descriptions so far are saved; run the same command to continue") from error
     if again and not done.left:

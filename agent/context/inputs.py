@@ -100,7 +100,7 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
     """The schema as far as it helps to understand a question, and whether it is in order of probability."""
 
     def look() -> tuple[Schema, bool]:
-        schema = run.schema()
+        schema = run.schema
         if schema.shown_columns <= MOST_COLUMNS:
             return schema, False
 
@@ -115,7 +115,7 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
 
 def shown_schema(state: AgentState, run: Run) -> Body[Schema]:
     """The part of the schema that this turn shows: what the linker chose, and what attempts named beyond it."""
-    return (yield from do(lambda: _shown(state, run.schema())))
+    return (yield from do(lambda: _shown(state, run.schema)))
 
 
 def _shown(state: AgentState, schema: Schema) -> Schema:
@@ -154,7 +154,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
     own_form = settings.prompt_style == "full"
 
     def look() -> tuple[Schema, Schema | None, list[str], list[str], tuple[tuple[str, tuple[str, ...]], ...]]:
-        whole = run.schema()
+        whole = run.schema
         shown = _shown(state, whole)
         if whole.shown_columns > MOST_COLUMNS:
             shown = lighten(shown, whole) if own_form else drop_samples(shown)

@@ -29,7 +29,7 @@ def definitions_for(
     Reads the schema, so call it within an effect.
     """
     budget = run.settings.knowledge_tokens
-    if run.resources.knowledge is None or not budget or not run.resources.translator(run.settings).reads_examples:
+    if run.resources.knowledge is None or not budget or not run.translator.reads_examples:
         return NOTHING
     knowledge = run.resources.knowledge.now()
     if knowledge is None:
@@ -44,7 +44,7 @@ def unread_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
 
     Reads the schema, so call it within an effect.
     """
-    if run.resources.knowledge is None or run.resources.translator(run.settings).reads_examples:
+    if run.resources.knowledge is None or run.translator.reads_examples:
         return ()
     known = run.resources.knowledge.now()
     found = known.find(f"{as_asked(turn)} {turn.rephrasing.rephrased}") if known else NOTHING
@@ -63,7 +63,7 @@ def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], 
     settings, knowledge = run.settings, run.resources.knowledge
     if not settings.clarify or turn.clarifications >= settings.max_clarifications or knowledge is None:
         return ""
-    known = knowledge.now() if run.resources.translator(settings).reads_examples else None
+    known = knowledge.now() if run.translator.reads_examples else None
     if known is None:
         return ""
     context = " ".join(said).casefold()

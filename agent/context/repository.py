@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -34,40 +34,51 @@ class Progress:
     calls: int = 0  # requests, repeated ones included
 
 
-class Calls:
-    """How many requests may still be made; shared by threads."""
+class _Spent(Exception):
+    """No further request may be made."""
 
-    def __init__(self, most: int) -> None:
-        self._left = most
+
+class Asker:
+    """Has tasks done within a number of requests; shared by threads."""
+
+    def __init__(self, translator: Translator, most: int) -> None:
+        self._translator = translator
+        self._most = most
         self._lock = threading.Lock()
+        self.calls = 0
 
-    def take(self, requests: int = 1) -> bool:
-        """Whether there are so many more, which are then taken."""
+    def ask(self, task: Task[R]) -> R | None:
+        """Return the reply, None for one that cannot be used; requests for second tries count too."""
         with self._lock:
-            self._left -= requests
-            return self._left >= 0
+            if self.calls >= self._most:
+                raise _Spent
+            self.calls += 1
+        tally = Tally(left_of(Settings(), {}))
+        try:
+            return run(ask(task), self._translator, tally).reply
+        except ReplyError:
+            return None
+        finally:
+            with self._lock:
+                self.calls += max(tally.usage.llm_calls - 1, 0)
 
 
-Forms = Callable[[Dialogue, Translator, Calls], tuple[Dialogue, int, int]]
-"""Gives a dialogue's pairs that got a form, how many got none, and how many requests were made."""
+Forms = Callable[[Dialogue, Asker], Iterator[Example]]
+"""Yields those of a dialogue's pairs that lacked a form, with it if the model gave one."""
 
 
-def rephrase_all(dialogue: Dialogue, translator: Translator, calls: Calls) -> tuple[Dialogue, int, int]:
+def rephrase_all(dialogue: Dialogue, asker: Asker) -> Iterator[Example]:
     """CREDIT-SQL 3.1: each turn after the fixed dialogues, and after the rephrasings of the turns before it.
 
     A turn that is not in the store, as it was refused or is another dialogue's too, is rephrased for those after it.
     """
     history: list[PastTurn] = []
-    made: list[Example] = []
-    failed = asked = 0
     pairs = {example.turn: example for example in dialogue}
     questions = dict(enumerate(dialogue[-1].earlier, 1)) | {turn: pair.question for turn, pair in pairs.items()}
     for turn, question in sorted(questions.items()):
         example = pairs.get(turn)
         sentence = example.rephrased if example else ""
         if not sentence:
-            if not calls.take():
-                break
             schema = Schema(dialogue[0].database, ())
             task = RephraseTask(
                 question,
@@ -78,43 +89,18 @@ def rephrase_all(dialogue: Dialogue, translator: Translator, calls: Calls) -> tu
                 dialogues=seed_dialogues(),
                 asks_back=False,
             )
-            reply, requests = _asked(task, translator, calls)
-            asked += requests
+            reply = asker.ask(task)
             sentence = reply.rephrased if reply is not None else ""
-            failed += bool(example) and reply is None
-            if example and sentence:
-                made.append(replace(example, rephrased=sentence))
+            if example:
+                yield replace(example, rephrased=sentence)
         history.append(PastTurn(question, sentence or question))
-    return tuple(made), failed, asked
 
 
-def simplify_all(dialogue: Dialogue, translator: Translator, calls: Calls) -> tuple[Dialogue, int, int]:
+def simplify_all(dialogue: Dialogue, asker: Asker) -> Iterator[Example]:
     """Revision chain 3.1.1: each question once more in plain words, so that the repository R has twice the keys."""
-    made: list[Example] = []
-    failed = asked = 0
     for example in dialogue:
-        if example.simplified:
-            continue
-        if not calls.take():
-            break
-        sentence, requests = _asked(SimplifyTask(example.question), translator, calls)
-        asked += requests
-        failed += sentence is None
-        if sentence:
-            made.append(replace(example, simplified=sentence))
-    return tuple(made), failed, asked
-
-
-def _asked(task: Task[R], translator: Translator, calls: Calls) -> tuple[R | None, int]:
-    """The reply, None for one that cannot be used, and how many requests it took; the first is taken already."""
-    tally = Tally(left_of(Settings(), {}))
-    try:
-        reply = run(ask(task), translator, tally).reply
-    except ReplyError:
-        reply = None
-    requests = max(tally.usage.llm_calls, 1)
-    calls.take(requests - 1)  # those for replies that could not be used
-    return reply, requests
+        if not example.simplified:
+            yield replace(example, simplified=asker.ask(SimplifyTask(example.question)) or "")
 
 
 def dialogues(store: ExampleStore) -> list[Dialogue]:
@@ -136,24 +122,28 @@ def complete(
     tell: Callable[[Progress], object] = lambda _: None,
 ) -> Progress:
     """Asks for what pairs lack and keeps it, dialogue by dialogue: an interrupted call goes on at the next."""
-    everything = dialogues(store)
-    pairs = sum(map(len, everything))
-    progress = Progress(sum(bool(has(pair)) for one in everything for pair in one), pairs)
-    left = Calls(calls)
-    open_ones = (one for one in everything if not all(map(has, one)))
+    everything, asker = dialogues(store), Asker(translator, calls)
+    progress = Progress(sum(bool(has(pair)) for one in everything for pair in one), sum(map(len, everything)))
+
+    def work(dialogue: Dialogue) -> list[Example]:
+        asked: list[Example] = []
+        try:
+            for example in forms(dialogue, asker):
+                asked.append(example)
+        except _Spent:
+            pass
+        return asked
+
     with ThreadPoolExecutor(jobs) as threads:
-        waiting = [threads.submit(forms, one, translator, left) for one in open_ones]
+        waiting = [threads.submit(work, one) for one in everything if not all(map(has, one))]
         try:
             for future in as_completed(waiting):
-                made, failed, asked = future.result()
-                if made:
+                asked = future.result()
+                if made := [example for example in asked if has(example)]:
                     store.add(made, strict=False)
-                done = progress.done + len(made)
-                progress = Progress(done, pairs, progress.failed + failed, progress.calls + asked)
+                done, failed = progress.done + len(made), progress.failed + len(asked) - len(made)
+                progress = Progress(done, progress.pairs, failed, asker.calls)
                 tell(progress)
-                if progress.calls >= calls:
-                    break
         finally:
-            for future in waiting:
-                future.cancel()
+            threads.shutdown(cancel_futures=True)
     return progress

@@ -242,7 +242,7 @@ def certainty(
         return Certainty(BY_CODE, BY_CODE, "no query ran that confirms what the code gave")
     found = evidence_of(chosen, status, attempts, comparison, rivals)
     path = record_file(run.resources.settings.record)  # the agent's own settings say where, not the run's
-    model = run.resources.translator(run.settings).model
+    model = run.translator.model
     past = standing(model, run.resources.database.name, path) if path else Standing()
     signals = found.signals()
     said = doubts(chosen, found, comparison, attempts)

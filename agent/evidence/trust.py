@@ -143,7 +143,7 @@ def trusted(confidence: float, run: Run) -> Trust:
         bounds = read_bounds(path)
     except SettingsError as error:
         return Trust(None, str(error))
-    model = run.resources.translator(run.settings).model
+    model = run.translator.model
     bound = find_bound(bounds, database_identity(run.resources.database), model)
     return UNTOLD if bound is None else judged(confidence, bound, fingerprints(run.resources, run.settings))
 

@@ -47,7 +47,7 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if (
         stop
         and needs_more(attempts, stop, turn, settings)
-        and run.resources.translator(settings).reads_examples  # by these, more drafts would differ
+        and run.translator.reads_examples  # by these, more drafts would differ
         and (yield from do(calls_left)) > MORE_DRAFTS
     ):
         more = replace(turn, candidates=1 + MORE_DRAFTS)

@@ -96,7 +96,7 @@ def _mended(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) 
     """A query that failed for misspelt names, with these put right: of the tables shown, none of them set aside."""
     if not (run.settings.mend_names and isinstance(outcome, QueryError) and outcome.kind in _OF_NAMES):
         return None
-    schema = run.schema()
+    schema = run.schema
     part = schema.part(turn_of(state).shown)
     return mend_names(sql, part, {table.name for table in part.tables if set_aside(table, schema)})
 

@@ -64,9 +64,9 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         )
 
     def find_schema() -> tuple[LinkedSchema, Schema, PastTurn | None]:
-        linked = advise("linking", link_schema, LinkedSchema((), run.schema()))
+        linked = advise("linking", link_schema, LinkedSchema((), run.schema))
         base = _base(question, linked, history, run) if settings.base_sql and history else None
-        return linked, linked.kept if settings.link_schema else run.schema(), base
+        return linked, linked.kept if settings.link_schema else run.schema, base
 
     linked, shown, base = yield from do(find_schema)
     values, carried = _meant(asked, found, shown, run), _meant(before, found_before, shown, run)
@@ -93,7 +93,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
     def look_up() -> tuple[list[str], Verified | None, str]:
         notes = _notes(known, turn, run)
-        if verified := verified_answer(turn, bool(history), run.schema(), run):
+        if verified := verified_answer(turn, bool(history), run.schema, run):
             return notes, verified, ""
         return [*notes, *unread_definitions(turn, run)], None, unknown_word(turn, values, said, run)
 
@@ -111,7 +111,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 @advisory("values", ())
 def _meant(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) -> tuple[ValueMatch, ...]:
     """Return the values that a text likely means, those of the tables shown first at the beginning."""
-    if run.settings.prompt_style == "full" and run.schema().shown_columns > MOST_COLUMNS:
+    if run.settings.prompt_style == "full" and run.schema.shown_columns > MOST_COLUMNS:
         return tell_values(text, found, shown)
     values = likely(text, found, shown)
     if shown.total_tables == len(shown.tables):
@@ -138,7 +138,7 @@ def _notes(known: Selection, turn: Turn, run: Run) -> list[str]:
     notes = list(problems_note(run)) if known.entries or known.left_out else []
     if known.left_out:
         notes.append(f"{known.left_out} more definitions had no room (knowledge_tokens)")
-    if turn.evidence and not run.resources.translator(run.settings).reads_examples:
+    if turn.evidence and not run.translator.reads_examples:
         notes.append("the notes to the question were not read: the offline translator reads none")
     return notes
 

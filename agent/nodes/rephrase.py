@@ -49,7 +49,7 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     else:
         question, message = _question(state)
         evidence = (state.get("evidence") or "").strip()
-        turn = Turn(question, rights=run.rights, evidence=evidence)
+        turn = Turn(question, rights=run.resources.rights, evidence=evidence)
         # Words about a picture stand apart: SQL answers what is asked, not how it looks.
         if wish := advise("charts", lambda: wished(question), None):
             turn = replace(turn, question=wish.question, asked=question)
@@ -70,7 +70,7 @@ def _again(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str
     past = next((past for past in reversed(history) if past.sql), None)
     if past is None:
         return end_turn(replace(turn, question=turn.asked), "declined", NOTHING_TO_DRAW, "unanswerable")
-    said, schema = past.rephrased or past.question, (yield from do(run.schema))
+    said, schema = past.rephrased or past.question, (yield from do(lambda: run.schema))
     turn = replace(
         turn,
         question=past.question,
@@ -98,7 +98,7 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str,
     words = as_asked(turn)
     standing = Rephrasing(words, words, self_contained=not history)
     if first:  # what needs no translator
-        schema, plainly = (yield from wait_for(run.schema)), replace(turn, rephrasing=standing)
+        schema, plainly = (yield from wait_for(lambda: run.schema)), replace(turn, rephrasing=standing)
         if answer := about_tables(turn.question, schema):
             return end_turn(plainly, "schema", answer, "converged")
         asked_back = bare_columns(turn.question, schema)
@@ -132,9 +132,9 @@ def _understood(
     weak = ""
     # Though one reply could do both: for a translator that cannot, in the papers' prompt forms, and where a later turn
     # has to be understood before one knows which part of a large schema to show.
-    apart = settings.prompt_style != "full" or not run.resources.translator(settings).understands
+    apart = settings.prompt_style != "full" or not run.translator.understands
     if not apart and history:
-        apart = (yield from wait_for(run.schema)).shown_columns > MOST_COLUMNS
+        apart = (yield from wait_for(lambda: run.schema)).shown_columns > MOST_COLUMNS
     if settings.rephrase == "auto" and not apart:
         weak = yield from _weakness(run)
         if not weak and settings.effort != "high":
@@ -165,7 +165,7 @@ def _weakness(run: Run) -> Body[str]:
     The agent's own settings say where the record is, not the run's: whoever sends a run may not choose a file.
     """
     path = record_file(run.resources.settings.record)
-    model = run.resources.translator(run.settings).model
+    model = run.translator.model
     if path is None or run.settings.effort != "auto":
         return ""
     found = yield from do(lambda: advise("confidence", lambda: recorded(model, path), None))

@@ -85,7 +85,7 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         sql=sql,
         result=answer.text if not sql else WITHHELD if answer.withheld else summary(answer),
         items=turn.items,
-        rights=run.rights,
+        rights=run.resources.rights,
     )
     return {"answer": dump(answer), "next": END} | remember(state, past, answer.text, run.settings)
 
@@ -123,7 +123,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     readings = readings_of(chosen, state, turn, run) if chosen and sql else Readings()
     line = (readings.line,) if readings.line else ()
     proposals = explained_words(turn)
-    translator = run.resources.translator(run.settings)
+    translator = run.translator
     sure = certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement)
     trust = trusted(sure.alone, run) if sql and found.result else UNTOLD
     return AnswerRecord(
@@ -163,7 +163,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         usage_by_node=by_node,
         stop_kind=turn.stop.kind if turn.stop else "error",
         explanation=explained(sql, run.resources.database),
-        rights=run.rights,
+        rights=run.resources.rights,
         withheld=result.withheld,
         estimate=chosen.estimate if chosen and sql else None,
         headings=tuple(heading.words for heading in found.headings),
@@ -259,6 +259,6 @@ def basis_for(
 def _origin(chosen: Attempt, used: Sequence[UsedKnowledge], run: Run) -> Origin:
     if chosen.source in ("verified", "edited"):
         return "verified" if chosen.source == "verified" else "edited"
-    if run.resources.translator(run.settings).name == "offline":
+    if run.translator.name == "offline":
         return "offline"
     return "definition" if any(entry.sql for entry in used) else "generated"

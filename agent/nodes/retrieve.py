@@ -23,7 +23,7 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     settings, turn, attempts = run.settings, turn_of(state), attempts_of(state)
     draft = attempts[-1].sql if attempts else ""
     then = "revise" if draft else "generate" if settings.reason == "off" else "reason"
-    if settings.examples == "none" or not run.resources.translator(settings).reads_examples:
+    if settings.examples == "none" or not run.translator.reads_examples:
         return {"turn": dump(replace(turn, examples=())), "next": then}
     schema = yield from shown_schema(state, run)
     identity = database_identity(run.resources.database)

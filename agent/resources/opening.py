@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from ...tools.values import ValueIndex
 from ..model.chat import PromptedTranslator, TranslatorOptions
 from ..model.resolve import OFFLINE, resolve_model
 from ..settings import Settings
-from .resources import MOST_SESSIONS, Others, Resources, Schemas
+from .resources import Resources, Schemas
 from .taught import AgentExamples, KnowledgeSource, PersonKnowledge
 
 if TYPE_CHECKING:
@@ -30,16 +30,11 @@ if TYPE_CHECKING:
     from ..audit import AuditTrail
     from ..offline import OfflineTranslator
 
-
-@dataclass(frozen=True)
-class Opened:
-    """Resources, and how to close those that were opened here."""
-
-    resources: Resources
-    close: Callable[[], None]
+_SESSIONS = 64  # sessions kept open; the one that was used longest ago is let go of first
 
 
 def open_resources(
+    stack: ExitStack,
     database: DatabaseSource | Database,
     *,
     model: str | BaseChatModel | None,
@@ -54,13 +49,12 @@ def open_resources(
     egress: Egress | Mapping[str, object] | None = None,
     knowledge: Path | str | None = None,
     annotator: str | BaseChatModel | None = None,
-) -> Opened:
-    """Opens everything; what fails closes what was opened before it.
+) -> Resources:
+    """Opens everything; `stack` closes it.
 
     A database that is given open keeps its person and its policy, which `access` and the settings can only narrow;
     `identity` names another person. An `annotator` is asked at its provider's own address, not at `base_url`.
     """
-    stack = ExitStack()
     if isinstance(database, Database) and egress is not None:
         raise SettingsError("this database is already open: pass egress to Database.open")
     own = Session(policy=Policy(egress=Egress.of(egress)))
@@ -69,73 +63,59 @@ def open_resources(
     known = KnowledgeSource(knowledge)
     answering = _translators(model, base_url)
     describing = answering if annotator is None else _translators(annotator, None)
-    house = _House(answering, describing, settings, store, sandbox, access or Access(), audit, known, base.policy)
+
+    def session_of(identity: Identity) -> Session:
+        return (access or Access()).session(identity, base.policy).narrowed(settings.permissions)
+
+    session = session_of(identity or base.identity)
+    if not isinstance(database, Database):
+        database = stack.enter_context(Database.open(database, session=session))
+    elif database.session != session:
+        database = stack.enter_context(database.for_user(session.identity, session.policy))
+    house = House(database, session_of, answering, describing, settings, store, sandbox, audit, known)
     stack.callback(house.close)
-    try:
-        session = house.session(identity or base.identity)
-        if not isinstance(database, Database):
-            database = stack.enter_context(Database.open(database, session=session))
-        elif database.session != session:
-            database = stack.enter_context(database.for_user(session.identity, session.policy))
-        resources = house.furnish(database)
-        resources.translator(settings)
-    except BaseException:
-        stack.close()
-        raise
-    return Opened(resources, stack.close)
+    resources = house.under(session)
+    resources.translator(settings)
+    return resources
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """What people share who read the same."""
-
-    database: Database  # as they read it
-    values: ValueIndex  # its value index
-    knowledge: PersonKnowledge  # the knowledge file, as they may see it
-    schemas: Schemas  # the schema and the linker for it
-    offline: Callable[[], OfflineTranslator]  # gives the built-in grammar
-
-
-@dataclass(frozen=True)
-class _House:
+class House:
     """What all people share whose questions one agent answers; makes the resources of one person after the other."""
 
+    database: Database  # as the agent's own person reads it
+    session_of: Callable[[Identity], Session]  # gives a person's session
     translator: Callable[[Settings], PromptedTranslator | None]  # asks a model; None where none is chosen
     annotator: Callable[[Settings], PromptedTranslator | None]  # likewise, to describe the schema
     settings: Settings
     examples: AgentExamples
     sandbox: SandboxLimits | None  # limits and boundary of pandas code
-    access: Access
     audit: AuditTrail | None
     knowledge: KnowledgeSource
-    base: Policy  # the policy that people's sessions narrow
-    databases: WeakSet[Database] = field(default_factory=WeakSet[Database])
-    readings: KeyedCache[Session, _Reading] = field(
-        default_factory=lambda: KeyedCache[Session, _Reading](MOST_SESSIONS)
-    )
+    opened: WeakSet[Database] = field(default_factory=WeakSet[Database])  # for other people
+    readings: KeyedCache[Session, Resources] = field(default_factory=lambda: KeyedCache[Session, Resources](_SESSIONS))
+    people: KeyedCache[Session, Resources] = field(default_factory=lambda: KeyedCache[Session, Resources](_SESSIONS))
 
-    def session(self, identity: Identity) -> Session:
-        """A person's session."""
-        return self.access.session(identity, self.base).narrowed(self.settings.permissions)
+    def under(self, session: Session) -> Resources:
+        """The resources under a session, over the connections and with what was read for those who read the same."""
+        return self.people.get(session, lambda: self._furnish(session))
 
-    def furnish(self, database: Database) -> Resources:
-        """The resources over a database under somebody's session."""
-        reading = self.readings.get(database.shared_session, lambda: self._reading(database))
-        return Resources(
-            database,
-            reading.values,
-            Toolset(database, reading.values, self.examples.store, self.sandbox),
-            lambda settings: self.translator(settings) or reading.offline(),
-            lambda settings: self.annotator(settings) or reading.offline(),
-            self.settings,
-            reading.schemas,
-            self.examples,
-            Others(database.session, self.session, lambda session: self.furnish(self._opened(database, session))),
-            self.audit,
-            PersonKnowledge(self.knowledge, database, reading.knowledge),
-        )
+    def _furnish(self, session: Session) -> Resources:
+        shared_session = Database(self.database.engine, session).shared_session
+        shared = self.readings.get(shared_session, lambda: self._open(shared_session))
+        if shared.database.session == session:
+            return shared
+        database = Database(shared.database.engine, session)
+        tools = Toolset(database, shared.values, self.examples.store, self.sandbox)
+        known = PersonKnowledge(self.knowledge, database, shared.knowledge)
+        return replace(shared, database=database, tools=tools, knowledge=known)
 
-    def _reading(self, database: Database) -> _Reading:
+    def _open(self, session: Session) -> Resources:
+        """The resources of the first who reads what may be read in a session that many may share."""
+        database = self.database
+        if session != database.shared_session:
+            database = database.for_user(session.identity, session.policy)
+            self.opened.add(database)
         values, knowledge = ValueIndex.open(database), PersonKnowledge(self.knowledge, database)
 
         def annotator() -> str:
@@ -148,22 +128,23 @@ class _House:
 
             return OfflineTranslator(database, values)
 
-        return _Reading(database, values, knowledge, Schemas(database, values, annotator, knowledge), offline)
-
-    def _opened(self, database: Database, session: Session) -> Database:
-        """The database for another session, over the connections of those who read the same."""
-
-        def open_reading() -> _Reading:
-            opened = database.for_user(wanted.identity, wanted.policy)
-            self.databases.add(opened)
-            return self._reading(opened)
-
-        wanted = Database(database.engine, session).shared_session
-        return Database(self.readings.get(wanted, open_reading).database.engine, session)
+        return Resources(
+            database,
+            values,
+            Toolset(database, values, self.examples.store, self.sandbox),
+            lambda settings: self.translator(settings) or offline(),
+            lambda settings: self.annotator(settings) or offline(),
+            self.settings,
+            Schemas(database, values, annotator, knowledge),
+            self.examples,
+            self,
+            self.audit,
+            knowledge,
+        )
 
     def close(self) -> None:
         """Closes the databases that were opened for other people."""
-        for database in list(self.databases):
+        for database in list(self.opened):
             database.close()
 
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.annotations import Annotations, AnnotationStore, annotations_key
 from ...tools.basis import Newest
-from ...tools.database import Cancellation, Database, Identity, Permissions, Rights, Schema, Session
-from ...tools.keyed_cache import KeyedCache
+from ...tools.database import Cancellation, Database, Identity, Permissions, Rights, Schema
 from ...tools.linking import SchemaLinker
 from ...tools.outgoing import Outgoing
 from ...tools.sql import spell_tables
@@ -27,6 +26,7 @@ from .taught import AgentExamples
 if TYPE_CHECKING:
     from ...tools.knowledge import Knowledge
     from ..audit import AuditTrail
+    from .opening import House
     from .taught import PersonKnowledge
 
 
@@ -106,9 +106,6 @@ class Schemas:
             return made
 
 
-MOST_SESSIONS = 64  # sessions kept open beside the agent's own; the one that was used longest ago is let go of first
-
-
 @dataclass(frozen=True)
 class Resources:
     """The agent's means."""
@@ -121,14 +118,24 @@ class Resources:
     settings: Settings  # the agent's own; a run may override single fields
     schemas: Schemas
     examples: AgentExamples
-    others: Others  # the same for other people, or under narrower permissions
+    house: House  # makes the same for other people, and under narrower permissions
     audit: AuditTrail | None = None  # where turns are written down; None for nowhere
     knowledge: PersonKnowledge | None = None  # what words mean for the database; None where nobody may say
 
-    @property
+    @cached_property
     def rights(self) -> Rights:
         """Under which rights everything is made here."""
         return self.database.session.rights
+
+    def of(self, identity: Identity) -> Resources:
+        """Another person's."""
+        return self.house.under(self.house.session_of(identity))
+
+    def narrowed(self, permissions: Permissions) -> Resources:
+        """These resources, or those of the same person who may read only what `permissions` show too."""
+        own = self.database.session
+        session = own.narrowed(permissions)
+        return self if session == own else self.house.under(session)
 
     def may_read(self, made: Rights | None) -> bool:
         """Whether what was made under these rights may be read here."""
@@ -145,30 +152,6 @@ class Resources:
         return Newest(self.outgoing.execute, self.database.engine.state, self.database.dialect)
 
 
-class Others:
-    """Resources for other sessions on the same database, made when they are first needed."""
-
-    def __init__(
-        self, own: Session, rules: Callable[[Identity], Session], furnish: Callable[[Session], Resources]
-    ) -> None:
-        self._own = own
-        self._rules = rules
-        self._furnish = furnish
-        self._made = KeyedCache[Session, Resources](MOST_SESSIONS)
-
-    def of(self, identity: Identity) -> Resources:
-        """Another person's."""
-        return self._under(self._rules(identity))
-
-    def narrowed(self, permissions: Permissions, here: Resources) -> Resources:
-        """These resources, or those of the same person who may read only what `permissions` show too."""
-        session = self._own.narrowed(permissions)
-        return here if session == self._own else self._under(session)
-
-    def _under(self, session: Session) -> Resources:
-        return self._made.get(session, lambda: self._furnish(session))
-
-
 @dataclass(frozen=True)
 class Run:
     """One node's run."""
@@ -179,11 +162,7 @@ class Run:
     cancellation: Cancellation | None = None  # ends what runs; None where nobody can
     thread: str = ""  # the conversation's name in the checkpointer; empty outside one
 
-    @property
-    def rights(self) -> Rights:
-        """Under which rights this run makes what it makes."""
-        return self.resources.rights
-
+    @cached_property
     def translator(self) -> Translator:
         """Who does this run's tasks; what the policy says is masked in whatever goes to a model."""
         return self._masked(self.resources.translator)
@@ -195,19 +174,16 @@ class Run:
     def _masked(self, translator: Callable[[Settings], Translator]) -> Translator:
         return masking(translator(self.settings), self.resources.database.session.policy.egress.mask)
 
+    @cached_property
     def schema(self) -> Schema:
         """The schema as this run shows it, the same from its first use on; see `Schemas`."""
-        return self._schema
-
-    @cached_property
-    def _schema(self) -> Schema:
         return self.resources.schemas.schema(self.settings.annotate)
 
     def spelt(self, sql: str) -> str:
         """Write the names of a query's tables as the engine's own client reads them."""
         if self.resources.database.dialect == "sqlite":
             return sql
-        return advise("checks", lambda: spell_tables(sql, self.schema()), sql)
+        return advise("checks", lambda: spell_tables(sql, self.schema), sql)
 
     def linker(self) -> SchemaLinker:
         """The linker for it."""

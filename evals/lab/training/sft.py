@@ -88,13 +88,11 @@ def export(
         @cache
         def open_place(path: Path) -> Resources | None:
             try:
-                found = open_resources(
-                    path, model="offline", settings=settings, examples=None, base_url=None, annotator=annotator
+                return open_resources(
+                    opened, path, model="offline", settings=settings, examples=None, base_url=None, annotator=annotator
                 )
             except DatabaseUnavailable:
                 return None
-            opened.callback(found.close)
-            return found.resources
 
         try:
             with unfinished.open("w", encoding="utf-8") as file:
