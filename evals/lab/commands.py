@@ -21,7 +21,7 @@ from ..commands.evaluate import DataOption, DatasetOption, JsonOption, LimitOpti
 
 class _Laboratory(Root):
     _complete = True  # plug-ins add their commands to `tableturn` alone
-    removed: ClassVar = {}
+    removed: ClassVar[dict[str, str]] = {}
 
 
 app = typer.Typer(
