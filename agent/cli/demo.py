@@ -31,7 +31,7 @@ def demo(path: Path) -> int:
     from ..sqlagent import SQLAgent
 
     answered = 0
-    with SQLAgent(path) as agent:
+    with SQLAgent(path, model="offline") as agent:
         conversation = agent.conversation()
         for question in TURNS:
             console.print(Rule(style="dim"))

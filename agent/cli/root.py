@@ -98,6 +98,15 @@ class Root(TyperGroup):
 
     _complete = False
     _plain: ClassVar[WeakSet[Any]] = WeakSet()
+    removed: ClassVar[dict[str, str]] = {
+        "knowledge export --form ossie": "`--form yaml` or `json`; knowledge of Ossie models goes into a knowledge file"
+    }
+    """What to use, for one release, instead of a command or an option of 0.2; plug-ins add theirs."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep what was typed, to tell what became of a command or an option that is gone."""
+        ctx.obj = [*args]
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; an error of ours is one line on standard error and exit code 2."""
@@ -108,7 +117,16 @@ class Root(TyperGroup):
         except TableturnError as error:
             warn(f"tableturn: {error}")
             raise typer.Exit(USAGE_ERROR) from error
-        except (TyperException, typer.Exit, typer.Abort, EOFError, BrokenPipeError):
+        except TyperException as error:
+            words = [part for word in ctx.obj for part in word.split("=")]
+            for old, instead in self.removed.items():
+                first, *others = old.split()
+                if words[:1] == [first] and {*others} <= {*words}:
+                    what = next((word for word in others if word.startswith("--")), f"`tableturn {old}`")
+                    warn(f"tableturn: {what} was removed: {instead}")
+                    raise typer.Exit(USAGE_ERROR) from error
+            raise
+        except (typer.Exit, typer.Abort, EOFError, BrokenPipeError):
             raise
         except Exception as error:
             if sys.flags.dev_mode:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NoReturn
-
 import typer
 
-from ...tools.errors import SettingsError
+from ...agent.cli.root import Root
 from . import evaluate, judge, trial
 
 EVALUATE = "Evaluate"  # heading of `tableturn --help`
@@ -20,34 +17,30 @@ _LABORATORY = {
     "eval export-sft": "sft export",
     "eval train-lora": "sft lora",
 }
-_REMOVED = {
-    **{old: f"run `python -m tableturn.evals.lab {new}` in a clone" for old, new in _LABORATORY.items()},
-    "data check": "`tableturn score` names what cannot be judged, and databases without rows",
-    "judge review": "`tableturn report RUN` writes a page on which the answers to decide are decided",
-    "trial init": "write `- question: ...` and `sql: ...`, with a query of your own, for each question",
-}
-"""What to do, for one release, instead of a command of 0.2, whatever its arguments."""
+_TWO_RUNS = "hold the trial or run again with the other model, and give both to `tableturn report`"
+_DOCTOR = "`tableturn doctor` says whether a bound holds now, and why not"
+Root.removed.update(
+    {
+        "train confidence": "the confidence that it fitted is frozen",
+        **{old: f"run `python -m tableturn.evals.lab {new}` in a clone" for old, new in _LABORATORY.items()},
+        "data": "`tableturn score` names what cannot be judged, and databases without rows",
+        "judge review": "`tableturn report RUN` writes a page on which the answers to decide are decided",
+        "trial init": "write `- question: ...` and `sql: ...`, with a query of your own, for each question",
+        "eval --repeats": "run again with another --out, and give both to `report`",
+        "score --timings": "BIRD's own script computes R-VES",
+        "experiment --html": "`tableturn report` writes a page about the folders of the runs",
+        "impact --data": "states are databases; `tableturn report` compares two runs",
+        **dict.fromkeys(
+            [f"impact --{name}" for name in ("model", "base-url", "again", "preset", "settings")], _TWO_RUNS
+        ),
+        **dict.fromkeys(
+            [f"trust show --{name}" for name in ("db", "model", "preset", "settings", "base-url")], _DOCTOR
+        ),
+    }
+)
 
 app = typer.Typer()
 for command in (evaluate.score, evaluate.report, evaluate.impact, evaluate.models, evaluate.experiment):
     app.command(rich_help_panel=EVALUATE)(command)
-_groups = {"eval": evaluate.app, "judge": judge.app, "trial": trial.app, "trust": trial.trust_app}
-for name, group in _groups.items():
+for name, group in {"eval": evaluate.app, "judge": judge.app, "trial": trial.app, "trust": trial.trust_app}.items():
     app.add_typer(group, name=name, rich_help_panel=EVALUATE)
-_groups |= {"": app, "data": typer.Typer(hidden=True)}
-app.add_typer(_groups["data"], name="data")
-
-
-def _refusal(old: str) -> Callable[[typer.Context], NoReturn]:
-    def refuse(context: typer.Context) -> NoReturn:
-        if old == "train" and context.args[:1] == ["confidence"]:
-            raise SettingsError("`tableturn train confidence` is gone: the confidence that it fitted is frozen")
-        raise SettingsError(f"`tableturn {old}` is no longer installed: {_REMOVED[old]}")
-
-    return refuse
-
-
-for name in _REMOVED:
-    group, _, last = name.rpartition(" ")
-    any_arguments = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-    _groups[group].command(last, hidden=True, context_settings=any_arguments)(_refusal(name))

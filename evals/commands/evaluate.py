@@ -89,17 +89,6 @@ def stopping() -> Generator[None]:
         raise typer.Exit(1) from error
 
 
-def removed_option(instead: str) -> Any:
-    """Return a hidden option that says, for one release, what to do instead of an old one."""
-
-    def refuse(option: typer.CallbackParam, given: object) -> object:
-        if given:
-            raise SettingsError(f"--{str(option.name).replace('_', '-')} was removed: {instead}")
-        return given
-
-    return typer.Option(hidden=True, callback=refuse)
-
-
 app = typer.Typer(invoke_without_command=True)
 
 
@@ -132,7 +121,6 @@ def evaluate(
     limit: LimitOption = None,
     without: WithoutOption = None,
     verdicts: VerdictsOption = None,
-    repeats: Annotated[int | None, removed_option("run again with another --out, and give both to `report`")] = None,
     record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -218,7 +206,6 @@ def score(
     verdicts: Annotated[
         Path | None, typer.Option(help="A verdict file, to print EX by verdict as well as EX by gold.")
     ] = None,
-    timings: Annotated[int | None, removed_option("BIRD's own script computes R-VES")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Judge predictions made elsewhere: execution accuracy, exact set match, share that runs."""
@@ -320,7 +307,6 @@ def experiment(
     repeats: Annotated[
         int, typer.Option(min=1, help="How often to run each row, with different seeds; prints mean and deviation.")
     ] = 1,
-    html: Annotated[bool, removed_option("`tableturn report` writes a page about the folders of the runs")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Repeat a table or figure of a paper and show its numbers beside ours; judged as in the papers.
@@ -370,11 +356,6 @@ def experiment(
         warn("TS is not run: it needs --suites DIR, which `python -m tableturn.evals.lab suite build --out DIR` makes")
 
 
-_Removed = Annotated[
-    str | None, removed_option("hold the trial or run again with the other model, and give both to `tableturn report`")
-]
-
-
 def impact(
     before: Annotated[str, typer.Option(help="The old state: a database, by its path or URL.")],
     after: Annotated[str, typer.Option(help="The new state: likewise.")],
@@ -386,11 +367,6 @@ def impact(
     embedding: EmbeddingOption = "hashed",
     knowledge_before: Annotated[Path | None, typer.Option(help="The old state's knowledge file.")] = None,
     knowledge_after: Annotated[Path | None, typer.Option(help="The new state's knowledge file.")] = None,
-    model: _Removed = None,
-    base_url: _Removed = None,
-    again: Annotated[bool, removed_option("hold the trial or run again, and give both to `tableturn report`")] = False,
-    preset: _Removed = None,
-    settings: _Removed = None,
     gate: Annotated[
         float | None, typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of past answers stays the same.")
     ] = None,

@@ -21,7 +21,6 @@ from .evaluate import (
     RecordOption,
     print_sections,
     read_fields,
-    removed_option,
     stopping,
 )
 
@@ -163,17 +162,9 @@ def fit(
         raise typer.Exit(1)
 
 
-_Removed = Annotated[str | None, removed_option("`tableturn doctor` says whether a bound holds now, and why not")]
-
-
 @trust_app.command()
 def show(
     trust: TrustOption = None,
-    db: _Removed = None,
-    model: _Removed = None,
-    preset: _Removed = None,
-    settings: _Removed = None,
-    base_url: _Removed = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show which bounds are set, and the labels behind them."""

@@ -11,7 +11,11 @@ from tableturn.agent.cli.demo import TURNS, demo
 from tableturn.tools.sample import build_sample
 
 
-def test_every_turn_is_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_turn_is_answered_without_a_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     assert demo(tmp_path / "kestrel.sqlite") == 0
     said = capsys.readouterr().out
     assert all(turn in said for turn in TURNS)

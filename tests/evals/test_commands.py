@@ -47,7 +47,7 @@ def test_the_laboratory_lists_its_own_commands_alone() -> None:
 
 
 def test_a_command_that_is_gone_is_not_looked_for_in_the_laboratory() -> None:
-    assert "is gone" in tableturn("train", "confidence", "out.json").stderr
+    assert "is frozen" in tableturn("train", "confidence", "out.json").stderr
 
 
 def test_a_benchmark_without_its_data_says_so() -> None:
@@ -79,6 +79,22 @@ def test_a_command_that_moved_to_the_laboratory_says_where(old: str, new: str) -
     assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)
     assert f"run `python -m tableturn.evals.lab {new}` in a clone" in ran.stderr
     assert laboratory(*new.split()[: 2 if new.islower() else 1], "--help").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "instead"),
+    [
+        ("impact --data x", "--data was removed: states are databases"),
+        ("knowledge export --db shop.db --form=ossie", "--form was removed: `--form yaml`"),
+        ("data", "`tableturn data` was removed: `tableturn score`"),
+        ("score --timings often", "--timings was removed: BIRD's own script"),
+        ("trust show --db shop.db", "--db was removed: `tableturn doctor`"),
+    ],
+)
+def test_what_was_removed_is_one_line_that_names_what_to_use(old: str, instead: str) -> None:
+    ran = tableturn(*old.split())
+    assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)
+    assert instead in ran.stderr
 
 
 @pytest.mark.parametrize("name", ["expectation"])

@@ -297,7 +297,7 @@ def test_the_schema_is_a_command_and_init_says_what_to_do_instead() -> None:
     assert json.loads(tableturn("trial", "schema").stdout)["type"] == "array"
     ran = tableturn("trial", "init", "--db", "shop.db", "--from-log", "log.sql")
     assert ran.returncode == 2
-    assert "`tableturn trial init` is no longer installed: write `- question: ...` and `sql: ...`" in ran.stderr
+    assert "`tableturn trial init` was removed: write `- question: ...` and `sql: ...`" in ran.stderr
 
 
 def test_what_is_told_beside_a_question_reaches_the_model(league_file: Path, tmp_path: Path) -> None:
