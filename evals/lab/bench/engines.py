@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import tempfile
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from statistics import median
 
@@ -25,13 +22,12 @@ from tests.tools.database.conformance.candidates.postgres import Postgres
 from tests.tools.database.conformance.candidates.sqlite import SQLite
 from tests.tools.database.conformance.tables import STATEMENTS
 
-from ....tools.database import Database, Schema
+from ....tools.database import Database
 from ....tools.errors import QueryError, SQLParseError
-from ....tools.sql import parse_select
 from ....tools.sql.checks.failure import bare_references
 from ....tools.sql.dialects import rules_of
 from ....tools.sql.query import Query
-from ...official.execution import lenient_text, open_read_only
+from ...metrics.judging import Expected, expected
 from .gold import LIMITS, PARTIAL, golds
 from .harness import least_seconds
 from .registry import BenchOptions, Figures
@@ -42,9 +38,6 @@ _PASSES = 5
 _TIMED = 100
 _TABLES = 1_000
 
-# Of seventeen digits, the last ones depend on the order in which an engine adds up.
-_DIGITS = 9
-
 _CANDIDATES: Mapping[str, Callable[[], Candidate]] = {
     "sqlite": SQLite,
     "duckdb": DuckDB,
@@ -54,106 +47,31 @@ _CANDIDATES: Mapping[str, Callable[[], Candidate]] = {
 }
 """The engines that are attacked, as the suite has them that every engine is held against."""
 
-Row = tuple[int | float | str | bytes | None, ...]
 
-
-@dataclass(frozen=True)
-class Expected:
-    """The rows of a query in SQLite.
-
-    Attributes:
-        sql: The query.
-        runs: Groups of rows whose order among themselves is open, in order; one group if no order is asked for.
-    """
-
-    sql: str
-    runs: Sequence[Sequence[Row]]
-
-    def matches(self, rows: Sequence[Row]) -> bool:
-        """Whether these are the rows, in the order that is determined."""
-        if len(rows) != sum(map(len, self.runs)):
-            return False
-        left = iter(rows)
-        return all(_count_rows([next(left) for _ in run]) == _count_rows(run) for run in self.runs)
-
-
-def _count_rows(rows: Sequence[Row]) -> Counter[tuple[object, ...]]:
-    def simplify(value: object) -> object:
-        return float(f"{value:.{_DIGITS}g}") if isinstance(value, int | float) else value
-
-    return Counter(tuple(map(simplify, row)) for row in rows)
-
-
-def find_determined(path: Path, schema: Schema, queries: Sequence[str]) -> list[Expected]:
-    """Return those of the queries that run in SQLite and whose rows SQL determines.
+def find_determined(database: Database, queries: Iterable[str]) -> dict[str, Expected]:
+    """Return the results in SQLite, by query, of those that run there and whose rows SQL determines.
 
     Left out are queries with a column beside an aggregate that is neither grouped by nor of a table that is grouped by
     its key, and queries whose LIMIT cuts through rows that ORDER BY does not tell apart.
     """
-    found: list[Expected] = []
+    found: dict[str, Expected] = {}
     strict = rules_of("postgres")
-    with closing(open_read_only(path)) as connection:
-        connection.text_factory = lenient_text
-        for sql in queries:
-            try:
-                tree = parse_select(sql, "sqlite")
-                rows = connection.execute(sql).fetchall()
-                reading = Query.of(sql, "sqlite", schema)
-                bare = any(bare_references(scope, reading, strict) for scope in reading.scopes)
-                limited = [query for query in tree.find_all(exp.Query) if query.args.get("limit")]
-                if bare or any(_cuts_tie(connection, query) for query in limited) or not isinstance(tree, exp.Query):
-                    continue
-                runs = [rows]
-                if tree.args.get("order") is not None:
-                    offset = _read_number(tree, "offset")
-                    keyed = _read_keyed(connection, tree)[offset : offset + len(rows)]
-                    runs = [[row for row, _ in run] for _, run in groupby(keyed, key=lambda each: each[1])]
-                found.append(Expected(sql, runs))
-            except (SQLParseError, sqlite3.Error):
-                continue
+    for sql in queries:
+        with suppress(QueryError, SQLParseError):
+            reading = Query.of(sql, "sqlite", database.schema())
+            bare = any(bare_references(scope, reading, strict) for scope in reading.scopes)
+            limited = (query for query in reading.tree.find_all(exp.Query) if query.args.get("limit"))
+            if not bare and not any(_cuts_tie(database, query) for query in limited):
+                found[sql] = expected(database, sql, LIMITS)
     return found
 
 
-def _cuts_tie(connection: sqlite3.Connection, query: exp.Query) -> bool:
-    """Whether other rows than those above the limit could as well stand there."""
-    offset = _read_number(query, "offset")
-    keyed = _read_keyed(connection, query)
-    for place in (offset, offset + _read_number(query, "limit")):
-        tied = 0 < place < len(keyed) and keyed[place - 1][1] == keyed[place][1]
-        if tied and len({repr(row) for row, key in keyed if key == keyed[place][1]}) > 1:
-            return True
-    return False
-
-
-def _read_number(query: exp.Query, clause: str) -> int:
-    node = query.args.get(clause)
-    return int(node.expression.name) if node is not None and node.expression is not None else 0
-
-
-def _read_keyed(connection: sqlite3.Connection, query: exp.Query) -> list[tuple[Row, Row]]:
-    """Return all rows without the limit, each with what it is ordered by."""
-    whole = query.copy()
-    whole.set("limit", None)
-    whole.set("offset", None)
-    order = whole.args.get("order")
-    terms = [ordered.this for ordered in order.expressions] if order is not None else []
-    if isinstance(whole, exp.Select) and not whole.args.get("distinct"):
-        width = len(connection.execute(f"{whole.sql(dialect='sqlite')} LIMIT 0").description)
-        named = {item.alias.lower(): item.unalias() for item in whole.expressions if item.alias}
-        for number, term in enumerate(terms):
-            if term.is_int:
-                term = whole.expressions[int(term.name) - 1].unalias()
-            meant = named.get(term.name.lower(), term) if isinstance(term, exp.Column) and not term.table else term
-            whole.append("expressions", exp.alias_(meant.copy(), f"key_{number}"))
-        rows = connection.execute(whole.sql(dialect="sqlite")).fetchall()
-        return [(row[:width], row[width:]) for row in rows]
-    # Rows that are told apart, or of several queries, are ordered by columns of the result.
-    names = [item.alias_or_name.lower() for item in whole.selects]
-    places = [names.index(term.name.lower()) for term in terms if term.name.lower() in names]
-    rows = connection.execute(whole.sql(dialect="sqlite")).fetchall()
-    if len(places) < len(terms):
-        return [(row, (number,)) for number, row in enumerate(rows)]
-    return [(row, tuple(row[place] for place in places)) for row in rows]
+def _cuts_tie(database: Database, query: exp.Query) -> bool:
+    """Whether other rows than those above the limit could as well stand there, as far as their order tells."""
+    if not query.args.get("order"):
+        return True
+    found = expected(database, query.sql("sqlite"), LIMITS)
+    return bool(found.cut or (found.table.rows and found.ties is None))
 
 
 def run(options: BenchOptions) -> Figures:
@@ -169,35 +87,34 @@ def run(options: BenchOptions) -> Figures:
     for question in found[::step][: options.limit]:
         path = options.folder / "spider" / "database" / question.database / f"{question.database}.sqlite"
         queries[path].append(question.golds[0])
-    expected: dict[Path, list[Expected]] = {}
+    determined: dict[Path, dict[str, Expected]] = {}
     for path, texts in queries.items():
         with Database.open(path) as database:
-            expected[path] = find_determined(path, database.schema(), texts)
-    return {name: _measure_engine(name, expected) for name in ENGINES}
+            determined[path] = find_determined(database, texts)
+    return {name: _measure_engine(name, determined) for name in ENGINES}
 
 
-def _measure_engine(name: str, expected: Mapping[Path, Sequence[Expected]]) -> Figures:
+def _measure_engine(name: str, determined: Mapping[Path, Mapping[str, Expected]]) -> Figures:
     if missing := explain_missing(name):
         return {"not run": missing}
     same: list[bool] = []
     differing: list[str] = []
     added: list[float] = []
-    total = sum(map(len, expected.values()))
+    total = sum(map(len, determined.values()))
     with tempfile.TemporaryDirectory() as folder:
-        for path, queries in expected.items():
+        for path, queries in determined.items():
             url = carry(path, name, Path(folder))
             bare = open_driver(url)
             with Database.open(url) as database:
-                for query in queries:
+                for query, wanted in queries.items():
                     try:
-                        sql = translate(query.sql, database.dialect, database.schema())
-                        rows = database.execute(sql, LIMITS).rows
+                        sql = translate(query, database.dialect, database.schema())
+                        same.append(wanted.allows(database.execute(sql, LIMITS)))
                     except (SQLParseError, QueryError) as error:
-                        differing.append(f"{path.stem}: {query.sql} -- {error}")
+                        differing.append(f"{path.stem}: {query} -- {error}")
                         continue
-                    same.append(query.matches(rows))
                     if not same[-1]:
-                        differing.append(f"{path.stem}: {query.sql} -- other rows: {sql}")
+                        differing.append(f"{path.stem}: {query} -- other rows: {sql}")
                     if len(added) < _TIMED:
                         sides = [partial(database.execute, sql, LIMITS), partial(bare, sql)]
                         guarded, plain = least_seconds(sides, _PASSES)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import islice
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from tests.tools.database.carried import carry, explain_missing, read_tables
@@ -17,15 +18,15 @@ from tests.tools.database.carried import carry, explain_missing, read_tables
 from ....agent.offline import OfflineTranslator
 from ....prompts.generate import GenerateTask
 from ....prompts.rephrase import RephraseTask
-from ....tools.database import Database
+from ....tools.database import Cell, Database
 from ....tools.errors import NotUnderstood, QueryError
 from ....tools.linking import PastTurn
 from ...datasets import Question, load_dataset
-from ...metrics.judging import OfficialJudge, Verdict
+from ...metrics.judging import Expected, OfficialJudge, Verdict
 from ...metrics.summary import summarize
 from ...official.execution import same_rows
-from .engines import Expected, find_determined
-from .gold import LIMITS, PARTIAL, Databases
+from .engines import find_determined
+from .gold import LIMITS, PARTIAL, Databases, Rows
 from .registry import BenchOptions, Figures, share
 
 _GATE = 0.8
@@ -120,8 +121,7 @@ def measure_engines_offline(options: BenchOptions) -> Figures:
             left_out.append(name)
             continue
         with Database.open(path) as database:
-            found = find_determined(path, database.schema(), [question.golds[0] for question in questions])
-        known = {each.sql: each for each in found}
+            known = find_determined(database, [question.golds[0] for question in questions])
         held[path] = [(one.text, known[one.golds[0]]) for one in questions if one.golds[0] in known]
     figures: Figures = {"left_out": left_out, "questions": sum(map(len, held.values()))}
     for engine in _ENGINES:
@@ -141,23 +141,22 @@ def measure_engines_offline(options: BenchOptions) -> Figures:
     return figures
 
 
-def _is_right(database: Database, sql: str, expected: Expected) -> bool:
+def _is_right(database: Database, sql: str, wanted: Expected) -> bool:
     """Whether a query's rows are the gold's, compared as the published evaluator does it.
 
     Those that ORDER BY does not tell apart may come in any order.
     """
+    gold = wanted.table.rows
     try:
         found = database.execute(sql, LIMITS).rows if sql else None
     except QueryError:
         return False
-    if found is None or len(found) != sum(map(len, expected.runs)):
+    if found is None or len(found) != len(gold):
         return False
 
-    def key(row: Sequence[object]) -> list[str]:
-        return sorted(map(repr, row))
+    def settle(rows: Rows) -> list[tuple[Cell, ...]]:
+        """Sort rows whose order is open by their values, whatever the order of the columns."""
+        runs = groupby(zip(wanted.ties or [()] * len(rows), rows, strict=True), itemgetter(0))
+        return [row for _, run in runs for _, row in sorted(run, key=lambda pair: sorted(map(repr, pair[1])))]
 
-    rows = iter(found)
-    # Rows whose order is open are sorted by their values, whatever the order of the columns.
-    settled = [row for run in expected.runs for row in sorted(islice(rows, len(run)), key=key)]
-    gold = [row for run in expected.runs for row in sorted(run, key=key)]
-    return same_rows(gold, settled, ordered="order by" in expected.sql.lower())
+    return same_rows(settle(gold), settle(found), ordered=wanted.order.ordered)
