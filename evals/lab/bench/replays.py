@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pandas as pd
+
 from ....tools.record_files import read_lines
 from ...datasets import Dataset, Question, load_dataset, read_predictions
 from ...metrics.judging import OfficialJudge, Verdict
@@ -124,62 +126,41 @@ def judge_officially(asked: Dataset, drafts: Drafts) -> dict[str, bool]:
         return {turn.id: judge.judge(turn, drafts.get(turn.id, "")).ex is True for turn in asked.questions}
 
 
-@dataclass(frozen=True)
-class DraftAnswer:
-    """An answer made of drafts: its question's id, whose drafts they are, and what its confidence weighs."""
+def play_draft_sets(data: Path, limit: int | None = None) -> pd.DataFrame:
+    """Return answers of published and of a strong model's drafts; `limit` keeps the first interactions of each.
 
-    id: str
-    database: str
-    model: str
-    signals: Mapping[str, float]
-    right: bool
-
-
-@dataclass(frozen=True)
-class DraftSet:
-    """Answers that are looked at together; if no query ran there is none.
-
-    Sets of one family share questions: none of them is calibrated on another.
-    """
-
-    name: str
-    family: str
-    answers: Sequence[DraftAnswer]
-
-
-def play_draft_sets(data: Path, limit: int | None = None) -> Iterator[DraftSet]:
-    """Yield answers of published and of a strong model's drafts; `limit` keeps the first interactions of each.
+    A row is an answer: its `set`, which is looked at together; the `family` of sets that share its questions, none of
+    which is calibrated on another; the question's `id`, its `database`, whose drafts they are (`model`), what its
+    confidence weighs (`signals`), and whether it is `right`. If no query ran there is none.
 
     Published drafts are judged by the official rules, the strong model's by a reader's verdict, else strictly. All are
     of development and test questions: none were published of training questions.
     """
-    published = read_published(data, limit)
-    for name in _SINGLE:
-        answers = _answer(published.take_every(_EVERY), [published.drafts[name]], name)
-        yield DraftSet(f"spider {name}", "spider", answers)
-    yield DraftSet(SIX, "spider", _answer(published.take_every(_EVERY_SIX), list(published.drafts.values()), "six"))
+    published, strong = read_published(data, limit), read_strong(data, limit)
+    some, fewer = published.take_every(_EVERY), published.take_every(_EVERY_SIX)
+    played = [(f"spider {name}", "spider", name, some, [name]) for name in _SINGLE]
+    played.append((SIX, "spider", "six", fewer, list(fewer.drafts)))
     for dataset, name in _DIALOGUES:
-        replay = read_multiturn(data, dataset, [name], limit)
-        yield DraftSet(f"{dataset} {name}", dataset, _answer(replay, [replay.drafts[name]], name))
-    strong = read_strong(data, limit)
-    alone = [answer for drafts in strong.drafts.values() for answer in _answer(strong, [drafts], STRONG)]
-    for dataset in dict.fromkeys(answer.id.partition("/")[0] for answer in alone):
-        answers = [answer for answer in alone if answer.id.startswith(f"{dataset}/")]
-        yield DraftSet(f"{STRONG} {dataset}", STRONG, answers)
-    yield DraftSet(TOGETHER, STRONG, _answer(strong, list(strong.drafts.values()), STRONG))
+        played.append((f"{dataset} {name}", dataset, name, read_multiturn(data, dataset, [name], limit), [name]))
+    played += [("", STRONG, STRONG, strong, [arm]) for arm in strong.drafts]
+    played.append((TOGETHER, STRONG, STRONG, strong, list(strong.drafts)))
+    rows = [
+        {"set": name or f"{STRONG} {key.partition('/')[0]}", "family": family, "model": model, "id": key, **answer}
+        for name, family, model, replay, systems in played
+        for key, answer in _answer(replay, systems)
+    ]
+    return pd.DataFrame(rows).sort_values("set", key=lambda sets: pd.factorize(sets)[0], kind="stable")
 
 
-def _answer(replay: Replay, files: Sequence[Drafts], model: str) -> list[DraftAnswer]:
+def _answer(replay: Replay, systems: Sequence[str]) -> Iterator[tuple[str, dict[str, object]]]:
     settings: dict[str, Any] = {"max_attempts": 1}
-    if len(files) > 1:
-        settings |= {"merge": False, "candidates": len(files)}
-    found: list[DraftAnswer] = []
+    if len(systems) > 1:
+        settings |= {"merge": False, "candidates": len(systems)}
     with OfficialJudge(replay.asked) as judge:
-        for record, verdict in play(replay.asked, files, settings):
+        for record, verdict in play(replay.asked, [replay.drafts[name] for name in systems], settings):
             if replay.readings:
                 right = replay.is_right(verdict, record.sql)
             else:
                 right = judge.judge(verdict.question, record.sql).ex is True
             if right is not None and record.evidence:
-                found.append(DraftAnswer(record.id, verdict.question.database, model, record.evidence, right))
-    return found
+                yield record.id, {"database": verdict.question.database, "signals": record.evidence, "right": right}

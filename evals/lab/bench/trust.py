@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from ....agent.evidence.confidence import Weights, confidence
@@ -16,7 +17,7 @@ from ....agent.model.record import Recorded, Standing
 from ...metrics.statistics import bounded
 from ..training.fit_evidence import fit
 from .registry import BenchOptions, Figures, divide, share
-from .replays import SIX, STRONG, TOGETHER, DraftSet, play_draft_sets
+from .replays import SIX, STRONG, TOGETHER, play_draft_sets
 
 BINS = 10
 SMALL = 100
@@ -51,40 +52,40 @@ def measure_confidence(options: BenchOptions) -> Figures:
     model, of its other sets, the confidence knows; `ece_recorded` is the error if it knows those on all other
     databases. Small sets are pooled as `small`, all single drafts of the strong model as `strong`.
     """
-    sets = list(play_draft_sets(options.folder, options.limit))
-    alone = [each for each in sets if each.name != TOGETHER]
-    weights = {family: fit([each for each in sets if each.family != family]) for family in {s.family for s in sets}}
+    answers = play_draft_sets(options.folder, options.limit)
+    weights = {family: fit(answers[answers["family"] != family]) for family in answers["family"].unique()}
     figures: Figures = {}
     pooled: dict[str, list[Scored]] = {STRONG: [], "small": []}
-    for each in sets:
-        is_alone = each.name != TOGETHER
+    for name, own in answers.groupby("set", sort=False):
+        is_alone = name != TOGETHER
         # Nothing but themselves is known of three drafts together.
-        record = _record(each, [other for other in alone if other.name != each.name]) if is_alone else Recorded()
-        known = alone if is_alone else [each]
-        elsewhere = {name: _record(each, known, name) for name in {answer.database for answer in each.answers}}
+        known = answers[answers["set"] != TOGETHER] if is_alone else own
+        known = known[known["model"].isin(own["model"])]
+        record = _record(known[known["set"] != name])
+        elsewhere = {database: _record(known[known["database"] != database]) for database in own["database"].unique()}
         scored = [
             (
-                confidence(answer.signals, Standing(elsewhere=record), weights[each.family]),
-                confidence(answer.signals, Standing(elsewhere=elsewhere[answer.database]), weights[each.family]),
+                confidence(answer.signals, Standing(elsewhere=record), weights[answer.family]),
+                confidence(answer.signals, Standing(elsewhere=elsewhere[answer.database]), weights[answer.family]),
                 answer.right,
             )
-            for answer in each.answers
+            for answer in _rows(own)
         ]
-        if each.family == STRONG and is_alone:
+        if is_alone and own["family"].iloc[0] == STRONG:
             pooled[STRONG] += scored
         if len(scored) < SMALL:
             pooled["small"] += scored
         else:
-            figures[each.name] = {**_describe(scored), "record": record.n}
+            figures[str(name)] = {**_describe(scored), "record": record.n}
     return figures | {name: _describe(scored) for name, scored in pooled.items() if scored}
 
 
-def _record(own: DraftSet, sets: Sequence[DraftSet], without: str = "") -> Recorded:
-    """Return what sets tell of a set's models, without their answers on one database."""
-    models = {answer.model for answer in own.answers}
-    answers = [answer for each in sets for answer in each.answers if answer.model in models]
-    kept = [answer.right for answer in answers if answer.database != without]
-    return Recorded(sum(kept), len(kept))
+def _rows(answers: pd.DataFrame) -> Iterable[Any]:
+    return answers.itertuples(index=False)
+
+
+def _record(answers: pd.DataFrame) -> Recorded:
+    return Recorded(int(answers["right"].sum()), len(answers))
 
 
 def _describe(scored: Sequence[Scored]) -> Figures:
@@ -130,25 +131,20 @@ def measure_trust(options: BenchOptions) -> Figures:
     show nothing counted as none; `strong_drafts` has it for single drafts and for three side by side, by labels. No
     system that is wrong on a fifth of its answers is marked at 5 %: `loose` has both at a bound that lets it be.
     """
-    sets = list(play_draft_sets(options.folder, options.limit))
-    questions: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for each in sets:
-        for answer in each.answers:
-            questions[answer.database].add((each.family, answer.id))
+    answers = play_draft_sets(options.folder, options.limit)
+    asked = answers.drop_duplicates(["family", "id"])["database"].value_counts()
     large: dict[str, Answers] = {}
-    for name in sorted(name for name, asked in questions.items() if len(asked) >= LEAST_QUESTIONS):
-        apart = [replace(each, answers=[answer for answer in each.answers if answer.database != name]) for each in sets]
-        here = [replace(each, answers=[answer for answer in each.answers if answer.database == name]) for each in sets]
-        large[name] = _score_questions([each for each in here if each.name not in (SIX, TOGETHER)], fit(apart))
-    by_database = {name: _resample(answers) for name, answers in large.items()}
-    loose = [_resample(answers, LOOSE) for answers in large.values()]
-    weights = fit([each for each in sets if each.family != STRONG])
-    single = [each for each in sets if each.family == STRONG and each.name != TOGETHER]
-    together = [each for each in sets if each.name == TOGETHER]
+    for name in sorted(asked[asked >= LEAST_QUESTIONS].index):
+        here = answers["database"] == name
+        large[name] = _score_questions(answers[here & ~answers["set"].isin([SIX, TOGETHER])], fit(answers[~here]))
+    by_database = {name: _resample(scored) for name, scored in large.items()}
+    loose = [_resample(scored, LOOSE) for scored in large.values()]
+    is_strong, is_together = answers["family"] == STRONG, answers["set"] == TOGETHER
+    weights = fit(answers[~is_strong])
     strong = {
-        name: {str(labels): _resample(answers, most=labels) for labels in (LABELS, 2 * LABELS)}
-        for name, some in ((SINGLE, single), (TOGETHER, together))
-        if (answers := _score_questions(some, weights))
+        name: {str(labels): _resample(scored, most=labels) for labels in (LABELS, 2 * LABELS)}
+        for name, some in ((SINGLE, is_strong & ~is_together), (TOGETHER, is_together))
+        if (scored := _score_questions(answers[some], weights))
     }
 
     def average(found: Sequence[Mapping[str, float]], name: str) -> float | None:
@@ -170,12 +166,11 @@ def measure_trust(options: BenchOptions) -> Figures:
     }
 
 
-def _score_questions(sets: Sequence[DraftSet], weights: Weights) -> Answers:
-    answers: dict[str, list[tuple[float, bool]]] = defaultdict(list)
-    for each in sets:
-        for answer in each.answers:
-            answers[f"{each.family} {answer.id}"].append((confidence(answer.signals, None, weights), answer.right))
-    return answers
+def _score_questions(answers: pd.DataFrame, weights: Weights) -> Answers:
+    found: dict[str, list[tuple[float, bool]]] = defaultdict(list)
+    for answer in _rows(answers):
+        found[f"{answer.family} {answer.id}"].append((confidence(answer.signals, None, weights), answer.right))
+    return found
 
 
 def _resample(answers: Answers, alpha: float = ALPHA, most: int = LABELS) -> dict[str, float]:

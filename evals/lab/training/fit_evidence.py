@@ -9,17 +9,18 @@ drafts of training questions: the drafts are of development questions, and figur
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from ....agent.evidence.confidence import BY_HAND, STRENGTH, Evidence, Weights
 from ....tools.whole_files import write_whole
-from ..bench.replays import DraftSet, play_draft_sets
+from ..bench.replays import play_draft_sets
 
 PENALTY = 2.0
 """Of squared weights."""
@@ -34,37 +35,28 @@ SIGNALS = tuple(name for name in Evidence().signals() if name not in {*BY_HAND, 
 Numbers = npt.NDArray[np.float64]
 
 
-def fit(sets: Sequence[DraftSet]) -> Weights:
+def fit(answers: pd.DataFrame) -> Weights:
     """Weights by which a model's answers are told apart, and the share that is assumed of a model without a record.
 
     That is the mean over models, each counted once.
     """
-    kept = [each for each in sets if each.answers]
-    signals = np.array([[answer.signals[name] for name in SIGNALS] for each in kept for answer in each.answers])
-    right = np.array([float(answer.right) for each in kept for answer in each.answers])
-    group = np.repeat(np.arange(len(kept)), [len(each.answers) for each in kept])
+    signals = pd.DataFrame(list(answers["signals"]))[list(SIGNALS)].to_numpy(float)
+    right = answers["right"].to_numpy(float)
+    group = pd.factorize(answers["set"])[0]
+    sets = int(group.max()) + 1
 
     def loss(values: Numbers) -> tuple[float, Numbers]:
         weights, intercepts = values[: len(SIGNALS)], values[len(SIGNALS) :]
         scores = signals @ weights + intercepts[group]
         off = expit(scores) - right
-        slope = np.concatenate(
-            [signals.T @ off + 2 * PENALTY * weights, np.bincount(group, off, len(kept))], dtype=float
-        )
+        slope = np.concatenate([signals.T @ off + 2 * PENALTY * weights, np.bincount(group, off, sets)], dtype=float)
         return float(np.sum(np.logaddexp(0, scores) - right * scores) + PENALTY * np.sum(weights**2)), slope
 
     bounds = [(0.0, None) if name in _FOR else (None, LEAST.get(name, 0.0)) for name in SIGNALS]
-    start = np.array([LEAST.get(name, 0.0) for name in SIGNALS] + [0.0] * len(kept))
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[*bounds, *[(None, None)] * len(kept)]).x
-    models: dict[str, list[bool]] = {}
-    for each in kept:
-        for answer in each.answers:
-            models.setdefault(answer.model, []).append(answer.right)
-    prior = float(np.mean([np.mean(answers) for answers in models.values()]))
-    shares = [
-        (sum(answer.right for answer in each.answers) + STRENGTH * prior) / (len(each.answers) + STRENGTH)
-        for each in kept
-    ]
+    start = np.array([LEAST.get(name, 0.0) for name in SIGNALS] + [0.0] * sets)
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[*bounds, *[(None, None)] * sets]).x
+    prior = float(answers.groupby("model")["right"].mean().mean())
+    shares = (np.bincount(group, right) + STRENGTH * prior) / (np.bincount(group) + STRENGTH)
     intercept = float(np.mean(found[len(SIGNALS) :] - logit(shares)))
     weights = {name: round(float(value), 3) for name, value in zip(SIGNALS, found, strict=False)}
     return Weights(round(prior, 3), round(intercept, 3), {**BY_HAND, **weights})
@@ -72,10 +64,10 @@ def fit(sets: Sequence[DraftSet]) -> Weights:
 
 def train(out: Path, data: Path, limit: int | None = None) -> str:
     """Fits on all sets and writes the weights; says on how many answers."""
-    sets = list(play_draft_sets(data, limit))
-    weights = fit(sets)
+    answers = play_draft_sets(data, limit)
+    weights = fit(answers)
     kept = {name: weights.signals[name] for name in SIGNALS}
     write_whole(
         out, json.dumps({"prior": weights.prior, "intercept": weights.intercept, "signals": kept}, indent=1) + "\n"
     )
-    return f"{sum(len(each.answers) for each in sets)} answers of {len(sets)} sets"
+    return f"{len(answers)} answers of {answers['set'].nunique()} sets"

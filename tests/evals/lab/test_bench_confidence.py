@@ -5,35 +5,38 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from tableturn.agent.evidence.confidence import Evidence
 from tableturn.evals.lab.bench import trust
 from tableturn.evals.lab.bench.registry import BenchOptions
-from tableturn.evals.lab.bench.replays import DraftAnswer, DraftSet
 from tableturn.evals.lab.training.fit_evidence import LEAST, fit
 
 
-def made(name: str, family: str, share: float, n: int = 150) -> DraftSet:
+def made(name: str, family: str, share: float, n: int = 150) -> list[dict[str, object]]:
     """Answers that are wrong more often where they are nested, and not where the result is empty."""
     random = np.random.default_rng(abs(hash(name)) % 1000)
-    answers: list[DraftAnswer] = []
+    answers: list[dict[str, object]] = []
     for number in range(n):
         nested, empty = float(random.integers(0, 3)), float(random.integers(0, 2))
         right = bool(random.random() < share - 0.25 * nested)
         signals = {**Evidence().signals(), "nested": nested, "empty": empty}
-        answers.append(DraftAnswer(f"{name} {number}", f"db{number % 3}", name, signals, right))
-    return DraftSet(name, family, answers)
+        about = {"set": name, "family": family, "model": name, "id": f"{name} {number}", "database": f"db{number % 3}"}
+        answers.append({**about, "signals": signals, "right": right})
+    return answers
 
 
-SETS = [
-    made("one", "a", 0.98),
-    made("two", "b", 0.9),
-    made("strong x", "strong", 0.99),
-    made("strong y", "strong", 0.97, 40),
-]
+SETS = pd.DataFrame(
+    [
+        *made("one", "a", 0.98),
+        *made("two", "b", 0.9),
+        *made("strong x", "strong", 0.99),
+        *made("strong y", "strong", 0.97, 40),
+    ]
+)
 
 
-def replayed(data: Path, limit: int | None) -> list[DraftSet]:
+def replayed(data: Path, limit: int | None) -> pd.DataFrame:
     return SETS
 
 
