@@ -61,7 +61,7 @@ class Crowd:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._written = Names(schema)
+        self._written = Names(schema, samples=_SAMPLES)
         self._lists, self._views, united = lists(schema), views(schema), united_views(schema)
         self._members = {**families(schema), **united}
         self._heads = {name: view for view, members in united.items() for name in members}
@@ -126,7 +126,7 @@ class Crowd:
                 continue
             columns = self._columns(table, 3 * _FEW if light.whole(table) else _FEW, place)
             part = replace(table, columns=tuple(column for column in table.columns if column.name in columns))
-            line = table_line(light.of(part), self._from[name], self._written, _SAMPLES)
+            line = table_line(light.of(part), self._from[name], self._written)
             if (tokens := _tokens(line)) < room or not shown:
                 room -= tokens
                 shown[name] = columns

@@ -27,13 +27,13 @@ _STRUCTURED = re.compile(
 )
 
 
-def render_compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+def render_compact(written: Names) -> str:
     """Write a line about the database, a legend of the signs that occur, then one line a table."""
-    keys, written = keys_of_tables(schema), Names(schema)
+    schema, keys = written.schema, keys_of_tables(written.schema)
     shown, total = len(schema.tables), schema.total_tables
     title = f"Database {one_line(schema.name, _LONGEST_TITLE)}"
-    lines = [f"{title}: {shown} of its {total} tables" if shown < total else title, _legend(schema, marked, samples)]
-    lines += [table_line(table, keys[table.name.lower()], written, samples, marked) for table in schema.tables]
+    lines = [f"{title}: {shown} of its {total} tables" if shown < total else title, _legend(written)]
+    lines += [table_line(table, keys[table.name.lower()], written) for table in schema.tables]
     return "\n".join(lines)
 
 
@@ -45,40 +45,30 @@ def keys_of_tables(schema: Schema) -> defaultdict[str, list[ForeignKey]]:
     return keys
 
 
-def table_line(
-    table: TableSchema,
-    keys: Sequence[ForeignKey],
-    written: Names,
-    samples: int,
-    marked: frozenset[tuple[str, str]] = frozenset(),
-) -> str:
-    """Write a table's line; the other parameters are those of `render_schema`."""
+def table_line(table: TableSchema, keys: Sequence[ForeignKey], written: Names) -> str:
+    """Write a table's line."""
     # A reference of a single column stands at the column, one of several columns at the table's end.
-    name = table.name.lower()
-    mark = "^" if (name, "") in marked else ""
+    name = f"{written.table(table.name)}{'^' if written.marks(table.name) else ''}"
     if table.like:
-        return f"{written.table(table.name)}{mark}(columns as {written.table(table.like)}){_about(table, 0)}"
+        return f"{name}(columns as {written.table(table.like)}){_about(table, 0)}"
     simple: dict[str, list[ForeignKey]] = defaultdict(list)
     for key in keys:
         if len(key.columns) == 1:
             simple[key.columns[0].lower()].append(key)
-    write = _brief_column if table.brief else _column
-    columns = [
-        write(column, written, simple[column.name.lower()], (name, column.name.lower()) in marked, samples)
-        for column in table.columns
-    ]
+    columns = [_column(column, table, simple[column.name.lower()], written) for column in table.columns]
     columns += [
         f"({', '.join(map(written, key.columns))}) {_arrow(key)} {written.table(key.ref_table)}"
         f"({', '.join(map(written, key.ref_columns))})"
         for key in keys
         if len(key.columns) > 1
     ]
-    return f"{written.table(table.name)}{mark}({', '.join(columns)}){_about(table, samples)}"
+    return f"{name}({', '.join(columns)}){_about(table, written.samples)}"
 
 
-def _legend(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+def _legend(written: Names) -> str:
+    schema, samples = written.schema, written.samples
     columns = [column for table in schema.tables for column in table.columns]
-    shows = any(schema.table(table) if not column else schema.column(table, column) for table, column in marked)
+    shows = any(schema.column(table, column) if column else schema.table(table) for table, column in written.marked)
     signs = (
         (samples, " [example values] or {all values}"),
         (any(column.likely_key for column in columns), ", ~* probably its key"),
@@ -94,34 +84,27 @@ def _legend(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) ->
     return _LEGEND.format(values=values, key=key) + "".join(others)
 
 
-def _brief_column(column: ColumnSchema, written: Names, keys: Sequence[ForeignKey], marked: bool, samples: int) -> str:
-    text = f"{written(column.name)}{_signs(column, marked)}"
+def _column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], written: Names) -> str:
+    text = written(column.name) + ("*" if column.primary_key else "~*" if column.likely_key else "")
+    text += "^" if written.marks(table.name, column.name) else ""
+    samples, codes = written.samples, column.codes
+    if not table.brief:
+        # Without samples it is a structure, told in the plain kinds.
+        text += f" {_type(column)}{'?' if column.nulls else ''}" if samples else f" {column.kind}"
     for key in keys:
-        same = key.ref_columns[0].lower() == column.name.lower()
+        same = table.brief and key.ref_columns[0].lower() == column.name.lower()
         text += f" {_arrow(key)} {written.table(key.ref_table)}{'' if same else '.' + written(key.ref_columns[0])}"
-    if column.codes and column.codes.table:
-        return text if keys else f"{text} -> {written.table(column.codes.table)}"
-    return text + (_meanings(column, _LONGEST_LIST) if samples else "")
-
-
-def _signs(column: ColumnSchema, marked: bool) -> str:
-    return ("*" if column.primary_key else "~*" if column.likely_key else "") + ("^" if marked else "")
-
-
-def _column(column: ColumnSchema, written: Names, keys: Sequence[ForeignKey], marked: bool, samples: int) -> str:
-    # Without samples it is a structure, told in the plain kinds.
-    kind = f"{_type(column)}{'?' if column.nulls else ''}" if samples else column.kind
-    text = f"{written(column.name)}{_signs(column, marked)} {kind}"
-    if keys:
-        for key in keys:
-            text += f" {_arrow(key)} {written.table(key.ref_table)}.{written(key.ref_columns[0])}"
-        text += _meanings(column) if samples else ""
-    elif samples and column.codes:
+    if table.brief:
+        if codes and codes.table:
+            return text if keys else f"{text} -> {written.table(codes.table)}"
+        return text + (_meanings(column, _LONGEST_LIST) if samples else "")
+    if samples and codes and not keys:
         # Nothing of the table of codes is shown here.
-        text += f" -> {written.table(column.codes.table)}.{written(column.codes.key)}{_meanings(column)}"
-    else:
-        return text + _contents(column, samples)
-    return f"{text} {remark(column.comment)}" if column.comment else text
+        text += f" -> {written.table(codes.table)}.{written(codes.key)}"
+    if keys or (samples and codes):
+        text += _meanings(column) if samples else ""
+        return f"{text} {remark(column.comment)}" if column.comment else text
+    return text + _contents(column, samples)
 
 
 def _type(column: ColumnSchema) -> str:

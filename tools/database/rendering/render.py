@@ -15,29 +15,20 @@ _USED = "used by earlier queries"
 _PLAIN_TYPE = re.compile(r"\w+( \w+){0,3} ?(\( ?\d+ ?(, ?\d+ ?)?\))?\Z", re.ASCII)
 
 
-def render_ddl(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
-    """One CREATE TABLE a table; what is no plain table, and keys that are only likely, say so in comments."""
+def render_ddl(written: Names) -> str:
+    """Write one CREATE TABLE a table; what is no plain table, and keys that are only likely, say so in comments."""
+    schema, keys = written.schema, keys_of_tables(written.schema)
     parts: list[str] = []
     if len(schema.tables) < schema.total_tables:
         parts.append(f"-- {len(schema.tables)} of the database's {schema.total_tables} tables")
-    keys, written = keys_of_tables(schema), Names(schema)
-    parts += [_table(table, written, keys[table.name.lower()], marked, samples) for table in schema.tables]
+    parts += [_table(table, written, keys[table.name.lower()]) for table in schema.tables]
     return "\n".join(parts)
 
 
-def _table(
-    table: TableSchema,
-    written: Names,
-    keys: list[ForeignKey],
-    marked: frozenset[tuple[str, str]],
-    samples: int,
-) -> str:
+def _table(table: TableSchema, written: Names, keys: list[ForeignKey]) -> str:
     single = len(table.primary_key) == 1
     entries = [
-        (
-            _definition(column, written, single),
-            _note(column, (table.name.lower(), column.name.lower()) in marked, samples),
-        )
+        (_definition(column, written, single), _note(column, written.marks(table.name, column.name), written.samples))
         for column in table.columns
     ]
     if len(table.primary_key) > 1:
@@ -50,15 +41,14 @@ def _table(
         f"  {text}{',' if place < len(entries) else ''}{f' -- {note}' if note else ''}"
         for place, (text, note) in enumerate(entries, start=1)
     ]
-    facts = {"table": [], "view": ["a view"], "virtual": ["a virtual table"]}[table.kind]
-    if table.row_count is not None:
-        facts.append(f"{table.row_count} rows")
-    if table.comment:
-        facts.append(remark(table.comment))
-    if (table.name.lower(), "") in marked:
-        facts.append(_USED)
-    head = f"CREATE TABLE {written.table(table.name)} (" + (f" -- {', '.join(facts)}" if facts else "")
-    return "\n".join((head, *lines, ");"))
+    facts = (
+        {"table": "", "view": "a view", "virtual": "a virtual table"}[table.kind],
+        "" if table.row_count is None else f"{table.row_count} rows",
+        remark(table.comment),
+        _USED if written.marks(table.name) else "",
+    )
+    told = ", ".join(filter(None, facts))
+    return "\n".join((f"CREATE TABLE {written.table(table.name)} ({f' -- {told}' if told else ''}", *lines, ");"))
 
 
 def _definition(column: ColumnSchema, written: Names, single_key: bool) -> str:
@@ -83,57 +73,56 @@ _LONGEST_NAME = 100
 _MARK = "[SN]"
 
 
-def render_credit(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+def render_credit(written: Names) -> str:
     """CREDIT-SQL appendix C: the database, one line a table with `*` first among its columns, the foreign keys.
 
     The form has no place for sample values or marks.
     """
-    written = Names(schema)
+    schema = written.schema
     lines = [f"Database: {one_line(schema.name, _LONGEST_NAME)}", *_part_of(schema)]
     for table in schema.tables:
         names = ", ".join(["*", *(written(column.name) for column in table.columns)])
         lines.append(f"Table {written.table(table.name)}, columns = [{names}]")
-    lines.append(f"Foreign_keys = [{', '.join(_pairs(schema, written))}]")
+    lines.append(f"Foreign_keys = [{', '.join(_pairs(written))}]")
     return "\n".join(lines)
 
 
-def render_track(
-    schema: Schema, marked: frozenset[tuple[str, str]], all_columns: tuple[tuple[str, int], ...] = ()
-) -> str:
+def render_track(written: Names, all_columns: tuple[tuple[str, int], ...] = ()) -> str:
     """Track-SQL appendix B.4: `table : column, column | table : ...`, the most relevant first, then the foreign keys.
 
     What earlier queries used is marked `[SN]`; `*` stands among the columns where all are asked for (section 2.2).
     """
-    written = Names(schema)
     places = {table.lower(): place for table, place in all_columns}
     parts: list[str] = []
-    for table in schema.tables:
-        name = table.name.lower()
-        names = [(written(column.name), column.name.lower()) for column in table.columns]
-        if name in places:
-            names.insert(places[name], ("*", "*"))
-        columns = [shown + (f" {_MARK}" if (name, folded) in marked else "") for shown, folded in names]
+    for table in written.schema.tables:
+        columns = [
+            written(column.name) + (f" {_MARK}" if written.marks(table.name, column.name) else "")
+            for column in table.columns
+        ]
+        if (place := places.get(table.name.lower())) is not None:
+            columns.insert(place, f"* {_MARK}" if written.marks(table.name, "*") else "*")
         parts.append(f"{written.table(table.name)} : {', '.join(columns)}")
-    if keys := _pairs(schema, written):
+    if keys := _pairs(written):
         parts.append(f"foreign keys : {', '.join(keys)}")
-    return "\n".join((*_part_of(schema), " | ".join(parts)))
+    return "\n".join((*_part_of(written.schema), " | ".join(parts)))
 
 
-def render_craft(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+def render_craft(written: Names) -> str:
     """SQL-CRAFT appendix A.4 for who writes SQL alone: keys as SQL has them, columns with types, example values."""
-    written = Names(schema)
-    primary = (f"{written.table(table.name)}.{written(name)}" for table in schema.tables for name in table.primary_key)
-    return _structure(schema, primary, _pairs(schema, written), written, samples)
+    tables = written.schema.tables
+    primary = (f"{written.table(table.name)}.{written(name)}" for table in tables for name in table.primary_key)
+    return _structure(written, primary, _pairs(written))
 
 
-def render_frames(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+def render_frames(written: Names) -> str:
     """SQL-CRAFT appendix A.4: keys as pandas indexing and merges over `db_dict`, columns with types, example values.
 
     Names are as the frames have them.
     """
-    written = _FrameNames(schema)
+    schema = written.schema
     primary = (f"{_frame(table.name)}[{_text(name)}]" for table in schema.tables for name in table.primary_key)
-    return _structure(schema, primary, (_merge(key, schema) for key in schema.foreign_keys), written, samples)
+    names = _FrameNames(schema, samples=written.samples)
+    return _structure(names, primary, (_merge(key, schema) for key in schema.foreign_keys))
 
 
 class _FrameNames(Names):
@@ -146,7 +135,8 @@ class _FrameNames(Names):
         return self(name)
 
 
-def _structure(schema: Schema, primary: Iterable[str], foreign: Iterable[str], written: Names, samples: int) -> str:
+def _structure(written: Names, primary: Iterable[str], foreign: Iterable[str]) -> str:
+    schema, samples = written.schema, written.samples
     lines = [
         f"Database name: {one_line(schema.name, _LONGEST_NAME)}",
         *_part_of(schema),
@@ -174,10 +164,10 @@ def _part_of(schema: Schema) -> tuple[str, ...]:
     return (f"({len(schema.tables)} of the database's {schema.total_tables} tables)",)
 
 
-def _pairs(schema: Schema, written: Names) -> list[str]:
+def _pairs(written: Names) -> list[str]:
     return [
         f"{written.table(key.table)}.{written(column)} = {written.table(key.ref_table)}.{written(ref_column)}"
-        for key in schema.foreign_keys
+        for key in written.schema.foreign_keys
         for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
     ]
 
@@ -217,7 +207,7 @@ SchemaStyle = Literal["compact", "ddl", "credit", "track", "craft", "frames"]
 """`compact` is our own; `ddl` is CREATE statements; the others are the papers' forms, SQL-CRAFT's for SQL and
 for pandas (`frames`)."""
 
-_RENDERERS: Mapping[SchemaStyle, Callable[[Schema, frozenset[tuple[str, str]], int], str]] = {
+_RENDERERS: Mapping[SchemaStyle, Callable[[Names], str]] = {
     "compact": render_compact,
     "ddl": render_ddl,
     "credit": render_credit,
@@ -251,6 +241,5 @@ def render_schema(
     marked = frozenset((table.lower(), column.lower()) for table, column in marked)
     if style != "compact":
         schema = schema.stated()
-    if style == "track":
-        return render_track(schema, marked, all_columns)
-    return _RENDERERS[style](schema, marked, samples)
+    written = Names(schema, marked, samples)
+    return render_track(written, all_columns) if style == "track" else _RENDERERS[style](written)

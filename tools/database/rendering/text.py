@@ -31,9 +31,16 @@ def identifier(name: str, dialect: str = "sqlite") -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """Names as queries of a schema have to write them; called with that of a column."""
+    """Names as queries of a schema have to write them, called with that of a column, and what is shown beside them.
+
+    Attributes:
+        marked: (table, column) pairs in lower case that earlier queries used; the column is empty for a table itself.
+        samples: How many sample values a column at most shows.
+    """
 
     schema: Schema
+    marked: frozenset[tuple[str, str]] = frozenset()
+    samples: int = 0
 
     def __call__(self, column: str) -> str:
         return identifier(column, self.schema.dialect)
@@ -41,6 +48,10 @@ class Names:
     def table(self, name: str) -> str:
         """Write a table's name, its schema's before it if that is a part of it."""
         return ".".join(map(self, self.schema.path(name)))
+
+    def marks(self, table: str, column: str = "") -> bool:
+        """Whether earlier queries used a table, or one of its columns."""
+        return (table.lower(), column.lower()) in self.marked
 
 
 def literal(value: Cell) -> str:
