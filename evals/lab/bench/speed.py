@@ -45,18 +45,28 @@ _RUNS = 3
 _PASSES = 5
 
 
+GIVEN = ("langgraph", "langchain-openai", "langchain-community", "sqlglot", "pandas", "chromadb", "pydantic")
+"""The packages that any tableturn stands on: the floor of an installation."""
+
+
 def measure_install(options: BenchOptions) -> Figures:
-    """Return packages and megabytes of the checkout and its constraints, without extras and without compiling.
+    """Return packages and megabytes of the checkout and of `GIVEN` alone, with constraints, no extras, no compiling.
 
     Raises:
         SettingsError: The packages cannot be had.
     """
+    packages, mb = _install(str(ROOT))
+    floor_packages, floor_mb = _install(*GIVEN)
+    return {"packages": packages, "mb": mb, "floor_packages": floor_packages, "floor_mb": floor_mb}
+
+
+def _install(*wanted: str) -> tuple[int, int]:
     constraints = str(ROOT / "constraints.txt")
     with TemporaryDirectory() as folder:
         python = str(Path(folder, "bin", "python"))
         for command in (
             [sys.executable, "-m", "venv", folder],
-            [python, "-m", "pip", "install", "-q", "--no-compile", "-c", constraints, str(ROOT)],
+            [python, "-m", "pip", "install", "-q", "--no-compile", "-c", constraints, *wanted],
             [python, "-m", "pip", "uninstall", "-q", "-y", "setuptools", "pip"],
         ):
             done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - pip, of our own environment
@@ -64,7 +74,7 @@ def measure_install(options: BenchOptions) -> Figures:
                 raise SettingsError(f"the installation failed: {done.stderr.strip()[-500:]}")
         packages = next(Path(folder, "lib").glob("python*")) / "site-packages"
         files = [path.stat().st_size for path in packages.rglob("*") if path.is_file() and not path.is_symlink()]
-        return {"packages": len(list(packages.glob("*.dist-info"))), "mb": round(sum(files) / 2**20)}
+        return len(list(packages.glob("*.dist-info"))), round(sum(files) / 2**20)
 
 
 def measure_startup(options: BenchOptions) -> Figures:

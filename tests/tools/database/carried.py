@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,36 +15,31 @@ from typing import Any, Literal
 from uuid import uuid4
 
 import pandas as pd
-from sqlalchemy import NullPool, PoolProxiedConnection, create_engine, make_url
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
 from tableturn.evals.official.execution import lenient_text, open_read_only
 
 from .servers import MARIADB, POSTGRES, Server
 
 Kind = Literal["whole", "number", "date", "moment", "text", "binary"]
-Types = Mapping[Kind | Literal["key"], str]
-"""What columns are declared as; `key` is for texts that are part of a key."""
 Runs = Callable[[str], Sequence[Sequence[object]]]
 
 _DATE = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]"
 _TIMES: Mapping[Kind, str] = {"date": _DATE, "moment": f"{_DATE} [0-2][0-9]:[0-5][0-9]:[0-5][0-9]"}
 
-_STANDARD: Types = {
-    "whole": "bigint",
-    "number": "double precision",
-    "date": "date",
-    "moment": "timestamp",
-    "text": "text",
-    "key": "text",
-    "binary": "bytea",
+_TYPES: Mapping[Kind, sa.types.TypeEngine[Any]] = {
+    "whole": sa.BigInteger(),
+    "number": sa.Double(),
+    "date": sa.Date(),
+    "moment": sa.DateTime(),
+    "text": sa.Text().with_variant(LONGTEXT(), "mysql", "mariadb"),
+    "binary": sa.LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb"),
 }
+"""What columns are declared as."""
+
 # A key in MariaDB has 768 bytes at most.
-_MARIADB: Types = {
-    **_STANDARD,
-    "moment": "datetime",
-    "text": "longtext",
-    "key": "varchar(190)",
-    "binary": "longblob",
-}
+_KEY = sa.Text().with_variant(sa.String(190), "mysql", "mariadb")
 
 
 @dataclass(frozen=True)
@@ -75,30 +70,32 @@ class Carried:
     references: list[Reference]
     unique: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
 
-    def create(self, types: Types, mark: str) -> str:
-        """Return CREATE TABLE, without the references that rows break."""
+    def declare(self, metadata: sa.MetaData) -> sa.Table:
+        """Return the table for other engines, without the references that rows break; others must be declared."""
+        kept = [each for each in self.references if each.kept]
+        keyed = {name for key in (self.key, *self.unique, *(each.columns for each in kept)) for name in key}
+        return sa.Table(
+            self.name,
+            metadata,
+            *(
+                sa.Column(
+                    name,
+                    _KEY if kind == "text" and name in keyed else _TYPES[kind],
+                    primary_key=name in self.key,
+                    autoincrement=False,
+                )
+                for name, kind in self.kinds.items()
+            ),
+            *(sa.UniqueConstraint(*names) for names in sorted(self.unique)),
+            *(
+                sa.ForeignKeyConstraint(each.columns, [metadata.tables[each.table].c[name] for name in each.others])
+                for each in kept
+            ),
+        )
 
-        def listed(names: Sequence[str]) -> str:
-            return ", ".join(_quoted(name, mark) for name in names)
 
-        keys = (self.key, *self.unique, *(each.columns for each in self.references if each.kept))
-        keyed = {name for key in keys for name in key}
-        parts = [
-            f"{_quoted(name, mark)} {types['key' if kind == 'text' and name in keyed else kind]}"
-            for name, kind in self.kinds.items()
-        ]
-        parts += [f"PRIMARY KEY ({listed(self.key)})"] if self.key else []
-        parts += [f"UNIQUE ({listed(names)})" for names in sorted(self.unique)]
-        parts += [
-            f"FOREIGN KEY ({listed(each.columns)}) REFERENCES {_quoted(each.table, mark)} ({listed(each.others)})"
-            for each in self.references
-            if each.kept
-        ]
-        return f"CREATE TABLE {_quoted(self.name, mark)} ({', '.join(parts)})"
-
-
-def _quoted(name: str, mark: str = '"') -> str:
-    return mark + name.replace(mark, mark * 2) + mark
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def read_tables(path: Path) -> list[Carried]:
@@ -109,13 +106,14 @@ def read_tables(path: Path) -> list[Carried]:
         return _settle(connection, tables)
 
 
-def read_rows(path: Path, table: Carried) -> Iterator[list[object]]:
-    """Yield a table's rows, each value as its column holds it."""
+def read_rows(path: Path, table: Carried) -> pd.DataFrame:
+    """Return a table's rows, each value as its column holds it."""
     with closing(_opened(path)) as connection:
         # Not all: generated columns are no part of it.
         listed = ", ".join(map(_quoted, table.kinds))
-        for row in connection.execute(f"SELECT {listed} FROM {_quoted(table.name)}"):
-            yield [_convert(value, kind) for value, kind in zip(row, table.kinds.values(), strict=True)]
+        rows = connection.execute(f"SELECT {listed} FROM {_quoted(table.name)}").fetchall()
+    found = [[_convert(value, kind) for value, kind in zip(row, table.kinds.values(), strict=True)] for row in rows]
+    return pd.DataFrame(found, columns=list(table.kinds), dtype=object)
 
 
 def _convert(value: object, kind: Kind) -> object:
@@ -255,29 +253,30 @@ def carry(path: Path, engine: str, folder: Path, after: Sequence[str] = ()) -> s
         return _carry_to_duckdb(path, Path(mkdtemp(dir=folder)) / f"{path.stem}.duckdb", after)
     server, options, scheme = _SERVERS[engine]
     url = server.make_database(f"tt_{uuid4().hex[:12]}", options)
-    mark, types = ("`", _MARIADB) if server is MARIADB else ('"', _STANDARD)
-    with closing(_connect(url)) as connection, closing(connection.cursor()) as cursor:
-        for table in read_tables(path):
-            cursor.execute(table.create(types, mark))
-            cursor.execute("BEGIN")
-            into = _quoted(table.name, mark).replace("%", "%%")
-            marks = ", ".join(["%s"] * len(table.kinds))
-            cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", list(read_rows(path, table)))
-            cursor.execute("COMMIT")
+    metadata = sa.MetaData()
+    with _engine(url).connect() as connection:
+        for each in read_tables(path):
+            table = each.declare(metadata)
+            table.create(connection)
+            types: Any = {column.name: column.type for column in table.columns}
+            read_rows(path, each).to_sql(each.name, connection, if_exists="append", index=False, dtype=types)
         for statement in (*after, *(() if server is MARIADB else ("ANALYZE",))):
-            cursor.execute(statement)
+            connection.exec_driver_sql(statement)
+        connection.commit()
     return url.replace("mariadb:", scheme)
 
 
 def _carry_to_duckdb(path: Path, target: Path, after: Sequence[str]) -> str:
     import duckdb
 
+    metadata = sa.MetaData()
     with closing(duckdb.connect(str(target))) as connection:
-        for table in read_tables(path):
-            connection.execute(table.create(_STANDARD, '"'))
-            rows = pd.DataFrame(read_rows(path, table), columns=range(len(table.kinds)), dtype=object)
-            connection.register("rows", rows.rename(columns=str))
-            connection.execute(f"INSERT INTO {_quoted(table.name)} SELECT * FROM rows")
+        for each in read_tables(path):
+            # DuckDB reads PostgreSQL's words.
+            connection.execute(str(sa.schema.CreateTable(each.declare(metadata)).compile(dialect=postgresql.dialect())))
+            rows = read_rows(path, each)
+            connection.register("rows", rows.set_axis(map(str, range(len(rows.columns))), axis="columns"))
+            connection.execute(f"INSERT INTO {_quoted(each.name)} SELECT * FROM rows")
             connection.unregister("rows")
         for statement in after:
             connection.execute(statement)
@@ -293,7 +292,7 @@ def open_driver(url: str) -> Runs:
         import duckdb
 
         return partial(_run, duckdb.connect(place, read_only=True))
-    return partial(_run, _connect(url))
+    return partial(_run, _engine(url).raw_connection())
 
 
 def _run(connection: Any, sql: str) -> Sequence[Sequence[object]]:
@@ -302,7 +301,6 @@ def _run(connection: Any, sql: str) -> Sequence[Sequence[object]]:
         return cursor.fetchall()
 
 
-def _connect(url: str) -> PoolProxiedConnection:
+def _engine(url: str) -> sa.Engine:
     driver = "postgresql+psycopg" if url.startswith("postgres") else "mariadb+pymysql"
-    engine = create_engine(make_url(url).set(drivername=driver), isolation_level="AUTOCOMMIT", poolclass=NullPool)
-    return engine.raw_connection()
+    return sa.create_engine(sa.make_url(url).set(drivername=driver), poolclass=sa.NullPool)
