@@ -38,6 +38,8 @@ class Annotations:
 
     def on(self, schema: Schema) -> Schema:
         """Return the schema with these as comments, if it has none of its own: who made the database knows better."""
+        if not self.tables and not self.columns:
+            return schema
         tables = tuple(
             replace(
                 table,

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.annotations import Annotations, AnnotationStore, annotations_key
 from ...tools.basis import Newest
-from ...tools.database import Cancellation, Database, Identity, Permissions, Rights, Schema
+from ...tools.database import Cancellation, Database, Identity, Limits, Permissions, Rights, Schema
+from ...tools.dictionary import read_dictionary
 from ...tools.linking import SchemaLinker
 from ...tools.outgoing import Outgoing
 from ...tools.sql import spell_tables
@@ -65,6 +66,7 @@ class Schemas:
         self._knowledge = knowledge
         self._values = values
         self._made: dict[bool, _Made] = {}
+        self._dictionary: tuple[Schema, Annotations] | None = None
         self._stores: dict[str, AnnotationStore] = {}
         self._lock = threading.Lock()
 
@@ -87,10 +89,24 @@ class Schemas:
         with self._lock:
             return made.linker
 
+    def _described(self, bare: Schema) -> Annotations:
+        """What the database's own data dictionaries say, read once for each reading of the schema."""
+        kept = self._dictionary
+        if kept is None or kept[0] is not bare:
+            outgoing = Outgoing(self._database)
+            found = advise(
+                "linking",
+                lambda: read_dictionary(bare, lambda sql, rows: outgoing.execute(sql, Limits(rows=rows)).rows),
+                Annotations(),
+            )
+            kept = self._dictionary = bare, found
+        return kept[1]
+
     def _now(self, annotated: bool) -> _Made:
         bare = self._database.schema()
         knowledge = advise("knowledge", self._knowledge.now, None) if self._knowledge else None
         annotations = self.annotations().read() if annotated else None
+        dictionary = self._described(bare)
         with self._lock:
             made = self._made.get(annotated)
             if (
@@ -99,7 +115,7 @@ class Schemas:
                 or made.annotations is not annotations
                 or made.knowledge is not knowledge
             ):
-                joined = bare if knowledge is None else knowledge.schema
+                joined = dictionary.on(bare if knowledge is None else knowledge.schema)
                 schema = joined if annotations is None else annotations.on(joined)
                 made = _Made(bare, annotations, schema, self._values, knowledge)
                 self._made[annotated] = made

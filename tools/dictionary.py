@@ -1,0 +1,86 @@
+"""Descriptions that a database holds in a table of its own: a data dictionary, with a row for each table or column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from .annotations import Annotations
+from .database import Cell, Schema, TableSchema
+from .database.quoting import naming
+
+_MOST_ROWS = 20_000
+_MOST_TABLES = 3  # that are read because they look like one
+_FEWEST_ROWS = 3
+_KNOWN = 0.75  # share of a column's names that the schema has: a dictionary may tell of tables that are hidden here
+_WORDY = 0.3  # share of texts that have a blank in them: words, not codes
+_JOINT = "; "
+
+Row = tuple[Cell, ...]
+
+
+def read_dictionary(schema: Schema, read: Callable[[str, int], Sequence[Row]]) -> Annotations:
+    """Return what the schema's data dictionaries say of its tables and columns.
+
+    `read` gives the rows of a query, so many at most; what may not be read or may not leave it does not give.
+    """
+    found = Annotations()
+    for table in list(_candidates(schema))[:_MOST_TABLES]:
+        rules = naming(schema.dialect)
+        columns = ", ".join(rules.quoted(column.name) for column in table.columns)
+        rows = read(f"SELECT {columns} FROM {rules.written_path(table.path)}", _MOST_ROWS)
+        found |= describe(schema, [tuple(text if isinstance(text, str) else "" for text in row) for row in rows])
+    return found
+
+
+def _candidates(schema: Schema) -> Iterator[TableSchema]:
+    """Yield tables in which some samples of a column are names of tables."""
+    for table in schema.tables:
+        for column in table.columns if table.kind in ("table", "view") and len(table.columns) > 1 else ():
+            names = [sample for sample in column.samples if isinstance(sample, str)]
+            if sum(schema.table(name) is not None for name in names) > 1:
+                yield table
+                break
+
+
+def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
+    """Return what the rows of a data dictionary say; nothing where the rows are none, as those of a log."""
+    columns = list(zip(*rows, strict=True))
+    tables = next(
+        (names for names in columns if _share([schema.table(name) is not None for name in names if name])), ()
+    )
+    if len(rows) < _FEWEST_ROWS or not tables:
+        return Annotations()
+
+    def known_columns(names: Sequence[str]) -> list[bool]:
+        told = zip(tables, names, strict=True)
+        return [schema.column(table, name) is not None for table, name in told if name and schema.table(table)]
+
+    others = [names for names in columns if names is not tables]
+    fields = next((names for names in others if _share(known_columns(names))), ("",) * len(rows))
+    places = list(zip(tables, fields, strict=True))
+    texts = [names for names in others if names is not fields and _is_wordy(names)]
+    # Each place is told of once; what tells of a place again and again is a log of changes.
+    if not texts or len(set(places)) < len(places):
+        return Annotations()
+    said = {
+        place: _JOINT.join(filter(None, (text.strip() for text in row)))
+        for place, row in zip(places, zip(*texts, strict=True), strict=True)
+    }
+    tables_said, columns_said = dict[str, str](), dict[tuple[str, str], str]()
+    for (name, field), text in said.items():
+        table = schema.table(name)
+        column = table.column(field) if table is not None else None
+        if table is not None and text and not field:
+            tables_said[table.name] = text
+        elif table is not None and text and column is not None:
+            columns_said[table.name, column.name] = text
+    return Annotations(tables_said, columns_said)
+
+
+def _share(flags: Sequence[bool]) -> bool:
+    return len(flags) >= _FEWEST_ROWS and sum(flags) >= _KNOWN * len(flags)
+
+
+def _is_wordy(texts: Sequence[str]) -> bool:
+    filled = [text for text in texts if text]
+    return sum(" " in text.strip() for text in filled) > _WORDY * max(len(filled), 1)
