@@ -33,7 +33,7 @@ LISTED = {
     "tools/database/duckdb/files.py:NamedFiles._path": "a file that is not the database's",
     "tools/database/duckdb/engine.py:estimate": "the engine's plan, of which a part is missing",
     "tools/database/duckdb/worker.py:_read": "handed to the process that asked, which raises it as a fault of ours",
-    "tools/database/duckdb/reading.py:_answer": "a process that has died, and bytes that are not trusted",
+    "tools/database/duckdb/opening.py:_answer": "a process that has died, and bytes that are not trusted",
     "tools/database/duckdb/tables.py:_cells": f"openpyxl on a workbook: {FOREIGN}",
     "tools/database/server/reading.py:Reader._generate": f"sqlglot's generator on what a model wrote: {FOREIGN}",
     "tools/database/server/connection.py:Interrupter._try": f"a driver: {FOREIGN}",
