@@ -10,22 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import threading
 import time
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Future
 from contextlib import nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..prompts.task import Task
 from ..tools.database import Cancellation
-from ..tools.errors import ModelError, TurnCancelled
+from ..tools.errors import ModelError, NotUnderstood, ReplyError, TurnCancelled
 from .model.budget import Allowance, Budget, BudgetReached, spending, told_cost
 from .model.replies import loop_is_gone, reply_usage
 from .records import Usage
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 R = TypeVar("R")
-Work = Callable[[], None]
 
 TASK, QUERY_NUMBER = "tableturn_task", "tableturn_query"
 """Metadata of a request's run: the task's name, and the number of the turn's query that it is for, from 0."""
@@ -48,30 +44,21 @@ _OURS = (ModelError, TurnCancelled)
 """What code of ours within a client's call raises: a budget was reached, or the turn was cancelled."""
 
 
-_MOST_IDLE = 8  # threads that wait for work; more end once theirs is done
-
-_idle: deque[SimpleQueue[Work]] = deque()
-os.register_at_fork(after_in_child=_idle.clear)  # their threads are the parent's
-
-
-@dataclass(frozen=True)
-class Ask(Generic[R]):
+class Ask(NamedTuple, Generic[R]):
     """Have the translator do a task, or another one."""
 
     task: Task[R]
     translator: Translator | None = None
 
 
-@dataclass(frozen=True)
-class Do(Generic[R]):
+class Do(NamedTuple, Generic[R]):
     """Call a function that waits on a disk, a database or a process."""
 
     function: Callable[[], R]
     abandoned: bool = False  # whether a cancelled turn leaves it to itself: it may take long
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """Send messages to a chat model; `tokens` is their estimated size."""
 
     model: BaseChatModel
@@ -83,12 +70,15 @@ Effect = Ask[Any] | Do[Any] | Request
 Body = Generator[Effect, Any, R]  # a computation that yields effects and returns an `R`
 
 
-@dataclass(frozen=True)
-class Done(Generic[R]):
+class Done(NamedTuple, Generic[R]):
     """A task done."""
 
     reply: R
     notes: tuple[str, ...] = ()  # for the answer: what the prompt left out, what was repaired
+
+
+NO_REPLY = (ReplyError, ModelError, NotUnderstood)
+"""What a translator raises that does no task; each is for the body that asked to deal with."""
 
 
 class Translator(Protocol):
@@ -142,7 +132,7 @@ class Tally:
 
 def run(body: Body[R], translator: Translator, tally: Tally) -> R:
     """Runs a body, blocking."""
-    return finished(_Driver(translator, tally, _Blocking(tally.cancellation)).drive(body))
+    return finished(arun(body, translator, tally, blocking=True))
 
 
 def finished(coroutine: Coroutine[Any, Any, R]) -> R:
@@ -154,9 +144,10 @@ def finished(coroutine: Coroutine[Any, Any, R]) -> R:
     raise AssertionError("what blocks was awaited")
 
 
-async def arun(body: Body[R], translator: Translator, tally: Tally) -> R:
-    """Runs a body without blocking the event loop."""
-    return await _Driver(translator, tally, _Awaiting(tally.cancellation)).drive(body)
+async def arun(body: Body[R], translator: Translator, tally: Tally, *, blocking: bool = False) -> R:
+    """Runs a body without blocking the event loop; in one that is `blocking` nothing ever waits."""
+    way = (_Blocking if blocking else _Awaiting)(tally.cancellation)
+    return await _drive(body, _Driver(translator, tally, way).perform)
 
 
 class _Late(Exception):
@@ -183,11 +174,8 @@ class _Driver:
         self._tally = tally
         self._way = way
 
-    async def drive(self, body: Body[R]) -> R:
-        """Runs a node's body."""
-        return await _drive(body, self._perform)
-
-    async def _perform(self, effect: Effect) -> Any:
+    async def perform(self, effect: Effect) -> Any:
+        """Does an effect of a node's body."""
         if self._tally.cancellation is not None and self._tally.cancellation.cancelled:
             raise cancelled_turn()
         if isinstance(effect, Ask):
@@ -289,9 +277,12 @@ class _Blocking:
         if seconds == math.inf and not (abandoned and self._cancellation):
             return function()
         outcome = start(function)
-        for part in _slices(seconds, self._cancellation):
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if self._cancellation and self._cancellation.cancelled:
+                raise cancelled_turn()
             try:
-                return outcome.result(part)
+                return outcome.result(min(left, _SLICE_SECONDS))
             except TimeoutError:
                 if outcome.done():
                     return outcome.result()  # its value, or the function's own error
@@ -304,9 +295,8 @@ class _Blocking:
 def start(function: Callable[[], R]) -> Future[R]:
     """Calls a function in a thread that does not keep the program from ending, in the caller's context.
 
-    Threads are used again and again: starting one for each request costs more than handing it over does. Those of the
-    standard library's executors would not do: at its end a program waits for them, and so for a server that never
-    replies.
+    Threads of the standard library's executors would not do: at its end a program waits for them, and so for a server
+    that never replies.
     """
     outcome: Future[R] = Future()
 
@@ -316,34 +306,8 @@ def start(function: Callable[[], R]) -> Future[R]:
         except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
             outcome.set_exception(error)
 
-    context = copy_context()
-    try:
-        queue = _idle.pop()
-    except IndexError:
-        queue = SimpleQueue()
-        threading.Thread(target=_work_off, args=(queue,), daemon=True).start()
-    queue.put(lambda: context.run(work))
+    threading.Thread(target=copy_context().run, args=(work,), daemon=True).start()
     return outcome
-
-
-def _work_off(queue: SimpleQueue[Work]) -> None:
-    while True:
-        queue.get()()
-        if len(_idle) >= _MOST_IDLE:
-            return
-        _idle.append(queue)
-
-
-def _slices(seconds: float, cancellation: Cancellation | None) -> Iterator[float | None]:
-    """How long to wait, again and again, until so many seconds are over; None for as long as it takes."""
-    if cancellation is None:
-        yield None if seconds == math.inf else seconds
-        return
-    until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
-        if cancellation.cancelled:
-            raise cancelled_turn()
-        yield min(left, _SLICE_SECONDS)
 
 
 def cancelled_turn() -> TurnCancelled:

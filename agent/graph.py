@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
@@ -20,7 +19,7 @@ from langgraph.types import Overwrite, Send
 from ..tools.database import asked_in
 from ..tools.errors import TableturnError
 from .advice import failures_noted
-from .effects import Body, Tally, arun, run
+from .effects import Body, Tally, arun, finished
 from .model.budget import Budget, left_of
 from .nodes.clarify import clarify
 from .nodes.critique import critique
@@ -138,36 +137,43 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
         self._resources = resources
 
     def invoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
-        with _undone_by_errors(config):
-            changes = upgrade(input)
-            state = cast("AgentState", {**input, **changes})
-            started, this, tally = self._start(state, config)
-            with asked_in(this.thread), failures_noted() as notes:
-                update = run(self._body(state, this), this.translator, tally)
-        return _counted(self.get_name(), state, changes | _noted(update, notes), tally, started)
+        return finished(self._run(input, config, blocking=True))
 
     async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
-        with _undone_by_errors(config):
-            changes = upgrade(input)
-            state = cast("AgentState", {**input, **changes})
+        return await self._run(input, config)
+
+    async def _run(self, given: AgentState, config: RunnableConfig | None, *, blocking: bool = False) -> dict[str, Any]:
+        """Run the body. A turn that fails leaves nothing behind; one that waits for a person is kept."""
+        started = time.perf_counter()
+        try:
+            changes = upgrade(given)
+            state = cast("AgentState", {**given, **changes})
+            runtime: Any = get_runtime(Settings)
             # Only a run that may narrow what is read can have to open a database.
-            narrows = cast("Settings | None", get_runtime(Settings).context) is not None
-            start = asyncio.to_thread(self._start, state, config) if narrows else None
-            started, this, tally = self._start(state, config) if start is None else await start
+            waits = not blocking and runtime.context is not None
+            start = asyncio.to_thread(self._start, state, config, runtime) if waits else None
+            this, tally = self._start(state, config, runtime) if start is None else await start
             with asked_in(this.thread), failures_noted() as notes:
-                update = await arun(self._body(state, this), this.translator, tally)
+                update = await arun(self._body(state, this), this.translator, tally, blocking=blocking)
+        except GraphBubbleUp:
+            raise
+        except BaseException:
+            if turn := open_turn(config):
+                turn.fail()
+            raise
         return _counted(self.get_name(), state, changes | _noted(update, notes), tally, started)
 
-    def _start(self, state: AgentState, config: RunnableConfig | None) -> tuple[float, Run, Tally]:
-        """When the node started, its run, and what it may spend.
+    def _start(
+        self, state: AgentState, config: RunnableConfig | None, runtime: Runtime[Settings | None]
+    ) -> tuple[Run, Tally]:
+        """The node's run, and what it may spend.
 
         Its settings are the agent's, overridden for this run, varied where it writes one of several drafts. Where the
         run narrows what may be read, its resources are those of somebody who may read no more.
         """
-        started, name = time.perf_counter(), self.get_name()
-        runtime: Runtime[Settings] = get_runtime(Settings)
+        name = self.get_name()
         resources, settings = self._resources, self._resources.settings
-        if cast("Settings | None", runtime.context) is not None:
+        if runtime.context is not None:
             settings = settings.overridden(runtime.context)
             resources = resources.narrowed(settings.permissions)
         if name == "candidate":
@@ -177,21 +183,7 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
         cancellation = turn.cancellation if turn else None
         tally = Tally(_budget(name, settings, state), _query_number(name, state), cancellation)
         thread = str(((config or {}).get("configurable") or {}).get("thread_id", ""))
-        this = Run(resources, settings, runtime.stream_writer, cancellation, thread)
-        return started, this, tally
-
-
-@contextmanager
-def _undone_by_errors(config: RunnableConfig | None) -> Generator[None]:
-    """A turn that fails leaves nothing behind; one that waits for a person is kept."""
-    try:
-        yield
-    except GraphBubbleUp:
-        raise
-    except BaseException:
-        if turn := open_turn(config):
-            turn.fail()
-        raise
+        return Run(resources, settings, runtime.stream_writer, cancellation, thread), tally
 
 
 def _check_rights(name: str, state: AgentState, resources: Resources) -> None:

@@ -29,6 +29,7 @@ from .records import plain_result
 from .resources import Resources
 from .resources.opening import open_resources
 from .settings import make_settings
+from .undo import call_async
 from .verbs import Correction, Saved
 
 if TYPE_CHECKING:
@@ -404,7 +405,7 @@ class SQLAgent:
 
     async def adelete_thread(self, thread: str) -> None:
         """Deletes a conversation from the checkpointer."""
-        await self._checkpointer.adelete_thread(thread)
+        await call_async(self._checkpointer, "delete_thread", thread)
 
     def close(self) -> None:
         """Closes what the agent opened; a database or store that was passed in stays open."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import signal
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import Any, TypeVar, cast
 
@@ -77,30 +79,28 @@ def undoable(saver: S) -> S:
 
     async def aget_tuple(config: RunnableConfig) -> CheckpointTuple | None:
         turn = open_turn(config) or OpenTurn()
-        return turn.before.pop() if turn.before else turn.keep(await saver.aget_tuple(config))
+        return turn.before.pop() if turn.before else turn.keep(await call_async(saver, "get_tuple", config))
 
-    def pass_over(config: RunnableConfig, *args: Any, **kwargs: Any) -> RunnableConfig:
-        return config
+    def write(name: str, config: RunnableConfig, *args: Any, **kwargs: Any) -> Any:
+        turn = open_turn(config)
+        return getattr(saver, name)(config, *args, **kwargs) if turn is None or turn.write() else config
 
-    async def apass_over(config: RunnableConfig, *args: Any, **kwargs: Any) -> RunnableConfig:
-        return config
-
-    def unless_undone(method: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-        def write(config: RunnableConfig, *args: Any, **kwargs: Any) -> Any:
-            turn = open_turn(config)
-            return (method if turn is None or turn.write() else otherwise)(config, *args, **kwargs)
-
-        return write
+    async def awrite(name: str, config: RunnableConfig, *args: Any, **kwargs: Any) -> Any:
+        turn = open_turn(config)
+        return await call_async(saver, name, config, *args, **kwargs) if turn is None or turn.write() else config
 
     vars(clone).update(get_tuple=get_tuple, aget_tuple=aget_tuple)
-    for name, otherwise in (
-        ("put", pass_over),
-        ("put_writes", pass_over),
-        ("aput", apass_over),
-        ("aput_writes", apass_over),
-    ):
-        setattr(clone, name, unless_undone(getattr(saver, name), otherwise))
+    for name in ("put", "put_writes"):
+        vars(clone).update({name: partial(write, name), f"a{name}": partial(awrite, name)})
     return clone
+
+
+async def call_async(saver: BaseCheckpointSaver[Any], name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call a checkpointer's method without blocking: in a thread if it has the one alone that blocks."""
+    try:
+        return await getattr(saver, f"a{name}")(*args, **kwargs)
+    except NotImplementedError:
+        return await asyncio.to_thread(getattr(saver, name), *args, **kwargs)
 
 
 @contextmanager

@@ -69,6 +69,9 @@ def serve(
             "--dollars-a-day", min=0, help="The most that the turns of a day may cost, in dollars; needs --price."
         ),
     ] = None,
+    dollars_a_person: Annotated[
+        float | None, typer.Option("--dollars-a-person", min=0, help="The most that one person's turns may cost a day.")
+    ] = None,
     price: Annotated[
         str | None, typer.Option("--price", help="Dollars per million prompt and completion tokens, such as 0.25,2.")
     ] = None,
@@ -87,6 +90,7 @@ def serve(
         at_once=at_once,
         requests_a_minute=rate,
         dollars_a_day=dollars_a_day,
+        dollars_a_person=dollars_a_person,
         dollars_a_million=parse_price(price),
         retention_days=retention_days,
     )

@@ -49,7 +49,7 @@ _KNOWN = 10_000  # people or addresses whose rate is remembered
 class TooMany(TableturnError):
     """There were too many requests, or too much was spent.
 
-    What to do: wait, or raise `--rate`, `--at-once` or `--dollars-a-day`.
+    What to do: wait, or raise `--rate`, `--at-once`, `--dollars-a-day` or `--dollars-a-person`.
     """
 
 

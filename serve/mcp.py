@@ -195,10 +195,8 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> AskResult:
         """Answer a question about the database; the rows come with the SQL that gave them."""
         asker = asker_of()
-        if thread:
-            turn = await asker.begin(Asked(asker.owner, thread, question, notes))
-        else:
-            turn = await asker.begin_thread("mcp", question, notes)
+        asked = Asked(asker.owner, thread, question, notes)
+        turn = await (asker.begin(asked) if thread else asker.begin_thread("mcp", asked))
         await turn.wait()
         if turn.answer is None:
             assert turn.error is not None

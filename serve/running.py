@@ -164,10 +164,8 @@ class Turns:
         id_ = uuid.uuid4().hex
         self._begun[id_] = asked.owner
         try:
-            if (most := self._limits.dollars_a_day) is not None:
-                spent = self._limits.dollars(*await self._store.run(self._store.tokens_today))
-                if spent >= most:
-                    raise TooMany("the sum that questions may cost today is spent: ask again tomorrow (UTC)")
+            if await self.dollars_left(asked.owner) <= 0:
+                raise TooMany("the sum that questions may cost today is spent: ask again tomorrow (UTC)")
             conversation = agent.conversation(asked.thread or None)
             if asked.decision is not None and await conversation.awaits_for() != "approve":
                 raise NothingToDecide("no query of this conversation waits for approval: ask a question in words")
@@ -178,6 +176,14 @@ class Turns:
             del self._begun[id_]
         turn.task = asyncio.create_task(self._take(turn, agent))
         return turn
+
+    async def dollars_left(self, owner: Owner) -> float:
+        """Return what a person's questions may still cost today; infinite if nothing bounds it."""
+        limits, left = self._limits, math.inf
+        for most, whose in ((limits.dollars_a_day, None), (limits.dollars_a_person, owner.person)):
+            if most is not None:
+                left = min(left, most - limits.dollars(*await self._store.run(self._store.tokens_today, whose)))
+        return left
 
     async def cancel(self, owner: Owner, id_: str) -> None:
         """Ends a turn, wherever it runs."""
@@ -210,7 +216,7 @@ class Turns:
         """Takes a turn, as a span that says how it went and nothing of what was asked."""
 
         def spend(usage: Usage) -> None:
-            self._store.spend(usage)
+            self._store.spend(usage, turn.asked.owner.person)
             self._metrics.spent(usage)
 
         with _tracer.start_as_current_span("tableturn.turn", attributes={"tableturn.turn.id": turn.id}) as span:

@@ -8,7 +8,7 @@ import logging
 import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -88,12 +88,10 @@ class Server:
 
     async def delete(self, owner: Owner, thread: str | None = None) -> None:
         """Deletes a conversation, or all that is a person's, once the turns that run in it have been ended."""
-        store = self.store
-        delete = partial(store.delete_person, owner) if thread is None else partial(store.delete_thread, owner, thread)
         for _ in range(_TRIES):  # another turn may begin before the store lets go
             await self.turns.end(owner, thread)
             with contextlib.suppress(Busy):
-                return await self.forget(await self.store.run(delete))
+                return await self.forget(await self.store.run(self.store.delete, owner, thread))
         raise Busy("turns begin faster than they can be ended: try again in a moment")
 
     async def forget(self, threads: tuple[str, ...]) -> None:
@@ -158,11 +156,11 @@ class Asker:
         await self.server.people.prepare(self.agent)
         return await self.server.turns.begin(self.agent, asked)
 
-    async def begin_thread(self, door: str, question: str, notes: str) -> RunningTurn:
+    async def begin_thread(self, door: str, asked: Asked) -> RunningTurn:
         """Start a turn in a new conversation that the page does not list, deleted again if the turn is refused."""
         thread = await self.kept(Store.add_thread, door=door)
         try:
-            return await self.begin(Asked(self.owner, thread.id, question, notes))
+            return await self.begin(replace(asked, thread=thread.id))
         except TableturnError:
             await self.server.delete(self.owner, thread.id)
             raise

@@ -8,12 +8,14 @@ keeps what a person would miss.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -168,7 +170,7 @@ class Store:
         self._engine = _engine(url or f"sqlite:///{self._folder.name}/store.sqlite")
         self._reading = self._engine.execution_options(reading=True)
         self.worker = uuid.uuid4().hex
-        self._spending = Usage()
+        self._spending: defaultdict[str, Usage] = defaultdict(Usage)  # by person, not written yet
         self._lock = threading.Lock()
         self._unscrubbed = False
         self._pool = ThreadPoolExecutor(_AT_ONCE, "tableturn-store")
@@ -216,26 +218,28 @@ class Store:
         if self._unscrubbed:
             self.scrub()
 
-    def spend(self, usage: Usage) -> None:
+    def spend(self, usage: Usage, person: str = "") -> None:
         """Counts what a model was asked; it is written with the next beat, for the other workers to see."""
         with self._lock:
-            self._spending += usage
+            self._spending[person] += usage
 
     def _write_spent(self) -> None:
         with self._lock:
-            usage, self._spending = self._spending, Usage()
-        if not usage.tokens:
+            spending, self._spending = self._spending, defaultdict(Usage)
+        if not spending:
             return
-        own = and_(SPENT.c.day == _today(), SPENT.c.worker == self.worker)
-        first = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
-        more = {name: SPENT.c[name] + count for name, count in first.items()}
         try:
             with _told(), self._engine.begin() as on:
-                if not on.execute(update(SPENT).where(own).values(**more)).rowcount:
-                    on.execute(delete(SPENT).where(SPENT.c.day < _today()))
-                    on.execute(insert(SPENT).values(day=_today(), worker=self.worker, **first))
+                for person, usage in spending.items():
+                    key = {"day": _today(), "worker": self.worker + _digest(person)}
+                    first = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+                    more = {name: SPENT.c[name] + count for name, count in first.items()}
+                    if not on.execute(update(SPENT).filter_by(**key).values(**more)).rowcount:
+                        on.execute(delete(SPENT).where(SPENT.c.day < _today()))
+                        on.execute(insert(SPENT).values(**key, **first))
         except StoreError:
-            self.spend(usage)
+            for person, usage in spending.items():
+                self.spend(usage, person)
             raise
 
     def stop_wanted(self) -> frozenset[str]:
@@ -385,27 +389,20 @@ class Store:
 
     def running(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
         """A person's turns that run, whichever worker takes them; those of one thread alone where it is named."""
-        wanted = select(TURNS.c.id).where(RUNNING, _own(TURNS, owner))
-        wanted = wanted if thread is None else wanted.where(TURNS.c.thread == thread)
-        return tuple(row[0] for row in self._read(wanted))
+        return tuple(row[0] for row in self._read(select(TURNS.c.id).where(RUNNING, _turns_of(owner, thread))))
 
-    def delete_thread(self, owner: Owner, id_: str) -> tuple[str, ...]:
-        """Takes a conversation out, with its turns; the threads that went."""
+    def delete(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
+        """Takes out a conversation with its turns, or everything of a person; the threads that went."""
         with _told(), self._engine.begin() as on:
+            threads = delete(THREADS).where(_own(THREADS, owner), *([THREADS.c.id == thread] if thread else []))
             # Without its thread no turn begins: what runs now is all that there will be.
-            if not on.execute(delete(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner))).rowcount:
-                raise NotThere(f"there is no thread {id_[:64]!r}")
-            _check_still(on, TURNS.c.thread == id_)
-            on.execute(delete(TURNS).where(TURNS.c.thread == id_))
-        self._unscrubbed = True
-        return (id_,)
-
-    def delete_person(self, owner: Owner) -> tuple[str, ...]:
-        """Takes out everything of a person; the threads that went."""
-        with _told(), self._engine.begin() as on:
-            ids = tuple(on.execute(delete(THREADS).where(_own(THREADS, owner)).returning(THREADS.c.id)).scalars())
-            _check_still(on, _own(TURNS, owner))
-            on.execute(delete(TURNS).where(_own(TURNS, owner)))
+            ids = tuple(on.execute(threads.returning(THREADS.c.id)).scalars())
+            if thread and not ids:
+                raise NotThere(f"there is no thread {thread[:64]!r}")
+            turns = _turns_of(owner, thread)
+            if on.execute(select(TURNS.c.id).where(turns, RUNNING)).first() is not None:
+                raise Busy("a turn of it still runs: try again in a moment")
+            on.execute(delete(TURNS).where(turns))
         self._unscrubbed = True
         return ids
 
@@ -440,36 +437,34 @@ class Store:
             finally:
                 connection.execute(f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000:.0f}")
 
-    def tokens_today(self) -> tuple[int, int]:
-        """Prompt and completion tokens of today (UTC), all people and workers together, deleted turns included."""
+    def tokens_today(self, person: str | None = None) -> tuple[int, int]:
+        """Prompt and completion tokens of today (UTC), of one person or of all, deleted turns included."""
         sums = (func.coalesce(func.sum(column), 0) for column in (SPENT.c.prompt_tokens, SPENT.c.completion_tokens))
         with self._lock:
-            unwritten = self._spending
-        spent: Any = self._read(select(*sums).where(SPENT.c.day == _today()))[0]
+            unwritten = sum((usage for who, usage in self._spending.items() if person in (None, who)), Usage())
+        whose = SPENT.c.worker.endswith("" if person is None else _digest(person))
+        spent: Any = self._read(select(*sums).where(SPENT.c.day == _today(), whose))[0]
         return int(spent[0]) + unwritten.prompt_tokens, int(spent[1]) + unwritten.completion_tokens
+
+
+def _digest(person: str) -> str:
+    return hashlib.sha256(person.encode()).hexdigest()[:32]
 
 
 def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _check_still(on: Connection, which: ColumnElement[bool]) -> None:
-    if on.execute(select(TURNS.c.id).where(which, RUNNING)).first() is not None:
-        raise Busy("a turn of it still runs: try again in a moment")
-
-
-class _told:  # noqa: N801 - used as a context manager
-    """Errors of the place, as ours."""
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, DataError):
-            raise NotKept("there is a character in it that cannot be kept") from None
-        if isinstance(error, SQLAlchemyError):
-            reason = getattr(error, "orig", None) or error
-            raise StoreError(f"conversations cannot be kept or read at the moment: {reason}") from None
+@contextmanager
+def _told() -> Generator[None]:
+    """Tell errors of the place as ours."""
+    try:
+        yield
+    except DataError:
+        raise NotKept("there is a character in it that cannot be kept") from None
+    except SQLAlchemyError as error:
+        reason = getattr(error, "orig", None) or error
+        raise StoreError(f"conversations cannot be kept or read at the moment: {reason}") from None
 
 
 def _engine(url: str) -> Engine:
@@ -494,6 +489,11 @@ def _engine(url: str) -> Engine:
 
 def _own(table: Table, owner: Owner) -> ColumnElement[bool]:
     return and_(table.c.person == owner.person, table.c.database == owner.database)
+
+
+def _turns_of(owner: Owner, thread: str | None) -> ColumnElement[bool]:
+    own = _own(TURNS, owner)
+    return own if thread is None else and_(own, TURNS.c.thread == thread)
 
 
 _THREAD = select(*(THREADS.c[field.name] for field in fields(Thread)))

@@ -84,7 +84,7 @@ SPENT = Table(
     "tableturn_spent",
     METADATA,
     Column("day", String(10), primary_key=True),
-    Column("worker", String(64), primary_key=True),
+    Column("worker", String(64), primary_key=True),  # with a digest of the person whose turns they were
     Column("prompt_tokens", BigInteger, nullable=False),
     Column("completion_tokens", BigInteger, nullable=False),
 )

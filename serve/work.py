@@ -7,6 +7,7 @@ import contextvars
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from ..tools.database import Cancellation
@@ -37,43 +38,29 @@ class Work:
         if self._wanted[owner] >= _WAITING or self._wanted.total() >= self._limits.at_once:
             raise TooMany("as many queries wait as may: try again in a moment")
         self._wanted[owner] += 1
-        share = self._shares.setdefault(owner, asyncio.Semaphore(self._limits.at_once_a_person))
         cancellation = Cancellation()
-        try:
-            if owner.person:
-                await share.acquire()
-        except BaseException:
-            self._leave(owner)
-            raise
-
-        def ended(future: asyncio.Future[R] | None = None) -> None:
-            if future is not None and not future.cancelled():
-                future.exception()  # seen, where nobody waits for it any more
-            self._running.discard(cancellation)
-            if owner.person:
-                share.release()
-            self._leave(owner)
-
-        self._running.add(cancellation)
-        context = contextvars.copy_context()
-        try:
-            running = asyncio.get_running_loop().run_in_executor(
-                self._pool, lambda: context.run(function, cancellation)
-            )
-        except BaseException:
-            ended()
-            raise
-        running.add_done_callback(ended)  # who gives up keeps their share until the thread has ended
+        # A task of its own: who gives up keeps their share until the thread has ended.
+        running = asyncio.create_task(self._take(owner, function, cancellation))
+        running.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if nobody waits any more
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
             cancellation.cancel()
             raise
 
-    def _leave(self, owner: Owner) -> None:
-        self._wanted[owner] -= 1
-        if not self._wanted[owner]:
-            del self._wanted[owner], self._shares[owner]
+    async def _take(self, owner: Owner, function: Callable[[Cancellation], R], cancellation: Cancellation) -> R:
+        share = self._shares.setdefault(owner, asyncio.Semaphore(self._limits.at_once_a_person))
+        try:
+            async with share if owner.person else nullcontext():
+                self._running.add(cancellation)
+                context = contextvars.copy_context()
+                loop = asyncio.get_running_loop()
+                return await loop.run_in_executor(self._pool, context.run, function, cancellation)
+        finally:
+            self._running.discard(cancellation)
+            self._wanted[owner] -= 1
+            if not self._wanted[owner]:
+                del self._wanted[owner], self._shares[owner]
 
     def cancel(self) -> None:
         """Ends all that run."""

@@ -51,7 +51,7 @@ def answer_text(answer: Answer) -> str:
 
 
 def answer_markdown(answer: Answer, rows: int) -> str:
-    """An answer for a chat front end: the words, the SQL, so many rows, its meaning, and how sure it is."""
+    """An answer for a chat front end: the words, the SQL, so many rows, its meaning, its notes, and how sure it is."""
     parts = [escaped_markdown(answer.text), *map(escaped_markdown, numbered(answer.choices))]
     if answer.sql:
         fence = max(re.findall("`{3,}", answer.sql), default="``", key=len) + "`"
@@ -64,6 +64,7 @@ def answer_markdown(answer: Answer, rows: int) -> str:
             parts.append(f"({answer.row_count:,} rows, the first {rows} of them shown)")
     if answer.explanation:
         parts.append(f"*{escaped_markdown(answer.explanation)}*")
+    parts += [f"*Note: {escaped_markdown(note)}*" for note in answer.notes]
     if answer.certainty:
         parts.append(escaped_markdown(_sentence(answer.certainty)))
     return "\n\n".join(parts)

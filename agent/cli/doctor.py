@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
+from tempfile import TemporaryFile
 from typing import Annotated, Literal
 
 import typer
 
 from ...tools.errors import TableturnError
+from ...tools.folders import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
 from ...tools.terminal import say, say_json
 from ..options import (
     AccessOptions,
@@ -144,9 +146,6 @@ def _sandbox() -> Finding:
 
 
 def _folders() -> Finding:
-    from tempfile import TemporaryFile
-
-    from ...tools.folders import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
 
     for folder, variable in ((cache_folder(), CACHE_VARIABLE), (data_folder(), DATA_VARIABLE)):
         try:

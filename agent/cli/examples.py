@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from ...tools.errors import ExampleStoreError, ModelError, SettingsError
 from ...tools.terminal import say, say_json, warn
 from ..options import (
     AccessOptions,
@@ -46,7 +49,6 @@ class StoreOptions:
     @contextmanager
     def open(self, *, make: bool = True, seeds: bool = False) -> Generator[ExampleStore]:
         """Open it, the built-in examples beside it if `seeds`; what only reads makes none."""
-        from ...tools.errors import ExampleStoreError
         from ...tools.examples import ExampleStore, default_location, is_made, make_embedding, open_with_seeds
 
         place, chosen = self.store or default_location(), make_embedding(self.embedding)
@@ -133,7 +135,6 @@ def import_(
         with stored.open() as examples, options.open_database(db) as database:
             code = _import_verified(files, database, examples, trust, author or options.user or "")
         raise typer.Exit(code)
-    from itertools import chain
 
     from ...tools.examples import DatabaseFolder, runs_on, seed_examples
 
@@ -154,7 +155,6 @@ def import_(
 
 def _import_verified(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
     """Adds the pairs of files as a database's own; the exit code."""
-    from ...tools.errors import SettingsError
     from ...tools.examples.importing import read_verified
 
     problems = _Problems()
@@ -195,7 +195,6 @@ class _Problems:
 
 def _read(file: Path, problems: _Problems) -> Iterator[Example]:
     """A file's examples; one that cannot be read keeps back none of the others'."""
-    from ...tools.errors import ExampleStoreError
     from ...tools.examples import read_examples
 
     try:
@@ -239,12 +238,9 @@ def simplify(options: CompletionOptions) -> None:
 
 def _complete(options: CompletionOptions, form: Literal["rephrased", "simplified"], forms: Forms) -> None:
     """Asks for what a store's pairs lack, with progress on standard error."""
-    from dataclasses import asdict
-
     from rich.console import Console
     from rich.progress import Progress
 
-    from ...tools.errors import ModelError
     from ..context.repository import complete
     from ..model.chat import PromptedTranslator, TranslatorOptions
     from ..model.resolve import resolve_model
@@ -290,8 +286,6 @@ def list_(
     as_json: JsonOption = False,
 ) -> None:
     """List examples with their identifiers."""
-    from itertools import islice
-
     with stored.open(make=False) as examples:
         _print(islice(examples.list(database, source), limit), as_json)
 
@@ -314,9 +308,6 @@ def search(
     searches with its rephrasing of the question and with the part of the schema that it keeps; this command uses the
     question as given and the whole schema.
     """
-    from functools import partial
-    from typing import cast
-
     from ...tools.examples import Found, OwnFirst, SelectorKind, example_id, foremost, make_selector, readable
     from ..nodes.retrieve import selector_numbers
     from ..settings import Settings
@@ -363,8 +354,6 @@ def remove(
 @with_options()
 def stats(stored: StoreOptions, as_json: JsonOption = False) -> None:
     """Count the examples."""
-    from dataclasses import asdict
-
     with stored.open(make=False) as examples:
         found = examples.stats()
     if as_json:

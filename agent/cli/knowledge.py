@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ...tools.errors import KnowledgeError, QueryError
 from ...tools.terminal import say, say_json, warn
 from ..options import (
     DatabaseOptions,
@@ -132,7 +135,6 @@ def schema() -> None:
 
 def _knowledge(given: str | None, database: Database) -> Knowledge:
     """The knowledge of a database."""
-    from ...tools.errors import KnowledgeError
     from ...tools.knowledge import Knowledge, knowledge_path, read_knowledge
 
     path = Path(given) if given else knowledge_path(database)
@@ -143,7 +145,6 @@ def _knowledge(given: str | None, database: Database) -> Knowledge:
 
 def _broken(database: Database, store: str | None, embedding: str) -> Iterator[tuple[Example, str]]:
     """The database's own examples, each with why it does not run, if so."""
-    from ...tools.errors import QueryError
     from ...tools.examples import ExampleStore, database_identity, default_location, is_made, make_embedding
 
     place = store or default_location()
@@ -163,7 +164,6 @@ def _broken(database: Database, store: str | None, embedding: str) -> Iterator[t
 def _queries(given: str, database: Database) -> Iterator[str]:
     """The queries of a file of SQL, or of kept conversations about this very database, or of its server."""
     from ...tools.database.server.engine import UNREADABLE, ServerEngine
-    from ...tools.errors import KnowledgeError
     from ...tools.knowledge.proposals import MOST, statements
 
     if given == _SERVER:
@@ -190,8 +190,6 @@ def _queries(given: str, database: Database) -> Iterator[str]:
 
 
 def _kept_queries(path: Path, database: Database) -> Iterator[str]:
-    import sqlite3
-    from contextlib import closing
 
     from langgraph.checkpoint.sqlite import SqliteSaver
 

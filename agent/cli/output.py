@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import sqlite3
 import sys
 from collections.abc import Mapping
@@ -10,9 +9,9 @@ from contextlib import closing
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
-from ...tools.errors import DatabaseUnavailable, SettingsError
+from ...tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
 from ...tools.export import BINARY, FORMATS, Format, check_installed, check_target, format_of
 from ...tools.terminal import safe, say, say_json, warn
 from .. import verbs
@@ -61,7 +60,7 @@ def put_out(answer: Answer, agent: SQLAgent, output: Output, form: Format | None
     elif form is None or output.file or not answer.answered:
         show_answer(answer, rows=output.limit, explain=output.explain)
     else:
-        verbs.export(answer, agent.resources, _stdout(form), form, rows=output.limit)
+        _print_rows(answer, agent, form, output.limit)
         if output.explain:
             warn(answer.explanation)
     if not answer.answered:
@@ -100,7 +99,6 @@ def show_query(answer: Answer, agent: SQLAgent, output: Output) -> bool:
 
 def _reads(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
     """Tables and columns that a query reads, in the schema's order."""
-    from ...tools.errors import SQLParseError
     from ...tools.sql import ALL_COLUMNS, used_items
 
     schema = agent.resources.database.schema()
@@ -131,25 +129,14 @@ def write_chart(answer: Answer, file: Path) -> tuple[bool, str]:
     return True, f"wrote a {drawn.kind} chart to {file}"
 
 
-def _stdout(form: Format) -> BinaryIO:
-    """Where rows are printed: as they are into a pipe, and with nothing that steers it on a terminal."""
-    if form not in BINARY and (sys.stdout.isatty() or not hasattr(sys.stdout, "buffer")):
-        return _Terminal()
+def _print_rows(answer: Answer, agent: SQLAgent, form: Format, limit: int | None) -> None:
+    """Print rows: as they are into a pipe, and with nothing that steers it on a terminal."""
     sys.stdout.flush()
-    return sys.stdout.buffer
-
-
-class _Terminal(BytesIO):
-    """Takes UTF-8 and prints what of it may be printed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-
-    def write(self, data: Any, /) -> int:
-        sys.stdout.write(safe(self._decoder.decode(bytes(data))))
-        sys.stdout.flush()
-        return len(data)
+    shown = form not in BINARY and (sys.stdout.isatty() or not hasattr(sys.stdout, "buffer"))
+    target = BytesIO() if shown else sys.stdout.buffer
+    verbs.export(answer, agent.resources, target, form, rows=limit)
+    if isinstance(target, BytesIO):
+        sys.stdout.write(safe(target.getvalue().decode()))
 
 
 ANSWERED, NOT_ANSWERED = 0, 1

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, say_json
 from ..options import BaseUrlOption, DatabaseOptions, JsonOption, with_options
 
@@ -38,7 +42,6 @@ def annotate(
 
     An interrupted run continues where it stopped. Agents use the descriptions if the setting `annotate` is on.
     """
-    from ...tools.errors import ModelError
     from ..context.annotate import describe
     from ..effects import Tally, run
     from ..model.budget import left_of
@@ -109,11 +112,7 @@ def link(
     as_json: JsonOption = False,
 ) -> None:
     """Show how probably a question is about each table and column, and which earlier query it builds on."""
-    from functools import partial
-    from time import perf_counter
-
     from ...tools.annotations import newest_annotations
-    from ...tools.errors import SettingsError
     from ...tools.linking import SchemaLinker, base_turn, still_runs
     from ...tools.values import ValueIndex
 
@@ -158,8 +157,6 @@ def link(
 
 def _with_items(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTurn]:
     """The window's turns with the probabilities that the linker gave each in its time."""
-    from dataclasses import replace
-
     from ..settings import Settings
 
     window = Settings().history_window
@@ -185,7 +182,6 @@ def _linked_text(found: dict[str, Any]) -> str:
 
 def _read_history(path: Path) -> list[PastTurn]:
     """The turns of a history file: a JSON list of objects, or JSON lines."""
-    from ...tools.errors import SettingsError
     from ...tools.linking import PastTurn
 
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from ...prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask, Phrases
@@ -74,54 +75,27 @@ def describe(
     missing because a reply was cut at the output limit is, fewer at once.
     """
     known = store.read()
-    most = _Most(
-        max(1, min(COLUMNS_A_CALL, prompt_tokens // _TOKENS_A_COLUMN)),
-        max(1, min(TABLES_A_CALL, prompt_tokens // _TOKENS_A_TABLE)),
-    )
+    columns = max(1, min(COLUMNS_A_CALL, prompt_tokens // _TOKENS_A_COLUMN))
+    tables = max(1, min(TABLES_A_CALL, prompt_tokens // _TOKENS_A_TABLE))
     made = cut = unusable = 0
     while made < calls:
-        found = yield from _found(schema, known, most, annotator)
-        if found is None:
+        if pairs := tuple(known.undescribed_columns(schema)[:columns]):
+            names = [(table.name, column.name) for table, column in pairs]
+            phrases = yield from _phrases(AnnotateColumnsTask(pairs, schema.dialect), len(pairs), annotator)
+            found = Annotations(columns=_by_name(names, phrases))
+        elif some := tuple(known.undescribed_tables(known.on(schema))[:tables]):
+            phrases = yield from _phrases(AnnotateTablesTask(some, schema.dialect), len(some), annotator)
+            found = Annotations(tables=_by_name([table.name for table in some], phrases))
+        else:
             break
-        if found.cut:
-            most, cut = most.fewer(), cut + 1
-        elif not any((*found.phrases.tables.values(), *found.phrases.columns.values())):
+        if None in phrases:
+            columns, tables, cut = max(1, columns // 2), max(1, tables // 2), cut + 1
+        elif not any(phrases):
             unusable += 1
-        known = yield from do(lambda found=found: store.add(found.phrases))
+        known = yield from do(partial(store.add, found))
         made += 1
     left = len(known.undescribed_columns(schema)) + len(known.undescribed_tables(schema))
     return Described(made, left, cut, unusable)
-
-
-@dataclass(frozen=True)
-class _Most:
-    """How many columns and tables a call asks for."""
-
-    columns: int
-    tables: int
-
-    def fewer(self) -> _Most:
-        return _Most(max(1, self.columns // 2), max(1, self.tables // 2))
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What a call found, and whether its reply was cut."""
-
-    phrases: Annotations
-    cut: bool
-
-
-def _found(schema: Schema, known: Annotations, most: _Most, annotator: Translator | None) -> Body[_Found | None]:
-    """What one call finds of columns or, once these are described, of tables; None where nothing is missing."""
-    if columns := tuple(known.undescribed_columns(schema)[: most.columns]):
-        phrases = yield from _phrases(AnnotateColumnsTask(columns, schema.dialect), len(columns), annotator)
-        names = [(table.name, column.name) for table, column in columns]
-        return _Found(Annotations(columns=_by_name(names, phrases)), None in phrases)
-    if tables := tuple(known.undescribed_tables(known.on(schema))[: most.tables]):
-        phrases = yield from _phrases(AnnotateTablesTask(tables, schema.dialect), len(tables), annotator)
-        return _Found(Annotations(tables=_by_name([table.name for table in tables], phrases)), None in phrases)
-    return None
 
 
 def _by_name(names: Sequence[Name], phrases: Phrases) -> dict[Name, str]:

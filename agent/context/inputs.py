@@ -150,32 +150,25 @@ def _reply_form(turn: Turn, settings: Settings) -> ReplyForm:
 
 def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
     """The task of writing SQL for this turn; revision and reasoning build on it."""
-    settings, turn, database = run.settings, turn_of(state), run.resources.database
-    own_form = settings.prompt_style == "full"
+    return (yield from do(lambda: _task(state, run)))
 
-    def look() -> tuple[Schema, Schema | None, list[str], list[str], tuple[tuple[str, tuple[str, ...]], ...]]:
-        whole = run.schema
-        shown = _shown(state, whole)
-        if whole.shown_columns > MOST_COLUMNS:
-            shown = lighten(shown, whole) if own_form else drop_samples(shown)
-        complete = whole.shown_columns == shown.shown_columns and len(whole.tables) == len(shown.tables)
-        declared = whole if complete and own_form else None  # in whose form all of it is to be seen anyway
-        if not settings.tell_unshown:
-            return shown.alone(), declared, [], [], ()
-        likely = [table for table, column, _ in turn.items if column is None]
-        names = dict.fromkeys([*likely, *(table.name for table in whole.tables)])
-        unshown = [name for name in names if shown.table(name) is None]
-        if not own_form or not unshown:
-            return shown, declared, unshown, [], ()
+
+def _task(state: AgentState, run: Run) -> GenerateTask:
+    settings, turn, database, whole = run.settings, turn_of(state), run.resources.database, run.schema
+    own_form, shown = settings.prompt_style == "full", _shown(state, whole)
+    if whole.shown_columns > MOST_COLUMNS:
+        shown = lighten(shown, whole) if own_form else drop_samples(shown)
+    complete = whole.shown_columns == shown.shown_columns and len(whole.tables) == len(shown.tables)
+    likely = [table for table, column, _ in turn.items if column is None]
+    names = dict.fromkeys([*likely, *(table.name for table in whole.tables)])
+    unshown = [name for name in names if shown.table(name) is None] if settings.tell_unshown else []
+    copied, alike = list[str](), ()
+    if own_form and unshown:
         alike = _alike(shown, whole)
-        named = {name for _, names in alike for name in names}
         copied = [name for name in unshown if name in copies(whole)]
-        kin, aside = families(whole), named.union(copied)
+        kin, aside = families(whole), {*copied, *(name for _, names in alike for name in names)}
         rest = {kin.get(name, (name,))[0]: name for name in reversed(unshown) if name not in aside}
-        first = sorted(rest.values(), key=unshown.index)
-        return shown, declared, _first_names(first), _first_names(copied)[:_MOST_COPIES], alike
-
-    schema, declared, unshown, copied, alike = yield from do(look)
+        unshown, copied = _first_names(sorted(rest.values(), key=unshown.index)), _first_names(copied)[:_MOST_COPIES]
     attempts, day = attempts_of(state), date.today()
     made, asked = turn.rephrasing, as_asked(turn)
     # What the question as it was made says no more than as it was asked is left out.
@@ -184,7 +177,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
     return GenerateTask(
         question=turn.question,
         rephrasing=replace(beside, simplified=plain),
-        schema=schema,
+        schema=shown if settings.tell_unshown else shown.alone(),
         history=window(state, run),
         base=turn.base,
         evidence=turn.evidence,
@@ -198,7 +191,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         alike=alike,
         requested=advise(
             "linking",
-            lambda: frozenset[str]().union(*(requested(schema, attempt.sql) for attempt in attempts)),
+            lambda: frozenset[str]().union(*(requested(shown, attempt.sql) for attempt in attempts)),
             frozenset[str](),
         ),
         ranked=settings.link_schema,
@@ -210,7 +203,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         engine=database.engine.name,
         reply=_reply_form(turn, settings),
         clarified=turn.clarified,
-        declared=declared,
+        declared=whole if complete and own_form else None,  # in whose form all of it is to be seen anyway
         dialect_notes=dialect_notes(database.dialect) if own_form else (),
         conventions=settings.conventions,
         today=f"{day.isoformat()}, a {day:%A}" if own_form and settings.today == "clock" else "",

@@ -21,7 +21,7 @@ from ..advice import advisory
 from ..model.record import Standing, record_file, standing
 from ..records import Attempt, Reach, Status, Turn
 from ..resources import Run
-from .choose import agreement, gave_nothing, is_empty
+from .choose import agreement, differs, gave_nothing, is_empty
 
 BY_CODE = 0.3  # for an answer from pandas code whose SQL did not run: the code was never confirmed
 SURE, FAIRLY_SURE = 0.9, 0.7  # confidence from which an answer is called sure, and fairly sure
@@ -177,11 +177,10 @@ def doubts(
     said: list[str] = []
     if found.approved:
         return said
-    if comparison is not None and comparison.conclusive and not comparison.agree:
+    if comparison is not None and differs(comparison):
         said.append(f"the pandas code gives something else ({comparison.reason})")
     drafts = found.agreeing + found.differing - (comparison is not None)
-    differing = found.differing - (comparison is not None and comparison.conclusive and not comparison.agree)
-    if differing:
+    if differing := found.differing - differs(comparison):
         said.append(f"{differing} of {drafts} other drafts {'gives' if differing == 1 else 'give'} something else")
     # Of a result without rows the answer's own words say so.
     told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld

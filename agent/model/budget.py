@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ...tools.errors import ModelError
 from ..records import Usage
@@ -30,8 +31,7 @@ class BudgetReached(ModelError):
 TRIES = 3  # requests that one task makes at most: the first, one for an unusable reply, one for a cut one
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(NamedTuple):
     """What is left of a turn's budgets."""
 
     calls: int  # requests to a model

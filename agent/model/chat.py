@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -198,7 +198,7 @@ class _Masking:
                         message.model_copy(update={"content": placeholders.hide(message.text)})
                         for message in effect.messages
                     ]
-                    effect = replace(effect, messages=masked)
+                    effect = effect._replace(messages=masked)
                 try:
                     result = yield effect
                 except Exception as error:  # noqa: BLE001 - the translator's to deal with

@@ -46,8 +46,6 @@ def resolve_model(
     spec: str | BaseChatModel | None = None,
     *,
     base_url: str | None = None,
-    temperature: float | None = None,
-    max_tokens: int | None = None,
     timeout: float = 60.0,  # seconds that one request may stay silent
     max_retries: int = 2,  # of one request after 408, 409, 429 (as Retry-After says), 5xx and lost connections
 ) -> BaseChatModel | None:
@@ -66,10 +64,6 @@ def resolve_model(
             return spec
         raise ModelError(f"a model must be a LangChain chat model or a name ({KNOWN_FORMS}), not {type(spec).__name__}")
     options: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
-    if temperature is not None:
-        options["temperature"] = temperature
-    if max_tokens is not None:
-        options["max_tokens"] = max_tokens
     url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or None
     name = spec or os.environ.get("TABLETURN_MODEL") or _from_environment(url)
     provider, _, rest = name.strip().partition(":")
@@ -146,8 +140,6 @@ def _provided(provider: str, name: str, base_url: str | None, options: dict[str,
     if known == "ollama":
         del options["max_retries"]
         own["client_kwargs"] = {"timeout": options.pop("timeout")}
-        if "max_tokens" in options:
-            own["num_predict"] = options.pop("max_tokens")
     try:
         from langchain.chat_models import init_chat_model
 

@@ -15,10 +15,9 @@ from ...prompts.explain import ExplainTask
 from ...prompts.replies import Explanation
 from ...prompts.templating import PromptTooLarge
 from ...tools.database import Schema
-from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ...tools.sql import same_sql, writes
 from ..context.inputs import generate_task, shown_schema
-from ..effects import Body, Done, ask, do
+from ..effects import NO_REPLY, Body, Done, ask, do
 from ..evidence.choose import compare_code, differs, near_value, same_answer
 from ..evidence.feedback import code_csv, contents, look_at, problems, result_csv
 from ..model.budget import calls_left
@@ -109,7 +108,7 @@ def _explain(state: AgentState, turn: Turn, attempt: Attempt, run: Run) -> Body[
     question, rephrased = turn.question, turn.rephrasing.rephrased
     try:
         return (yield from ask(ExplainTask(question, rephrased, attempt.sql, schema, run.settings.link_schema)))
-    except (ReplyError, ModelError, NotUnderstood) as error:
+    except NO_REPLY as error:
         return Done(Explanation(""), (f"the query was not explained: {error}",))
 
 

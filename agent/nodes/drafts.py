@@ -9,9 +9,8 @@ from typing import Any, cast
 from langgraph.types import Overwrite
 
 from ...prompts.revise import MergeTask, Proposal
-from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..context.inputs import generate_task
-from ..effects import Body, ask
+from ..effects import NO_REPLY, Body, ask
 from ..evidence.choose import group
 from ..evidence.feedback import look_at, result_csv
 from ..model.budget import BudgetReached
@@ -147,6 +146,6 @@ def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         done = yield from ask(task)
     except BudgetReached as error:
         return update | end_turn(turn, "budget", f"the drafts were not merged: {error}", "capped", notes)
-    except (ReplyError, ModelError, NotUnderstood) as error:
+    except NO_REPLY as error:
         return update | {"notes": [*notes, f"the drafts were not merged: {error}"]}
     return update | run_next(turn, done, "merged", notes)

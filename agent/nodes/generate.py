@@ -8,9 +8,8 @@ from typing import Any
 
 from ...prompts.replies import Draft, Rephrasing
 from ...prompts.revise import ReviseTask
-from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..context.inputs import generate_task
-from ..effects import Body, Done, ask
+from ..effects import NO_REPLY, Body, Done, ask
 from ..model.budget import BudgetReached
 from ..records import AttemptSource, Status, Stop, StopKind, Turn
 from ..resources import Run
@@ -27,7 +26,7 @@ def generate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     task = yield from generate_task(state, run)
     try:
         done = yield from ask(task)
-    except (ReplyError, ModelError, NotUnderstood) as error:
+    except NO_REPLY as error:
         return end_without_sql(turn, error)
     return drafted(turn, done, run.settings)
 
@@ -52,7 +51,7 @@ def revise(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     )
     try:
         done = yield from ask(task)
-    except (ReplyError, ModelError, NotUnderstood) as error:
+    except NO_REPLY as error:
         return end_turn(turn, error_kind(error), f"no revision: {error}", "capped")
     return run_next(turn, done, "revision")
 
@@ -99,7 +98,7 @@ def drafted(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[s
         )
         ended = declined(turn, about, settings, notes)
         return ended or end_turn(turn, "error", done.reply.understood.reply, "failed", notes)
-    return run_next(turn, replace(done, notes=()), "draft", notes)
+    return run_next(turn, done._replace(notes=()), "draft", notes)
 
 
 def declined(

@@ -156,7 +156,7 @@ def _understood(
         definitions=definitions,
     )
     done = yield from ask(task)
-    return replace(done, notes=(*done.notes, weak)) if weak else done
+    return done._replace(notes=(*done.notes, weak)) if weak else done
 
 
 def _weakness(run: Run) -> Body[str]:

@@ -25,6 +25,7 @@ _PRECISE = ("DOUBLE", "FLOAT", "REAL")
 _OPERATORS: dict[type[exp.Expr], Operator] = {node: operator for operator, node in _COMPARISONS.items()}
 _FUNCTIONS: dict[type[exp.Expr], Aggregate] = {node: name for name, node in _AGGREGATES.items()}
 _NEGATED: dict[Operator, Operator] = {"like": "not like", "in": "not in", "null": "not null", "=": "!="}
+_POSITIVE = {negated: positive for positive, negated in _NEGATED.items() if positive != "="}
 
 
 def write_sql(frame: Frame, schema: Schema, stems: Collection[str] = ()) -> str:
@@ -142,31 +143,30 @@ class _Builder:
         term, value = self._term(condition.term), condition.value
         found = condition.term.column and self.schema.column(condition.term.column.table, condition.term.column.name)
         column = None if self.rules.is_sqlite or condition.term.aggregate else found
-        match condition.operator:
+        operator = _POSITIVE.get(condition.operator, condition.operator)
+        node: exp.Expr
+        match operator:
             case "null":
-                return exp.Is(this=term, expression=exp.Null())
-            case "not null":
-                return exp.Not(this=exp.Is(this=term, expression=exp.Null()))
+                node = exp.Is(this=term, expression=exp.Null())
             case "between":
                 assert isinstance(value, tuple)
-                return exp.Between(this=term, low=_literal(value[0], column), high=_literal(value[1], column))
-            case "in" | "not in":
+                node = exp.Between(this=term, low=_literal(value[0], column), high=_literal(value[1], column))
+            case "in":
                 assert isinstance(value, Frame)
-                inside = exp.In(this=term, query=exp.Subquery(this=self._inner(value)))
-                return inside if condition.operator == "in" else exp.Not(this=inside)
-            case "like" | "not like":
+                node = exp.In(this=term, query=exp.Subquery(this=self._inner(value)))
+            case "like":
                 assert isinstance(value, str)
                 # SQLite's looks at no case, and at numbers as texts.
                 text = exp.cast(term, "text") if column is not None and column.kind != "text" else term
-                like = (exp.Like if self.rules.is_sqlite else exp.ILike)(this=text, expression=_literal(value, None))
-                return exp.Not(this=like) if condition.operator == "not like" else like
-            case operator:
+                node = (exp.Like if self.rules.is_sqlite else exp.ILike)(this=text, expression=_literal(value, None))
+            case _:
                 if isinstance(value, Frame):
                     other: exp.Expr = exp.Subquery(this=self._inner(value))
                 else:
                     assert isinstance(value, int | float | str)
                     other = _literal(value, column)
-                return _COMPARISONS[operator](this=term, expression=other)
+                node = _COMPARISONS[operator](this=term, expression=other)
+        return node if operator == condition.operator else exp.Not(this=node)
 
 
 def _literal(value: Scalar, column: ColumnSchema | None) -> exp.Expr:

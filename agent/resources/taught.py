@@ -98,11 +98,6 @@ class KnowledgeSource:
         if self._given is not None and not self._off:
             self._read(self._given)
 
-    @property
-    def chosen(self) -> bool:
-        """Whether somebody named a file."""
-        return self._given is not None and not self._off
-
     def path(self, database: Database) -> Path | None:
         """Where the knowledge of a database is, or would be written; None where it is switched off."""
         return None if self._off else self._given or knowledge_path(database)

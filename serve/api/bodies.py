@@ -26,12 +26,16 @@ def storable(value: Any) -> Any:
     return value
 
 
-class Body(BaseModel):
+class Storable(BaseModel):
+    """What a request says, in texts that every store can keep."""
+
+    _storable = field_validator("*")(storable)
+
+
+class Body(Storable):
     """A request's body."""
 
     model_config = ConfigDict(extra="forbid")
-
-    _storable = field_validator("*")(storable)
 
 
 class AskBody(Body):

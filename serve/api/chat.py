@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
 from ...agent import Answer
@@ -24,7 +25,7 @@ from ..running import RunningTurn
 from ..server import Asker, AskerHere
 from ..store import Asked, Store
 from .asking import event_stream
-from .bodies import storable
+from .bodies import Storable
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
@@ -35,26 +36,18 @@ _LONGEST = 10_000
 _HISTORY = 10  # earlier messages that are told as notes, of a conversation that is not known here
 
 
-class Part(BaseModel):
+class Part(Storable):
     """A part of a message's content."""
-
-    model_config = ConfigDict(extra="ignore")
 
     type: str
     text: str = ""
 
-    _storable = field_validator("text")(storable)
 
-
-class Message(BaseModel):
+class Message(Storable):
     """A message; of other fields nothing is read."""
-
-    model_config = ConfigDict(extra="ignore")
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
     content: str | list[Part] | None = ""
-
-    _storable = field_validator("content")(storable)
 
     @property
     def words(self) -> str:
@@ -67,15 +60,11 @@ class Message(BaseModel):
 class StreamOptions(BaseModel):
     """What a stream tells besides."""
 
-    model_config = ConfigDict(extra="ignore")
-
     include_usage: bool = False
 
 
 class ChatBody(BaseModel):
     """A request in OpenAI's form. Temperature and the like are not read: a question changes no setting."""
-
-    model_config = ConfigDict(extra="ignore")
 
     messages: Annotated[list[Message], Field(min_length=1, max_length=1_000)]
     model: str = MODEL
@@ -101,7 +90,7 @@ async def complete(body: ChatBody, asker: AskerHere) -> Response:
     question = body.messages[-1].words
     if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST or "\0" in question:
         return _refusal(f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400)
-    turn = await _begin(question, body.messages[:-1], asker)
+    turn = await _begin(question, body, asker)
     if body.stream:
         return event_stream(_chunks(turn, asker, body))
     await turn.wait()
@@ -113,22 +102,25 @@ async def complete(body: ChatBody, asker: AskerHere) -> Response:
     return JSONResponse(_head(turn, "chat.completion") | {"choices": [choice], "usage": _usage(turn.answer)})
 
 
-async def _begin(question: str, before: list[Message], asker: Asker) -> RunningTurn:
+async def _begin(question: str, body: ChatBody, asker: Asker) -> RunningTurn:
     """Start a turn in the conversation that these messages are, or in a new one, with notes that stand for them."""
-    said = [(message.role, message.words) for message in before if message.role in ("user", "assistant")]
+    said = _said(body.messages[:-1])
     found = await asker.kept(Store.chat, _digest(said)) if said else None
     if found is not None:
-        return await asker.begin(Asked(asker.owner, found.id, question))
+        return await asker.begin(Asked(asker.owner, found.id, question, watched=body.stream))
     told = (f"{'Asked' if role == 'user' else 'Answered'} before: {words[:1_000]}" for role, words in said[-_HISTORY:])
-    return await asker.begin_thread("chat", question, "\n".join(told).replace("\0", ""))
+    notes = "\n".join(told).replace("\0", "")
+    return await asker.begin_thread("chat", Asked(asker.owner, "", question, notes, watched=body.stream))
+
+
+def _said(messages: list[Message]) -> list[tuple[str, str]]:
+    return [(message.role, message.words) for message in messages if message.role in ("user", "assistant")]
 
 
 async def _reply(answer: Answer, messages: list[Message], thread: str, asker: Asker) -> str:
     """The words of the reply; with them the front end will go on with this conversation."""
     text = asker.masked(answer_markdown(Answer(answer.kept, answer.thread), _ROWS))
-    said = [(message.role, message.words) for message in messages if message.role in ("user", "assistant")]
-    digest = _digest([*said, ("assistant", text)])
-    await asker.kept(Store.note_chat, thread, digest)
+    await asker.kept(Store.note_chat, thread, _digest([*_said(messages), ("assistant", text)]))
     return text
 
 
@@ -144,16 +136,32 @@ async def _chunks(turn: RunningTurn, asker: Asker, body: ChatBody) -> AsyncItera
         return _data(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
     yield chunk({"role": "assistant", "content": ""})
-    await turn.wait()
+    async for _, event in turn.watch():
+        if told := _progress(event):
+            yield chunk({"reasoning_content": asker.masked(f"{told}\n")})
     if turn.answer is None:
         error = turn.error
         yield _data({"error": {"message": str(error), "type": type(error).__name__}})
     else:
-        yield chunk({"content": await _reply(turn.answer, body.messages, turn.asked.thread, asker)})
+        for part in re.split(r"(?<=\n\n)", await _reply(turn.answer, body.messages, turn.asked.thread, asker)):
+            yield chunk({"content": part})
         yield chunk({}, "stop")
         if body.stream_options and body.stream_options.include_usage:
             yield _data(head | {"choices": [], "usage": _usage(turn.answer)})
     yield b"data: [DONE]\n\n"
+
+
+def _progress(event: dict[str, Any]) -> str:
+    """Return what an event tells before there is an answer: front ends show it apart from the reply."""
+    match event["event"]:
+        case "linked":
+            return f"Tables: {', '.join(event['tables'])}"
+        case "sql":
+            return f"Running: {event['sql']}"
+        case "rows" if event["error"] is None:
+            return f"{event['row_count']:,} row(s)"
+        case _:
+            return ""
 
 
 def _data(value: dict[str, Any]) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -48,6 +49,7 @@ async def me(asker: AskerHere) -> dict[str, Any]:
         "translator": translator.name,
         "session": asker.server.settings.token is not None,
         "sureness": {"sure": SURE, "fairly_sure": FAIRLY_SURE},
+        "dollars_left": None if (left := await asker.server.turns.dollars_left(asker.owner)) == math.inf else left,
     }
 
 

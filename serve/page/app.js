@@ -23,12 +23,12 @@ function Door() {
     enter();
     addEventListener(SIGNED_OUT, () => setOut(true));
   }, []);
-  if (me) return html`<${Page} me=${me} /><${SignInAgain} open=${out && me.session} onDone=${enter} onClose=${() => setOut(false)} />`;
+  if (me) return html`<${Page} me=${me} enter=${enter} /><${SignInAgain} open=${out && me.session} onDone=${enter} onClose=${() => setOut(false)} />`;
   if (problem?.kind === "Unauthorized" && problem.message.includes("token")) return html`<${SignIn} onDone=${enter} />`;
   return problem && html`<main class="signin"><h1>tableturn</h1><p class="problem" role="alert">${problem.message}</p></main>`;
 }
 
-function Page({ me }) {
+function Page({ me, enter }) {
   const [thread, setThread] = useThread();
   const [threads, setThreads] = useState([]);
   const [more, setMore] = useState(false);
@@ -56,7 +56,7 @@ function Page({ me }) {
     get("schema").then((found) => setSchema({ found }), (problem) => setSchema({ problem }));
   }, []);
 
-  const talk = useConversation(thread, { onBegun: (id) => (setThread(id), list()), onEnded: list, announce: setSaid });
+  const talk = useConversation(thread, { onBegun: (id) => (setThread(id), list()), onEnded: () => (list(), enter()), announce: setSaid });
   const toggle = (pane) => setOpen((before) => (WIDE.matches ? { ...before, [pane]: !before[pane] } : { threads: false, schema: false, [pane]: !before[pane] }));
   const uncover = () => WIDE.matches || setOpen({ threads: false, schema: false });
   const begin = () => {
@@ -82,7 +82,7 @@ function Page({ me }) {
     <header>
       <${Pane} name="threads" label="Conversations" />
       <h1>${me.database}</h1>
-      <span class="quiet wide">${me.dialect} · ${me.translator === "offline" ? "offline translator" : me.model}${me.user && ` · ${me.user}`}</span>
+      <span class="quiet wide">${me.dialect} · ${me.translator === "offline" ? "offline translator" : me.model}${me.user && ` · ${me.user}`}${me.dollars_left != null && ` · $${Math.max(me.dollars_left, 0).toFixed(2)} left today`}</span>
       <span class="gap"></span>
       <button class="bare" aria-label="New conversation" onClick=${begin}><${Icon} name="plus" /></button>
       <button class="bare" aria-label=${theme === "dark" ? "Light" : "Dark"} onClick=${toggleTheme}><${Icon} name=${theme === "dark" ? "sun" : "moon"} /></button>

@@ -242,6 +242,20 @@ async def test_an_async_checkpointer_works(shop: Path, tmp_path: Path) -> None:
             assert (await chat.aask("number 7")).rows == ((7,),)
 
 
+async def test_a_checkpointer_that_only_blocks_serves_turns_that_are_awaited(shop: Path, tmp_path: Path) -> None:
+    with (
+        SqliteSaver.from_conn_string(str(tmp_path / "threads.sqlite")) as saver,
+        SQLAgent(shop, model=by_number(), checkpointer=saver) as agent,
+    ):
+        chat = agent.conversation("kept")
+        assert [(await chat.aask(f"number {n}")).rows for n in (7, 8)] == [((7,),), ((8,),)]
+        assert [event.kind async for event in chat.astream("number 9")][-1] == "answer"
+        assert len(agent.graph.get_state({"configurable": {"thread_id": "kept"}}).values["turns"]) == 3
+        assert (await agent.aask("number 7")).rows == ((7,),)
+        await agent.adelete_thread("kept")
+        assert {one.config["configurable"]["thread_id"] for one in saver.list(None)} == set()
+
+
 def test_a_turn_can_be_watched(shop: Path) -> None:
     with SQLAgent(shop, model=writes("SELECT nme FROM customers", PARIS)) as agent:
         events = list(agent.conversation().stream("Who?"))

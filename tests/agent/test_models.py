@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
@@ -79,10 +80,9 @@ def test_a_server_that_is_not_there() -> None:
 
 
 def test_names_may_hold_colons_and_options_are_set() -> None:
-    model = resolve_model("openai:llama3:8b", base_url=URL, temperature=0.5, max_tokens=600, timeout=7, max_retries=4)
+    model = resolve_model("openai:llama3:8b", base_url=URL, timeout=7, max_retries=4)
     assert isinstance(model, ChatOpenAI)
     assert model.model_name == "llama3:8b"
-    assert (model.temperature, model.max_tokens) == (0.5, 600)
     assert (model.request_timeout, model.max_retries) == (7, 4)
     assert model.openai_api_base == URL
 
@@ -124,3 +124,19 @@ def test_offline_imports_nothing_heavy() -> None:
         "sys.exit(any(name in sys.modules for name in ('openai', 'langchain_openai', 'langchain_core')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_turns_with_a_model_load_nothing_of_the_offline_translator(shop: Path) -> None:
+    code = """
+import sys
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from tableturn import SQLAgent
+
+wrong, right = (f"```sql\\nSELECT {name} FROM customers\\n```" for name in ("nothing", "name"))
+with SQLAgent(sys.argv[1], model=FakeListChatModel(responses=[wrong, right])) as agent:
+    chat = agent.conversation()
+    assert all(chat.ask(question).row_count == 3 for question in ("Who is there?", "And sorted?"))
+print([name for name in sys.modules if name.startswith("tableturn.agent.offline")])
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(shop)], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"

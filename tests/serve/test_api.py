@@ -204,7 +204,7 @@ async def test_deleting(client: Client) -> None:
 async def test_replies_without_a_schema_of_their_own_keep_their_keys(client: Client) -> None:
     """OpenAPI says nothing of these."""
     me = (await client.get("/me")).json()
-    assert set(me) == {"user", "database", "dialect", "model", "translator", "session", "sureness"}
+    assert set(me) == {"user", "database", "dialect", "model", "translator", "session", "sureness", "dollars_left"}
     assert set(me["sureness"]) == {"sure", "fairly_sure"}
     schema = (await client.get("/schema")).json()
     table = schema["tables"][0]

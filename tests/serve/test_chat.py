@@ -75,6 +75,27 @@ async def test_a_conversation_goes_on(asked: tuple[openai.AsyncOpenAI, Any]) -> 
     assert "SELECT name FROM customers" in model.prompts[-1], "the turn before is known by its query"
 
 
+async def test_a_stream_tells_what_is_known_before_the_answer(asked: tuple[openai.AsyncOpenAI, Any]) -> None:
+    messages: Any = [{"role": "user", "content": "Who are the customers?"}]
+    stream = await asked[0].chat.completions.create(model="tableturn", messages=messages, stream=True)
+    deltas = [chunk.choices[0].delta.model_dump(exclude_none=True) async for chunk in stream]
+    before = "".join(delta.get("reasoning_content", "") for delta in deltas)
+    assert "Running: SELECT name FROM customers ORDER BY id" in before
+    assert "3 row(s)" in before
+    pieces = [delta["content"] for delta in deltas if delta.get("content")]
+    assert len(pieces) > 2
+    assert "Running" not in "".join(pieces)
+
+
+async def test_notes_are_in_a_reply(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    agent = agent_over(shop, settings={"rows": 1})
+    app = create_app(agent)
+    async with app.router.lifespan_context(app):
+        messages: Any = [{"role": "user", "content": "Who are the customers?"}]
+        reply = await openai_client(app).chat.completions.create(model="tableturn", messages=messages)
+    assert "*Note: Only the first 1 rows are shown.*" in (reply.choices[0].message.content or "")
+
+
 async def test_what_is_refused(asked: tuple[openai.AsyncOpenAI, Any]) -> None:
     client, _ = asked
     for messages in ([{"role": "assistant", "content": "x"}], [{"role": "user", "content": " "}]):

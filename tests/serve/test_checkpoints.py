@@ -63,7 +63,7 @@ async def test_another_worker_goes_on(kind: str, shop: Path, tmp_path: Path) -> 
             "Who are the customers?",
             "And in Paris?",
         ]
-        three.store.delete_thread(owner, thread)
+        three.store.delete(owner, thread)
         await three.forget((thread,))
         assert three.agent.conversation(thread).thread not in [t.id for t in three.store.threads(owner)]
     if kind == "sqlite":

@@ -92,11 +92,11 @@ def test_a_worker_that_was_silent_writes_nothing_back(tmp_path: Path) -> None:
     thread = store.add_thread(owner).id
     turn = store.begin(Question(owner, thread, "Who?"))
     with pytest.raises(Busy):
-        store.delete_thread(owner, thread)
+        store.delete(owner, thread)
     assert store.thread(owner, thread).id == thread, "refused as a whole"
     store.end(turn, "lost")
     kept = store.turn(owner, turn.id)
-    store.delete_thread(owner, thread)
+    store.delete(owner, thread)
     with pytest.raises(NotThere):
         store.end(turn, "answered")
     with pytest.raises(NotThere):
@@ -133,11 +133,12 @@ def test_spending_is_of_all_workers(tmp_path: Path) -> None:
 
     url = f"sqlite:///{tmp_path}/store.sqlite"
     one, two = Store(url), Store(url)
-    for store in (one, two, one):
-        store.spend(Usage(1, 100, 10))
+    for store, person in ((one, "ada"), (two, "ben"), (one, "ada")):
+        store.spend(Usage(1, 100, 10), person)
         store.beat()
-    two.spend(Usage(1, 1, 1))
+    two.spend(Usage(1, 1, 1), "ben")
     assert one.tokens_today() == (300, 30)
+    assert (one.tokens_today("ada"), two.tokens_today("ben")) == ((200, 20), (101, 11))
     assert two.tokens_today() == (301, 31), "its own, before it is written"
     one.close()
     two.close()

@@ -63,7 +63,7 @@ def test_any_number_of_threads_is_deleted(tmp_path: Path) -> None:
         )
     assert len(store.delete_older("shop", -1)) == 40_001
     store.add_thread(owner)
-    assert len(store.delete_person(owner)) == 1
+    assert len(store.delete(owner)) == 1
     assert store.threads(owner) == ()
     store.close()
 

@@ -234,6 +234,19 @@ async def test_the_pages_own_files_count_against_no_rate(shop: Path, agent_over:
         assert (await client.get("/nothing")).status_code == 429
 
 
+async def test_one_persons_sum_leaves_the_others_theirs(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    limits = Limits(dollars_a_day=1.0, dollars_a_person=0.0001, dollars_a_million=(10.0, 10.0))
+    settings = ServeSettings(user_header="X-Forwarded-User", limits=limits)
+    ada, ben = ({"X-Forwarded-User": name} for name in ("ada", "ben"))
+    async with serving(agent_over(shop), settings) as client:
+        assert (await client.get("/me", headers=ada)).json()["dollars_left"] == 0.0001
+        assert (await client.post("/ask", json={"question": "Who?"}, headers=ada)).status_code == 200
+        assert (await client.get("/me", headers=ada)).json()["dollars_left"] < 0
+        assert (await client.post("/ask", json={"question": "Who?"}, headers=ada)).status_code == 429
+        assert (await client.get("/me", headers=ben)).json()["dollars_left"] == 0.0001
+        assert (await client.post("/ask", json={"question": "Who?"}, headers=ben)).status_code == 200
+
+
 async def test_money_and_turns_at_once(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     limits = Limits(dollars_a_day=0.0001, dollars_a_million=(10.0, 10.0))
     async with serving(agent_over(shop), ServeSettings(limits=limits)) as client:
@@ -306,7 +319,7 @@ def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch
     alive.end(again, "answered")
     with pytest.raises(NotThere):
         alive.turn(Owner("eve", "shop"), turn.id)
-    assert alive.delete_person(owner) == (thread,)
+    assert alive.delete(owner) == (thread,)
     dead.close()
     alive.close()
 

@@ -357,10 +357,9 @@ class ExampleStore:
 
         Until then everybody finds the old ones, and an interruption changes nothing.
         """
-        backend.clear(room, [table + REBUILT_SUFFIX for table in _TABLES.values()])
-        pairs = backend.find(room, PAIRS)
-        if pairs is None:
-            return 0
+        pairs = backend.make(room, PAIRS)
+        for table in _TABLES.values():
+            backend.replace(room, table + REBUILT_SUFFIX)
         for _ in range(2):
             stream = pairs.scan()
             while part := list(islice(stream, _BATCH)):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import struct
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import ExampleStoreError
 from ..folders import data_folder
@@ -45,8 +43,6 @@ _SECONDS = 60.0
 """How long a server may take to answer."""
 _PAUSES = (0.0, 0.1, 0.5)
 """Seconds to wait where another client is replacing the table, or a server trips over rows that are being written."""
-_READ_WHOLE = 64_000_000
-"""Bytes of a file up to which all of it is checked; a larger one would take seconds."""
 _REPAIR = (
     "; if its index is damaged, close what uses the store, delete the folders in it (the examples are in "
     "chroma.sqlite3) and run `tableturn examples reindex`"
@@ -108,17 +104,16 @@ class MemoryTable:
         with self._lock:
             for id_, vector, row in zip(ids, vectors, fields, strict=True):
                 if anew or id_ not in self._rows:
-                    self._rows[id_], self._vectors[id_] = Row(id_, dict(row)), vector
+                    self._rows[id_], self._vectors[id_] = Row(id_, row), vector
             self._matrix = None
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         """Return the rows that are there, by identifier; no identifier is asked for twice."""
-        with self._lock:
-            return {id_: self._rows[id_] for id_ in ids if id_ in self._rows}
+        return {id_: row for id_ in ids if (row := self._rows.get(id_))}
 
     def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
         """Return rows in which one of the named fields is `value`."""
-        return list(islice((row for row in self.scan() if value in map(row.fields.get, names)), limit))
+        return [row for row in self.scan() if value in map(row.fields.get, names)][:limit]
 
     def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
         """Return the k rows nearest to a vector, best first; `among` holds the only ones to look at, all of them there.
@@ -126,18 +121,17 @@ class MemoryTable:
         Equally near rows come in the order in which they were added.
         """
         with self._lock:
-            if not self._rows:
-                return []
+            rows = list(self._rows.values())
             if self._matrix is None:
-                self._matrix = np.stack(list(self._vectors.values()))
-            rows, wanted = list(self._rows.values()), None if among is None else frozenset(among)
+                self._matrix = np.reshape(list(self._vectors.values()), (len(rows), len(vector)))
             # Not by BLAS, whose threads spin for longer than they compute.
             similarities = np.einsum("ij,j->i", self._matrix, vector).round(_DECIMALS)
-            order = np.argsort(-similarities, kind="stable")
-            best = (i for i in order if wanted is None or rows[i].id in wanted)
-            return [replace(rows[i], similarity=float(similarities[i])) for i in islice(best, k)]
+        wanted = None if among is None else frozenset(among)
+        order = np.argsort(-similarities, kind="stable")
+        best = (i for i in order if wanted is None or rows[i].id in wanted)
+        return [replace(rows[i], similarity=float(similarities[i])) for i in islice(best, k)]
 
-    def remove(self, ids: Sequence[str]) -> None:
+    def remove(self, ids: Iterable[str]) -> None:
         """Remove rows; unknown identifiers are passed over."""
         with self._lock:
             for id_ in ids:
@@ -147,8 +141,7 @@ class MemoryTable:
 
     def scan(self) -> Iterator[Row]:
         """Yield all rows, in the order in which they came; those added meanwhile are not among them."""
-        with self._lock:
-            return iter(list(self._rows.values()))
+        return iter(list(self._rows.values()))
 
     def ids(self) -> list[str]:
         """Return the identifiers of all rows."""
@@ -182,19 +175,18 @@ class MemoryBackend:
         self._tables.clear()
 
 
+@dataclass(frozen=True)
 class ChromaTable:
-    """A table like `MemoryTable`. Where another client has rebuilt it, it is looked up again by its name."""
+    """A table like `MemoryTable`, looked up by its name at each call: another client may have rebuilt it."""
 
-    def __init__(self, backend: ChromaBackend, name: str, collection: Collection) -> None:
-        self._backend = backend
-        self._name = name
-        self._collection = collection
+    backend: ChromaBackend
+    name: str
 
     def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields], *, anew: bool = False) -> None:
-        for start in range(0, len(fields), self._backend.batch):
-            part = slice(start, start + self._backend.batch)
-            values: Any = (list(ids[part]), vectors[part], [dict(row) for row in fields[part]])
-            self._do(lambda table, values=values: (table.upsert if anew else table.add)(*values))
+        for start in range(0, len(fields), self.backend.batch):
+            part = slice(start, start + self.backend.batch)
+            rows = [dict(row) for row in fields[part]]
+            self.call("upsert" if anew else "add", list(ids[part]), vectors[part], rows)
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         return {row.id: row for row in self._rows(ids=list(ids))} if ids else {}
@@ -205,16 +197,14 @@ class ChromaTable:
 
     def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
         ids = None if among is None else list(among)
-        result = self._do(
-            lambda table: table.query(vector[None], ids=ids, n_results=k, include=["metadatas", "distances"])
-        )
-        parts: Any = (result["ids"][0], (result["metadatas"] or [[]])[0], (result["distances"] or [[]])[0])
-        rows = [Row(id_, row or {}, round(1.0 - far, _DECIMALS)) for id_, row, far in zip(*parts, strict=True)]
+        result = self.call("query", vector[None], ids=ids, n_results=k, include=["metadatas", "distances"])
+        parts = (result["ids"][0], result["metadatas"][0], result["distances"][0])
+        rows = [Row(id_, row, round(1.0 - far, _DECIMALS)) for id_, row, far in zip(*parts, strict=True)]
         return sorted(rows, key=lambda row: (-row.similarity, row.id))
 
     def remove(self, ids: Sequence[str]) -> None:
         if ids:
-            self._do(lambda table: table.delete(ids=list(ids)))
+            self.call("delete", ids=list(ids))
 
     def scan(self) -> Iterator[Row]:
         offset = 0
@@ -223,29 +213,19 @@ class ChromaTable:
             offset += len(rows)
 
     def ids(self) -> list[str]:
-        return list(self._do(lambda table: table.get(include=[]))["ids"])
+        return self.call("get", include=[])["ids"]
 
     def count(self) -> int:
-        return self._do(lambda table: table.count())
+        return self.call("count")
 
     def _rows(self, **which: Any) -> list[Row]:
-        result = self._do(lambda table: table.get(include=["metadatas"], **which))
-        found = zip(result["ids"], result["metadatas"] or [], strict=True)
-        return [Row(id_, cast(Fields, fields or {})) for id_, fields in found]
+        found = self.call("get", include=["metadatas"], **which)
+        return [Row(id_, fields) for id_, fields in zip(found["ids"], found["metadatas"], strict=True)]
 
-    def _do(self, call: Callable[[Collection], _T]) -> _T:
-        from chromadb.errors import InternalError, NotFoundError
-
-        for pause in _PAUSES:
-            try:
-                return self._backend.do(lambda: call(self._collection))
-            except ExampleStoreError as error:
-                if not isinstance(error.__cause__, NotFoundError | InternalError):
-                    raise
-            time.sleep(pause)
-            self._collection = self._backend.collection(self._name) or self._collection
-        self._backend.forget(self._name)
-        return self._backend.do(lambda: call(self._collection))
+    def call(self, method: str, *values: Any, **named: Any) -> Any:
+        """Call a method of the collection."""
+        find = self.backend.client.get_collection
+        return self.backend.do(lambda: getattr(find(self.name, embedding_function=None), method)(*values, **named))
 
 
 class ChromaBackend:
@@ -259,92 +239,73 @@ class ChromaBackend:
         """
         self._embedding = embedding
         self._where = str(location)
-        self._tables: dict[str, ChromaTable] = {}
         with _opening:
-            self._client = self.do(lambda: _client(location))
+            self.client = self.do(lambda: _client(location))
         try:
-            self.batch: int = self.do(self._client.get_max_batch_size)
+            self.batch: int = self.do(self.client.get_max_batch_size)
             self._check()
         except BaseException:
-            _close(self._client)
+            _close(self.client)
             raise
 
     def find(self, room: str, name: str) -> ChromaTable | None:
-        full = _full_name(room, name)
-        if full in self._tables:
-            return self._tables[full]
-        if not self._tables and "://" not in self._where and (damaged := damaged_index(Path(self._where))):
-            raise ExampleStoreError(f"the example store ({self._where}) failed: hnsw index {damaged.name}{_REPAIR}")
-        collection = self.collection(full)
-        return self._table(full, collection) if collection is not None else None
+        from chromadb.errors import NotFoundError
+
+        table = ChromaTable(self, _full_name(room, name))
+
+        def is_there() -> bool:
+            with suppress(NotFoundError):
+                return bool(self.client.get_collection(table.name, embedding_function=None))
+            return False
+
+        return table if self.do(is_there) else None
 
     def make(self, room: str, name: str) -> ChromaTable:
-        if (table := self.find(room, name)) is not None:
-            return table
-        full = _full_name(room, name)
+        table = ChromaTable(self, _full_name(room, name))
         settings: Any = {
             "configuration": {"hnsw": _HNSW},
             "metadata": {"format": FORMAT, "embedding": self._embedding, "room": room},
             "embedding_function": None,
         }
-        return self._table(full, self.do(lambda: self._client.get_or_create_collection(full, **settings)))
-
-    def _table(self, full: str, collection: Collection) -> ChromaTable:
-        table = self._tables[full] = ChromaTable(self, full, collection)
+        self.do(lambda: self.client.get_or_create_collection(table.name, **settings))
         return table
 
     def rooms(self) -> list[str]:
         return sorted({str((each.metadata or {}).get("room", "")) for each in self._collections()})
 
-    def clear(self, room: str, names: Sequence[str]) -> None:
-        """Remove tables of a room, where they exist."""
-        for full in (_full_name(room, name) for name in names):
-            self.forget(full)
-            if self.collection(full) is not None:
-                self.do(lambda full=full: self._client.delete_collection(full))
-
-    def replace(self, room: str, name: str, by: str) -> None:
-        """Replace one table of a room by another; nothing where there is no other."""
-        self.clear(room, [name])
-        self.forget(_full_name(room, by))
-        if (collection := self.collection(_full_name(room, by))) is not None:
-            self.do(lambda: collection.modify(name=_full_name(room, name)))
+    def replace(self, room: str, name: str, by: str = "") -> None:
+        """Remove a table if it exists, and give its name to another, `by`, if that exists."""
+        full = _full_name(room, name)
+        if self.find(room, name):
+            self.do(lambda: self.client.delete_collection(full))
+        if by and (other := self.find(room, by)):
+            other.call("modify", name=full)
 
     def close(self) -> None:
-        self._tables.clear()
         with _opening:
-            _close(self._client)
-
-    def collection(self, full: str) -> Collection | None:
-        """Look a collection up by its name."""
-        from chromadb.errors import NotFoundError
-
-        try:
-            return self.do(lambda: self._client.get_collection(full, embedding_function=None))
-        except ExampleStoreError as error:
-            if isinstance(error.__cause__, NotFoundError):
-                return None
-            raise
-
-    def forget(self, full: str) -> None:
-        """Let a table be looked up again when it is next used."""
-        self._tables.pop(full, None)
+            _close(self.client)
 
     def do(self, call: Callable[[], _T]) -> _T:
         """Run a call into Chroma, whose errors have no common base; where its Rust panics, they are no `Exception`."""
-        try:
-            return call()
-        except ExampleStoreError:
-            raise
-        except BaseException as error:
-            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-                raise
-            repairs = (repair for words, repair in _REPAIRS.items() if words in str(error).lower())
-            repair = next(repairs, "") if Path(self._where).is_dir() else ""
-            raise ExampleStoreError(f"the example store ({self._where}) failed: {one_line(error)}{repair}") from error
+        pauses = iter(_PAUSES)
+        while True:
+            try:
+                return call()
+            except BaseException as error:
+                kind = type(error).__name__
+                if kind in ("InternalError", "NotFoundError") and (pause := next(pauses, None)) is not None:
+                    time.sleep(pause)
+                    continue
+                foreign = isinstance(error, Exception) and not isinstance(error, ExampleStoreError)
+                if not foreign and kind != "PanicException":
+                    raise
+                repairs = (repair for words, repair in _REPAIRS.items() if words in str(error).lower())
+                repair = next(repairs, "") if Path(self._where).is_dir() else ""
+                text = f"the example store ({self._where}) failed: {one_line(error)}{repair}"
+                raise ExampleStoreError(text) from error
 
     def _collections(self) -> list[Collection]:
-        return [each for each in self.do(self._client.list_collections) if each.name.startswith("tableturn.")]
+        return [each for each in self.do(self.client.list_collections) if each.name.startswith("tableturn.")]
 
     def _check(self) -> None:
         """Refuse a store that would answer badly, and end a replacement that was broken off."""
@@ -405,60 +366,3 @@ def _sessions(client: ClientAPI) -> list[Any]:
     parts = (client, getattr(client, "_admin_client", None))
     sessions = [getattr(getattr(part, "_server", None), "_session", None) for part in parts]
     return [session for session in sessions if session is not None]
-
-
-# Links of an index that lead nowhere end the process that loads it. The layout is hnswlib's: a header; for each element
-# its links on the lowest level, its vector and its label; and for each the number of bytes, and the links, on higher
-# levels.
-_HEADER = struct.Struct("<iQQQQQQiIQQQdQ")
-_WORD = 4
-
-
-def damaged_index(store: Path) -> Path | None:
-    """Return the folder of an index that cannot be loaded; None if there is none."""
-    for header in sorted(store.glob("*/header.bin")):
-        with suppress(OSError, ValueError, IndexError, struct.error):
-            if _is_sound(header.parent):
-                continue
-        return header.parent
-    return None
-
-
-def _is_sound(folder: Path) -> bool:
-    header = _HEADER.unpack((folder / "header.bin").read_bytes()[: _HEADER.size])
-    _, start, room, count, size, label, data, levels, entry, most_above, most, *_ = header
-    lowest, links = folder / "data_level0.bin", most + 1
-    fits = start == 0 and 0 < most_above <= most < 10_000 and data == _WORD * links < label == size - 8
-    if not fits or size % _WORD or count > room or lowest.stat().st_size < count * size:
-        return False
-    if count == 0:
-        return True
-    if not (0 <= levels < 64 and entry < count):
-        return False
-    if count * size > _READ_WHOLE:
-        return True
-    words = np.fromfile(lowest, "<u4", count * size // _WORD).reshape(count, size // _WORD)
-    return _lead_somewhere(words[:, :links], count) and _above(folder, count, levels, entry, most_above)
-
-
-def _lead_somewhere(blocks: npt.NDArray[np.uint32], count: int) -> bool:
-    """Whether each block, a number and so many links, links to elements that there are."""
-    used = (blocks[:, 0] & 0xFFFF)[:, None]
-    unused = np.arange(1, blocks.shape[1]) > used
-    return bool(np.all(used < blocks.shape[1]) and np.all((blocks[:, 1:] < count) | unused))
-
-
-def _above(folder: Path, count: int, levels: int, entry: int, most: int) -> bool:
-    """Whether links on higher levels lead to elements that reach as high."""
-    words, block = np.fromfile(folder / "link_lists.bin", "<u4"), most + 1
-    places = [0]
-    for _ in range(count):
-        places.append(places[-1] + 1 + int(words[places[-1]]) // _WORD)
-    *places, end = places
-    heights, rest = np.divmod(words[places].astype(np.int64), _WORD * block)
-    if rest.any() or end > len(words) or heights[entry] != levels or heights.max() > levels:
-        return False
-    above = np.delete(words[:end], places).reshape(-1, block)
-    used = (above[:, 0] & 0xFFFF)[:, None] > np.arange(most)
-    own = np.concatenate([np.arange(1, height + 1) for height in heights])[:, None]
-    return _lead_somewhere(above, count) and bool(np.all((heights[np.where(used, above[:, 1:], 0)] >= own) | ~used))

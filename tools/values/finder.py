@@ -6,7 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from heapq import nlargest
 from importlib.resources import files
@@ -18,7 +18,7 @@ from ..database import Schema
 from ..database.column_kinds import STAND_INS
 from ..derived import derived
 from ..words import fold, key, name_stems, spelt_alike, stem, stems, wrong_letters
-from .match import Question, Span, ValueMatch
+from .match import WHOLE, Question, Span, ValueMatch
 from .store import Store, Stored, StoredColumn
 
 YES = frozenset(("1", "t", "true", "y", "yes"))
@@ -27,7 +27,6 @@ NOT = frozenset(("no", "non", "not", "never", "without", "neither", "nor", "isn"
 _ASIDE = frozenset(("a", "flag", "has", "have", "indic", "is", "of", "on", "the", "was", "yn"))
 """Stems in a column's name that say nothing of what it is about."""
 
-_GOOD = 0.9  # score from which a longer mention leaves little to those inside it
 _COMMON = 100  # a word that more values hold is only looked for together with its neighbour
 _PARTS = 30  # most values of which only a part is mentioned
 
@@ -45,32 +44,31 @@ def stems_of_names(schema: Schema) -> frozenset[str]:
     return frozenset(part for item in items for part in name_stems(item.name))
 
 
-@dataclass(frozen=True)
-class IndexedColumns:
-    """Indexed columns by number, the stems of the schema's names, and the values of each column of yes and no."""
+class IndexedValues:
+    """A store, as far as it is filled, with what of it is looked at for every question."""
 
-    columns: Mapping[int, StoredColumn] = field(default_factory=dict[int, StoredColumn])
-    names: frozenset[str] = frozenset()
-    flags: Mapping[int, list[Stored]] = field(default_factory=dict[int, list[Stored]])
-
-    @classmethod
-    def of(cls, store: Store, schema: Schema) -> IndexedColumns:
-        """Return the columns of a store, as far as it is filled."""
-        few = store.few_valued()
-        said = {column: {value.text.casefold() for value in values} for column, values in few}
-        flags = {n: values for n, values in few if said[n] <= YES | NO and said[n] & YES and said[n] & NO}
-        return cls({column.id: column for column in store.columns()}, stems_of_names(schema), flags)
+    def __init__(self, store: Store, schema: Schema) -> None:
+        """Look at a store's columns, and at those of yes and no with their values."""
+        self.store, self.names = store, stems_of_names(schema)
+        self.columns = {column.id: column for column in store.columns()}
+        self.by_name = {(column.table.lower(), column.name.lower()): column for column in self.columns.values()}
+        self.flags = [(self.columns[column], values) for column, values in store.few_valued() if _is_flag(values)]
 
 
-def find(text: str, store: Store, indexed: IndexedColumns) -> list[ValueMatch]:
+def _is_flag(values: Sequence[Stored]) -> bool:
+    texts = {value.text.casefold() for value in values}
+    return texts <= YES | NO and not texts.isdisjoint(YES) and not texts.isdisjoint(NO)
+
+
+def find(text: str, indexed: IndexedValues) -> list[ValueMatch]:
     """Return the values that a question mentions, best first, each once."""
     question = Question.of(text)
-    found = list(_candidates(question, store, indexed))
-    ranking = _Ranking(question, indexed.names, found)
+    found = list(_candidates(question, indexed))
+    taken = {(span.start, span.end) for _, span, _, how in found if how in WHOLE}
     best: dict[int, tuple[float, Candidate]] = {}
     for candidate in found:
         value = candidate[0]
-        rank = ranking.of(candidate, indexed.columns[value.column])
+        rank = _rank(candidate, question, indexed.columns[value.column], indexed.names, taken)
         if value.id not in best or rank > best[value.id][0]:
             best[value.id] = (rank, candidate)
     ranked = sorted(best.values(), key=lambda pair: (-pair[0], pair[1][1].start, pair[1][0].id))
@@ -82,57 +80,43 @@ def find(text: str, store: Store, indexed: IndexedColumns) -> list[ValueMatch]:
     return matches
 
 
-class _Ranking:
-    """How likely a candidate is a mention and no coincidence.
+def _rank(
+    candidate: Candidate, question: Question, column: StoredColumn, names: Set[str], taken: Set[tuple[int, int]]
+) -> float:
+    """Return how likely a candidate is a mention and no coincidence.
 
     For it speak, besides the fit: quotation marks, capitals, length, a column or table that the question names too.
     Against it: its words name a table or column; it lies inside a longer mention that fits (but for the words that
     name the column: "Sonoma" in "Sonoma County" may well be a value of the column `County`).
     """
-
-    def __init__(self, question: Question, names: Set[str], found: Sequence[Candidate]) -> None:
-        self._question = question
-        self._names = names
-        self._stems = {word.stem for word in question.words}
-        self._taken = {(span.first, span.last) for _, span, score, _ in found if score >= _GOOD}
-
-    def of(self, candidate: Candidate, column: StoredColumn) -> float:
-        _, span, rank, how = candidate
-        question = self._question
-        words = question.words[span.first : span.last]
-        rank += 0.05 * min(len(words), 4)
-        if question.fills_quotes(span.start, span.end):
-            rank += 0.4
-        elif question.in_quotes(span.start, span.end):
-            rank += 0.1
-        rank += 0.2 * sum(not word.text[0].islower() and not question.begins(word.start) for word in words) / len(words)
-        own = set(name_stems(column.name))
-        if self._is_inside(span.first, span.last, own):
-            rank -= 0.5
-        if how != "flag" and all(word.stem in self._names for word in words):
-            rank -= 0.35
-        return rank + 0.15 * self._named(own) + 0.1 * self._named(set(name_stems(column.table)))
-
-    def _is_inside(self, first: int, last: int, own: Set[str]) -> bool:
-        """Whether a longer mention holds these words and others that are not the column's own name."""
-        words = self._question.words
-        return any(
-            start <= first and last <= end and not {word.stem for word in words[start:first] + words[last:end]} <= own
-            for start, end in self._taken
-        )
-
-    def _named(self, parts: Set[str]) -> float:
-        return sum(part in self._stems for part in parts) / len(parts) if parts else 0.0
+    _, span, rank, how = candidate
+    words = question.words[span.first : span.last]
+    rank += 0.05 * min(len(words), 4)
+    if question.fills_quotes(span.start, span.end):
+        rank += 0.4
+    elif question.in_quotes(span.start, span.end):
+        rank += 0.1
+    rank += 0.2 * sum(not word.text[0].islower() and not question.begins(word.start) for word in words) / len(words)
+    own = set(name_stems(column.name))
+    if question.is_inside(span.start, span.end, taken, own):
+        rank -= 0.5
+    if how != "flag" and all(word.stem in names for word in words):
+        rank -= 0.35
+    said = {word.stem for word in question.words}
+    for weight, parts in ((0.15, own), (0.1, set(name_stems(column.table)))):
+        rank += weight * len(parts & said) / len(parts) if parts else 0.0
+    return rank
 
 
-def _candidates(question: Question, store: Store, indexed: IndexedColumns) -> Iterator[Candidate]:
+def _candidates(question: Question, indexed: IndexedValues) -> Iterator[Candidate]:
     """Yield all candidates, the same value perhaps more than once."""
-    respelt = _respelt(question, indexed.names, store)
+    store = indexed.store
+    respelt = _respelt(question, indexed)
     by_key = question.spans(respelt)
-    for value in store.by_key(list(by_key)):
+    for value in store.by("key", by_key):
         for span in by_key[value.key]:
             yield value, span, *_fit(span, value.text)
-    yield from _by_alias(question, by_key, store, indexed.columns)
+    yield from _by_alias(question, by_key, indexed)
     yield from _by_part(question, respelt, store)
     yield from _flags(question, indexed)
 
@@ -147,15 +131,14 @@ def _fit(span: Span, text: str) -> tuple[float, str]:
     return 0.9, "inflection"
 
 
-def _flags(question: Question, indexed: IndexedColumns) -> Iterator[Candidate]:
+def _flags(question: Question, indexed: IndexedValues) -> Iterator[Candidate]:
     """Yield values of columns of yes and no that the question names by half or more.
 
     Both values are given: which one is meant is for the reader to say; the likelier one scores higher.
     """
     numbers = {word.stem: number for number, word in reversed(tuple(enumerate(question.words)))}
     negated = any(word.folded in NOT for word in question.words)
-    for column_number, values in indexed.flags.items():
-        column = indexed.columns[column_number]
+    for column, values in indexed.flags:
         name = set(name_stems(column.name)) - _ASIDE - set(name_stems(column.table))
         if stem(fold(column.name)) in numbers:  # a name such as WiFi is written as one word
             name = {stem(fold(column.name))}
@@ -167,23 +150,21 @@ def _flags(question: Question, indexed: IndexedColumns) -> Iterator[Candidate]:
                 yield value, span, 0.5 + 0.1 * len(named) / len(name) + 0.1 * likely, "flag"
 
 
-def _by_alias(
-    question: Question, by_key: Mapping[str, Sequence[Span]], store: Store, columns: Mapping[int, StoredColumn]
-) -> Iterator[Candidate]:
+def _by_alias(question: Question, by_key: Mapping[str, Sequence[Span]], indexed: IndexedValues) -> Iterator[Candidate]:
     """Yield values by another name: from the list of such names, and by initials, in both directions."""
-    spans = [span for group in by_key.values() for span in group]
+    store, spans = indexed.store, [span for group in by_key.values() for span in group]
     wanted = {alias: span for span in spans if span.similarity == 1 for alias in aliases(span.text, span.key)}
-    found = store.by_key(list({alias.key for alias in wanted}))
+    found = store.by("key", {alias.key for alias in wanted})
     for alias, span in wanted.items():
         for value in found:
             if value.key != alias.key or (alias.is_code and value.text.strip() != alias.text):
                 continue
-            column = columns[value.column]
+            column = indexed.columns[value.column]
             if not alias.columns or alias.columns & {*name_stems(column.name), *name_stems(column.table)}:
                 yield value, span, 0.75 if alias.is_code else 0.85, "abbreviation"
     upper = {span.text.lower(): span for span in spans if _is_initials(span.text)}
-    for value, initials in store.by_initials(list(upper)):
-        yield value, upper[initials], 0.8, "abbreviation"
+    for value in store.by("initials", upper):
+        yield value, upper[value.initials or ""], 0.8, "abbreviation"
     # The first letters of three to six words that say something: what a code may stand for.
     said = {
         letters: span
@@ -192,7 +173,7 @@ def _by_alias(
         and not any(question.says_nothing(number) for number in range(span.first, span.last))
         and (letters := "".join(word.folded[0] for word in question.words[span.first : span.last])).isalpha()
     }
-    for value in store.by_key(list(said)):
+    for value in store.by("key", said):
         if _is_initials(value.text.strip()):
             yield value, said[value.key], 0.8, "abbreviation"
 
@@ -201,13 +182,13 @@ def _is_initials(text: str) -> bool:
     return 3 <= len(text) <= _LONGEST_INITIALS and text.isalpha() and text.isupper()
 
 
-def _respelt(question: Question, names: Set[str], store: Store) -> dict[int, list[tuple[str, float]]]:
+def _respelt(question: Question, indexed: IndexedValues) -> dict[int, list[tuple[str, float]]]:
     """Return for each word that no value holds the nearest words that values hold."""
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
-        if len(word.stem) < 4 or word.stem.isdigit() or word.stem in names or question.says_nothing(number):
+        if len(word.stem) < 4 or word.stem.isdigit() or word.stem in indexed.names or question.says_nothing(number):
             continue
-        if not store.knows(word.stem) and (near := _nearest_words(word.stem, store)):
+        if not indexed.store.knows(word.stem) and (near := _nearest_words(word.stem, indexed.store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
     return respelt
 
@@ -223,14 +204,15 @@ def _by_part(
     }
     numbers: dict[int, list[int]] = defaultdict(list)
     for number, (stemmed, _) in words.items():
-        for value_id in store.with_word(stemmed, _COMMON):
+        holders = store.with_words((stemmed,), _COMMON + 1)
+        for value_id in holders if len(holders) <= _COMMON else ():
             numbers[value_id].append(number)
     for number in words:
         if number + 1 in words:
             for value_id in store.with_words((words[number][0], words[number + 1][0]), _COMMON):
                 numbers[value_id] = sorted({*numbers[value_id], number, number + 1})
     found: list[tuple[float, Stored, list[int]]] = []
-    for value in store.by_id(list(numbers)):
+    for value in store.by("id", numbers):
         run = _longest_run(numbers[value.id])
         share = sum(len(words[number][0]) for number in run) / len(value.key)
         if _LEAST_SHARE <= share < 1 and any(number not in respelt for number in run):
@@ -313,7 +295,7 @@ def nearest(store: Store, column: StoredColumn, text: str, limit: int) -> tuple[
     others = aliases(text.strip(), key(stemmed))
     named = [
         value.text
-        for value in store.by_key([other.key for other in others])
+        for value in store.by("key", [other.key for other in others])
         if value.column == column.id and (len(value.text) > 1 or any(value.text == other.text for other in others))
     ]
     choices = store.in_column(column.id, _FEW) if column.held <= _FEW else _related(store, column, stemmed)
@@ -347,7 +329,7 @@ def _letters(text: str) -> list[str]:
 def _related(store: Store, column: StoredColumn, stemmed: list[str]) -> list[str]:
     alike = (other for word in stemmed for other in (word, *(near for _, near in _nearest_words(word, store))))
     ids = {number for word in dict.fromkeys(alike) for number in store.with_words((word,), _WORD_HOLDERS)}
-    return [value.text for value in store.by_id(list(ids)) if value.column == column.id]
+    return [value.text for value in store.by("id", ids) if value.column == column.id]
 
 
 def _nearest_words(word: str, store: Store) -> list[tuple[int, str]]:

@@ -17,9 +17,9 @@ from ..database import ColumnSchema, Database, Limits, TableSchema
 from ..errors import QueryError
 from ..folders import cache_folder
 from ..words import fold, key, stem
-from .finder import IndexedColumns, find, nearest
+from .finder import IndexedValues, find, nearest
 from .match import ValueMatch
-from .store import DEFAULT_BOUNDS, IndexBounds, Store, StoredColumn, columns_to_index, fill
+from .store import DEFAULT_BOUNDS, IndexBounds, Store, columns_to_index, fill
 
 R = TypeVar("R")
 
@@ -44,9 +44,7 @@ class ValueIndex:
         self._folder = folder
         self._lock = threading.Lock()
         self._state = ""
-        self._store: Store | None = None
-        self._columns = IndexedColumns()
-        self._by_name: dict[tuple[str, str], StoredColumn] = {}
+        self._indexed: IndexedValues | None = None
         self._complete = False
 
     @classmethod
@@ -62,16 +60,16 @@ class ValueIndex:
 
     def find(self, question: str, limit: int = 10) -> tuple[ValueMatch, ...]:
         """Return the values that a question mentions, best first."""
-        return self._ask(lambda store: tuple(find(question, store, self._columns)[:limit]))
+        return self._ask(lambda indexed: tuple(find(question, indexed)[:limit]))
 
     def beginning(self, text: str, limit: int = 10) -> tuple[tuple[str, str, str], ...]:
         """Return values that begin with a text of a few words, in whatever case: table, column, value."""
         *whole, last = [fold(word) for word in text.split()] or [""]
         start, begun = key([*map(stem, whole), last[:_STEM]]), text.casefold()
 
-        def ask(store: Store) -> tuple[tuple[str, str, str], ...]:
-            found = [value for value in store.by_start(start) if value.text.casefold().startswith(begun)]
-            places = [(self._columns.columns[value.column], value.text) for value in found[:limit]]
+        def ask(indexed: IndexedValues) -> tuple[tuple[str, str, str], ...]:
+            found = [value for value in indexed.store.by_start(start) if value.text.casefold().startswith(begun)]
+            places = [(indexed.columns[value.column], value.text) for value in found[:limit]]
             return tuple((column.table, column.name, text) for column, text in places)
 
         return self._ask(ask) if start else ()
@@ -84,14 +82,14 @@ class ValueIndex:
         if self._withheld(table, column):
             return True
 
-        def ask(store: Store) -> bool | None:
-            indexed = self._by_name.get((table.lower(), column.lower()))
-            if indexed and store.holds(indexed.id, text):
+        def ask(indexed: IndexedValues) -> bool | None:
+            stored = indexed.by_name.get((table.lower(), column.lower()))
+            if stored and indexed.store.holds(stored.id, text):
                 return True
-            return False if indexed and indexed.state == "whole" else None
+            return False if stored and stored.state == "whole" else None
 
-        indexed = self._ask(ask)
-        return self._database_has(table, column, exp.EQ, text) if indexed is None else indexed
+        held = self._ask(ask)
+        return self._database_has(table, column, exp.EQ, text) if held is None else held
 
     def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
         """Whether a column has a value that is LIKE the pattern, or ILIKE; yes if that takes too long to say.
@@ -104,9 +102,9 @@ class ValueIndex:
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
         """Return the column's values nearest to a text, nearest first; none if none is near."""
 
-        def ask(store: Store) -> tuple[str, ...]:
-            indexed = self._by_name.get((table.lower(), column.lower()))
-            return nearest(store, indexed, text, limit) if indexed else ()
+        def ask(indexed: IndexedValues) -> tuple[str, ...]:
+            stored = indexed.by_name.get((table.lower(), column.lower()))
+            return nearest(indexed.store, stored, text, limit) if stored else ()
 
         return self._ask(ask)
 
@@ -130,7 +128,7 @@ class ValueIndex:
         except QueryError:
             return True  # what could not be looked up is not said to be missing
 
-    def _ask(self, ask: Callable[[Store], R]) -> R:
+    def _ask(self, ask: Callable[[IndexedValues], R]) -> R:
         """Ask the store, built further if it is not complete; a damaged one is rebuilt."""
         with self._lock:
             try:
@@ -139,24 +137,22 @@ class ValueIndex:
                 self._close(remove=True)
                 return ask(self._ready())
 
-    def _ready(self) -> Store:
-        state = _contents_key(self._database)
-        if self._store is None or state != self._state:
+    def _ready(self) -> IndexedValues:
+        database, state = self._database, _contents_key(self._database)
+        if self._indexed is None or state != self._state:
             self._close()
-            self._store = _open_store(self._database, self._folder)
-            self._state = state
+            self._indexed, self._state = IndexedValues(_open_store(database, self._folder), database.schema()), state
         if not self._complete:
             # Another process may be building, or the disk be full: what is there has to do.
             with suppress(sqlite3.OperationalError):
-                self._complete = fill(self._store, self._database, self._bounds)
-            self._columns = IndexedColumns.of(self._store, self._database.schema())
-            self._by_name = {(c.table.lower(), c.name.lower()): c for c in self._columns.columns.values()}
-        return self._store
+                self._complete = fill(self._indexed.store, database, self._bounds)
+            self._indexed = IndexedValues(self._indexed.store, database.schema())
+        return self._indexed
 
     def _close(self, *, remove: bool = False) -> None:
-        if self._store is not None:
-            self._store.close(remove=remove)
-        self._store = None
+        if self._indexed is not None:
+            self._indexed.store.close(remove=remove)
+        self._indexed = None
         self._complete = False
 
 

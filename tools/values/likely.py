@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from ..database import Schema
 from ..derived import derived
 from ..words import Word, name_stems, stems
 from .finder import NO, NOT, stems_of_names
-from .match import Question, ValueMatch, is_function_word
+from .match import WHOLE, Question, ValueMatch, is_function_word
 
 Place = tuple[str, str]
-
-_WHOLE = frozenset(("exact", "case", "inflection"))
 
 _A_MENTION = 3  # values shown for the same words: the columns that hold one and the same text, at most
 _PARTS = 2  # values of which a part is mentioned are shown where the words leave so few to choose from
@@ -29,13 +27,10 @@ _TYPO_LENGTH, _TYPO_LIKENESS = 7, 0.85
 """A word in small letters is taken for a misspelt value from this length and likeness; shorter ones are words."""
 
 _KINDS = 12  # distinct values of a column that tells kinds apart
-_INITIALS = 3  # so many words may have a code of their initials; names of columns have it by chance
 
 _CODE_LENGTH = 4
 
 _DENIED_BEFORE, _ENDING, _YEAR_LENGTH = 2, 3, 4
-
-_NUMBER_BEFORE, _NUMBER_AFTER = re.compile(r"\d[.,:/-]\Z"), re.compile(r"[.,:/-]\d")
 
 _BEFORE_NAMES = frozenset(("at", "for", "from", "in", "near", "of", "the", "to"))
 _IS = frozenset(("are", "is", "of", "was", "were"))
@@ -119,125 +114,84 @@ class _Reader:
         self.question, self.schema, self.found = question, schema, found
         self._names = stems_of_names(schema)
         self._things = frozenset(name_stems(table.name)[-1] for table in schema.tables)
-        self._stems = frozenset(word.stem for word in question.words)
+        self._whole = [(match.start, match.end) for match in found if match.how in WHOLE]
 
     def means(self, match: ValueMatch) -> bool:
         """Whether the words likely mean the value."""
         words = self.question.between(match.start, match.end)
+        small = all(map(self._is_small, words))
         if match.how == "flag":
             # No other value of a flag fits the question as well: yes, unless something is denied.
-            rivals = (o for o in self.found if o.how == "flag" and _place(o) == _place(match))
-            likeliest = all(other.score < match.score or other == match for other in rivals)
-            return likeliest and not (words and all(map(self._is_small, words)))
+            flags = (other for other in self.found if other.how == "flag" and _place(other) == _place(match))
+            return match.score == max(other.score for other in flags) and not (words and small)
         if not words:
             return False  # found further on
         if self.question.fills_quotes(match.start, match.end):
             return True
-        if self._is_inside(match) or self._is_within_number(match):
+        own = set(name_stems(match.column))
+        if self.question.is_inside(match.start, match.end, self._whole, own):
             return False
         # Whether the question names the column too, by other words than these.
-        others = self._stems - {word.stem for word in words}
-        named = not others.isdisjoint(name_stems(match.column))
-        # A number may be the value of a column that is named too; of one that counts, only right behind its name.
-        own, before = name_stems(match.column), self._neighbours(words)[0][-2:]
-        behind = own[-1:] != ("id",) or any(word.stem in own for word in before)
-        if match.value.replace(" ", "").isdigit() and not (named and behind):
-            return False
-        capital = any(map(self.question.sets_off, words))
-        if all(map(self._is_small, words)) and not self._is_a_name(match, words):
-            return False
-        if all(word.stem == "id" for word in words) and not (named or self._is_set_off(match)):
+        named = bool(own & ({word.stem for word in self.question.words} - {word.stem for word in words}))
+        before = self.question.between(0, match.start)[-2:]
+        if match.value.replace(" ", "").isdigit():
+            # It may be the value of a column that is named too; of one that counts, only right behind its name.
+            behind = name_stems(match.column)[-1:] != ("id",) or any(word.stem in own for word in before)
+            if not (named and behind) or self._is_within_number(match):
+                return False
+        if small and not self._is_a_name(match, own - {word.stem for word in words}, before):
             return False
         if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
             return False
+        return self._is_telling(match, words)
+
+    def _is_telling(self, match: ValueMatch, words: Sequence[Word]) -> bool:
+        """Whether the words are more than names of tables and columns, and the value fits them well enough."""
+        capital = any(map(self.question.sets_off, words))
+        ordinary = all(word.stem in self._names for word in words)
+        over = [other for other in self.found if other.start < match.end and match.start < other.end]
         if match.how == "typo":
             return capital or (len(match.mention) >= _TYPO_LENGTH and match.score / 0.9 >= _TYPO_LIKENESS)
-        ordinary = all(word.stem in self._names for word in words)
         if match.how == "part":
-            return not ordinary and self._is_telling_part(match, words, capital)
-        if match.how == "abbreviation" and _is_code(match.value) and self._is_said_whole(match):
-            return False
-        alias = match.how == "abbreviation" and len(words) < _INITIALS
+            # No value is mentioned as a whole there, few others in part, and enough of this one.
+            hows = [other.how for other in over]
+            said, letters = sum(len(word.stem) for word in words), sum(map(len, stems(match.value)))
+            few = {*hows} <= {"part", "flag"} and hows.count("part") <= _PARTS
+            return few and not ordinary and (capital or said >= _PART_SHARE * letters)
+        if match.how == "abbreviation" and _is_code(match.value) and len(match.value) < len(match.mention):
+            # If a column holds these very words, no code of them is needed.
+            same = (other.how for other in over if (other.start, other.end) == (match.start, match.end))
+            if {*same} & {"exact", "case"}:
+                return False
         kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._is_a_kind(match)
-        return capital or not ordinary or alias or kind
-
-    def _is_telling_part(self, match: ValueMatch, words: Sequence[Word], capital: bool) -> bool:
-        """Whether no value is mentioned as a whole there, few others in part, and enough of this one."""
-        over = [other.how for other in self.found if other.start < match.end and match.start < other.end]
-        if {*over} - {"part", "flag"} or over.count("part") > _PARTS:
-            return False
-        return capital or sum(len(word.stem) for word in words) >= _PART_SHARE * sum(map(len, stems(match.value)))
-
-    def _is_inside(self, match: ValueMatch) -> bool:
-        """Whether a longer mention of a whole value holds these words and others than the column's own name."""
-        between, own = self.question.between, set(name_stems(match.column))
-        return any(
-            other.start <= match.start
-            and match.end <= other.end
-            and not {w.stem for w in between(other.start, match.start) + between(match.end, other.end)} <= own
-            for other in self.found
-            if other.how in _WHOLE
-        )
+        return capital or not ordinary or kind
 
     def _is_within_number(self, match: ValueMatch) -> bool:
-        """Whether the words are digits of a longer number, date or time."""
+        """Whether digits are part of a longer number, date or time."""
         before, after = self.question.text[: match.start], self.question.text[match.end :]
-        return bool(
-            (match.mention[0].isdigit() and _NUMBER_BEFORE.search(before))
-            or (match.mention[-1].isdigit() and _NUMBER_AFTER.match(after))
-        )
+        return bool(re.search(r"\d[.,:/-]\Z", before) or re.match(r"[.,:/-]\d", after))
 
     def _is_small(self, word: Word) -> bool:
         """Whether a word is one that questions are made of, or greets."""
         return is_function_word(word) or (word.folded in _GREETINGS and self.question.begins(word.start))
 
-    def _is_a_name(self, match: ValueMatch, words: Sequence[Word]) -> bool:
-        """Whether small words stand where a name stands: beside the column's own name, or in capitals of their own.
+    def _is_a_name(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
+        """Whether small words end a phrase where a name stands: behind the column's own name, or set off (in ME).
 
-        Written as a name is (May) or as one letter (A), a word tells by itself; in capitals only by its place.
+        Written as a name is (May) or as one letter (A), a word tells by itself.
         """
-        # If the rest of the question is in capitals, they tell nothing.
-        rest = [word.text for word in self.question.words if word not in words and word.text.isalpha()]
-        if sum(map(str.isupper, rest)) * 2 > len(rest):
-            return False
-        before, after = self._neighbours(words)
-        own = set(name_stems(match.column)) - {word.stem for word in words}
-        place = before[-2:] if before and before[-1].folded in _IS else before[-1:]
-        if {word.stem for word in place} & own and not self._goes_on(match, after, beside=True):
-            return match.how in _WHOLE
+        after = self.question.between(match.end, len(self.question.text))[:1]
+        gap = self.question.text[match.end : after[0].start] if after else "."
+        ends = bool(gap.strip()) or (after[0].folded in _JOINS and not match.mention.islower())
+        place = before if before and before[-1].folded in _IS else before[-1:]
+        if ends and {word.stem for word in place} & own:
+            return match.how in WHOLE
         if match.mention.islower() or self.question.begins(match.start):
             return False
-        if any(word.stem in own for word in after[:1]):
-            return True
+        kind = match.how == "exact" and self._is_a_kind(match)
         if not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I"):
-            return self._is_set_off(match)
-        placed = bool(before) and before[-1].text in _BEFORE_NAMES and not self._goes_on(match, after)
-        described = match.how == "abbreviation" and bool(after) and after[0].text.islower()
-        return self._is_set_off(match) and (placed or (described and not is_function_word(after[0])))
-
-    def _neighbours(self, words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
-        """Return the question's words before these and after."""
-        between, text = self.question.between, self.question.text
-        return between(0, words[0].start), between(words[-1].end, len(text))
-
-    def _goes_on(self, match: ValueMatch, after: Sequence[Word], *, beside: bool = False) -> bool:
-        """Whether what comes next makes it a preposition or conjunction: IN Texas, OR 2011; OR name, beside a name."""
-        if not after or self.question.text[match.end : after[0].start].strip():
-            return False
-        follower = after[0]
-        joins = follower.folded in _JOINS and not match.mention.islower()
-        return not joins and (beside or not follower.text[0].islower() or is_function_word(follower))
-
-    def _is_set_off(self, match: ValueMatch) -> bool:
-        """Whether what is usually a small word is written as a kind or a code is: May, A, US."""
-        kind = match.how == "exact" and not match.mention.islower() and self._is_a_kind(match)
-        return kind or (match.how == "abbreviation" and match.mention.isupper())
-
-    def _is_said_whole(self, match: ValueMatch) -> bool:
-        """Whether a column holds these very words, so that no code of them is needed."""
-        return len(match.value) < len(match.mention) and any(
-            o.how in ("exact", "case") and (o.start, o.end) == (match.start, match.end) for o in self.found
-        )
+            return kind
+        return (kind or match.how == "abbreviation") and ends and bool(before) and before[-1].text in _BEFORE_NAMES
 
     def _is_a_kind(self, match: ValueMatch) -> bool:
         """Whether its column tells kinds apart: a good customer, of `good_or_bad_customer`."""

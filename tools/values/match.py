@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from ..words import STOP_WORDS, Word, key, words
 
+WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
 LONGEST = 10  # words of the longest mention that is looked for
 _MOST_WORDS = 400  # words that are read: a question has fewer, and a pasted text shall not take its time
 
@@ -86,6 +87,15 @@ class Question:
     def between(self, start: int, end: int) -> list[Word]:
         """Return the words at a place."""
         return [word for word in self.words if start <= word.start and word.end <= end]
+
+    def is_inside(self, start: int, end: int, others: Iterable[tuple[int, int]], own: Set[str]) -> bool:
+        """Whether one of other places holds this one and words that are not the column's own name."""
+        return any(
+            first <= start
+            and end <= last
+            and not {word.stem for word in self.between(first, start) + self.between(end, last)} <= own
+            for first, last in others
+        )
 
     def span(self, first: int, last: int, stemmed: Sequence[str], similarity: float = 1.0) -> Span:
         """Return the span of some words, to be looked up by these stems."""

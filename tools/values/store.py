@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 from itertools import groupby, starmap
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..database import Database, Schema
 from ..errors import QueryError
@@ -42,6 +42,7 @@ class Stored:
     column: int
     text: str
     key: str
+    initials: str | None  # of several words
 
 
 @dataclass(frozen=True)
@@ -113,27 +114,14 @@ class Store:
         """Whether a column holds exactly this text, as far as it is filled."""
         return bool(self._db.execute("SELECT 1 FROM val WHERE col = ? AND text = ?", (column, text)).fetchone())
 
-    def by_key(self, keys: Sequence[str]) -> list[Stored]:
-        """Return the values of these keys; of those that very many columns hold, some."""
-        return [Stored(*row[:4]) for row in self._in("key", keys)]
-
-    def by_id(self, ids: Sequence[int]) -> list[Stored]:
-        """Return the values of these numbers."""
-        return [Stored(*row[:4]) for row in self._in("id", ids)]
-
-    def by_initials(self, initials: Sequence[str]) -> list[tuple[Stored, str]]:
-        """Return the values of several words that begin with these letters, with the initials of each."""
-        return [(Stored(*row[:4]), row[4]) for row in self._in("initials", initials)]
-
-    def _in(self, column: str, wanted: Sequence[str] | Sequence[int]) -> list[tuple[Any, ...]]:
-        marks = ",".join("?" * len(wanted))
-        query = f"SELECT id, col, text, key, initials FROM val WHERE {column} IN ({marks}) LIMIT {_ROWS}"
-        return self._db.execute(query, wanted).fetchall()
+    def by(self, field: Literal["id", "key", "initials"], wanted: Collection[str] | Collection[int]) -> list[Stored]:
+        """Return the values of these numbers, keys or initials; of those that very many columns hold, some."""
+        return self._values(f"WHERE {field} IN ({','.join('?' * len(wanted))}) LIMIT {_ROWS}", *wanted)
 
     def by_start(self, start: str) -> list[Stored]:
         """Return values whose keys begin so, in the order of the keys; of very many, the first."""
-        query = f"SELECT id, col, text, key FROM val WHERE key >= ? AND key < ? ORDER BY key LIMIT {_ROWS}"
-        return [Stored(*row) for row in self._db.execute(query, (start, start + "\U0010ffff"))]
+        which = f"WHERE key >= ? AND key < ? ORDER BY key LIMIT {_ROWS}"
+        return self._values(which, start, start + "\U0010ffff")
 
     def in_column(self, column: int, limit: int) -> list[str]:
         """Return values of a column, the first rows' first."""
@@ -141,16 +129,12 @@ class Store:
 
     def few_valued(self) -> list[tuple[int, list[Stored]]]:
         """Return the columns that hold two values or one, with these."""
-        rows = self._db.execute(
-            "SELECT val.id, col, text, key FROM val JOIN col ON col.id = val.col"
-            " WHERE held BETWEEN 1 AND 2 AND state = 'whole' ORDER BY col, val.id"
-        )
-        return [(column, list(values)) for column, values in groupby(starmap(Stored, rows), lambda value: value.column)]
+        few = "WHERE col IN (SELECT id FROM col WHERE held BETWEEN 1 AND 2 AND state = 'whole') ORDER BY col, id"
+        return [(column, list(values)) for column, values in groupby(self._values(few), lambda value: value.column)]
 
-    def with_word(self, word: str, common: int) -> list[int]:
-        """Return numbers of the values that hold a word; none if it is common, that is, in more than so many."""
-        ids = self.with_words((word,), common + 1)
-        return ids if len(ids) <= common else []
+    def _values(self, which: str, *bound: str | int) -> list[Stored]:
+        rows = self._db.execute(f"SELECT id, col, text, key, initials FROM val {which}", bound)
+        return list(starmap(Stored, rows))
 
     def with_words(self, words: Sequence[str], limit: int) -> list[int]:
         """Return numbers of values that hold all of some words."""

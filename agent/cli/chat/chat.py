@@ -43,14 +43,9 @@ class Cost:
         self._last = usage
 
     @property
-    def spent(self) -> Usage:
-        """All turns together."""
-        return self._whole + self._last
-
-    @property
     def told(self) -> str:
         """In words, on one line."""
-        spent = self.spent
+        spent = self._whole + self._last
         parts = [
             f"{self.turns:,} turn(s)",
             f"{spent.llm_calls:,} model call(s)",

@@ -306,11 +306,8 @@ class Command:
 
 
 def _help(chat: Chat, rest: str) -> Said:
-    chosen = [command for command in _known() if command.name.lstrip("/") == rest.lstrip("/")]
-    if rest and not chosen:
-        raise SettingsError(f"there is no command {rest}: /help lists them")
-    if chosen:
-        return _listed(tuple(chosen))
+    if rest:
+        return _listed((_command(f"/{rest.lstrip('/')}"),))
     parts: list[RenderableType] = []
     for heading, commands in COMMANDS.items():
         parts += [Text(f"{heading}:", style="bold"), _listed(commands)]
@@ -396,17 +393,16 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
 """The commands under their headings. `exit`, `quit` and Ctrl-D leave."""
 
 
-def _known() -> tuple[Command, ...]:
-    return tuple(command for commands in COMMANDS.values() for command in commands)
+BY_NAME = {command.name: command for commands in COMMANDS.values() for command in commands}
 
 
-BY_NAME = {command.name: command for command in _known()}
+def _command(name: str) -> Command:
+    if name not in BY_NAME:
+        raise SettingsError(f"there is no command {name}: /help lists them")
+    return BY_NAME[name]
 
 
 def run(chat: Chat, line: str) -> Said:
     """Runs a command."""
     name, _, rest = line.partition(" ")
-    command = BY_NAME.get(name)
-    if command is None:
-        raise SettingsError(f"there is no command {name}: /help lists them")
-    return command.run(chat, rest.strip())
+    return _command(name).run(chat, rest.strip())

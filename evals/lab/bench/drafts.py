@@ -5,9 +5,11 @@ Mutations are revisions that a careless model makes of a good query: a part left
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
+from pandas import DataFrame
 from sqlglot import exp
 
 from ....agent.evidence.choose import same_answer
@@ -15,9 +17,8 @@ from ....agent.records import Attempt, plain_result
 from ....tools.errors import QueryError, SQLParseError
 from ....tools.sql import parse_select
 from ...datasets import Dataset, Question, load_dataset
-from ...runner.record import TurnRecord
 from .gold import Databases
-from .registry import BenchOptions, Figures, divide, share
+from .registry import BenchOptions, Figures, Measure, divide, share
 from .replays import (
     SYSTEMS,
     Drafts,
@@ -29,6 +30,9 @@ from .replays import (
     read_published,
     read_strong,
 )
+
+Flags = Mapping[str, bool]
+"""What comes of a question, by name."""
 
 LEAST_ALARMS = 10
 """Alarms below which a precision would say nothing."""
@@ -168,52 +172,53 @@ def _read_train_golds(options: BenchOptions) -> tuple[Dataset, Drafts]:
     return asked, {question.id: question.golds[0] for question in asked.questions}
 
 
-def _revise(asked: Dataset, questions: Sequence[Question], drafts: Drafts, revisions: Drafts) -> dict[str, bool]:
-    """Return by id whether each question's answer is right if its draft is followed by its revision."""
-    played = play_officially(replace(asked, questions=tuple(questions)), [drafts, revisions], REVISED)
-    return {record.id: right for record, right in played}
+def _find_changed(asked: Dataset, drafts: Drafts, others: Drafts) -> Dataset:
+    return replace(asked, questions=tuple(one for one in asked.questions if others[one.id] != drafts[one.id]))
 
 
-def _find_changed(asked: Dataset, drafts: Drafts, others: Drafts) -> list[Question]:
-    return [question for question in asked.questions if others[question.id] != drafts[question.id]]
+def _read_published(options: BenchOptions) -> list[Replay]:
+    return [read_published(options.folder, options.limit)]
 
 
-def measure_gate(options: BenchOptions) -> Figures:
-    """Return what ends after one call, with DAIL-SQL's drafts revised by DIN-SQL's."""
-    replay = read_published(options.folder, options.limit)
-    judged = play_officially(replay.asked, [replay.drafts[name] for name in SYSTEMS[:2]], {})
-    return {
-        "n": len(judged),
-        "one_call_share": share([record.calls == 1 for record, _ in judged]),
-        "ex_gated": share([right for record, right in judged if record.calls == 1]),
-        "ex_rest": share([right for record, right in judged if record.calls > 1]),
-    }
+def _count_calls(replay: Replay) -> Iterator[Flags]:
+    """Yield whether each draft of DAIL-SQL's ended after one call, else revised by DIN-SQL's, and is right."""
+    for record, right in play_officially(replay.asked, [replay.drafts[name] for name in SYSTEMS[:2]], {}):
+        yield {"right": right, "ended": record.calls == 1}
 
 
-def measure_alarms(options: BenchOptions) -> Figures:
+def _tell_gate(table: DataFrame) -> Figures:
+    right, ended = table["right"], table["ended"]
+    gated = {"ex_gated": share(right[ended]), "ex_rest": share(right[~ended])}
+    return {"n": len(table), "one_call_share": share(ended), **gated}
+
+
+measure_gate = Measure(_read_published, _count_calls, _tell_gate)
+
+
+def _send_back(case: tuple[str, Replay, Drafts]) -> Iterator[Mapping[str, Any]]:
+    """Yield whether drafts are right and sent back; one that is sent back is answered with itself."""
+    name, replay, drafts = case
+    for record, verdict in play(replay.asked, [drafts], {"max_attempts": 2}):
+        right = replay.is_right(verdict, drafts[record.id])
+        if right is not None:
+            is_alarm = len(record.attempts) > 1 or any(each["error"] for each in record.attempts[:1])
+            yield {"group": name, "right": right, "alarm": is_alarm}
+
+
+def _tell_alarms(table: DataFrame) -> Figures:
     """Return rates of drafts sent back; `precision` is the share of alarms on wrong drafts, None of too few alarms.
 
-    Drafts are a strong model's, six published systems', and gold queries as they are and with one thing broken. A draft
-    that is sent back is answered with itself.
+    Drafts are a strong model's, six published systems', and gold queries as they are and with one thing broken.
     """
-    judged: dict[str, list[tuple[bool, bool]]] = {}
-    for name, replay, drafts in _read_alarm_groups(options):
-        found = judged.setdefault(name, [])
-        for record, verdict in play(replay.asked, [drafts], {"max_attempts": 2}):
-            right = replay.is_right(verdict, drafts[record.id])
-            if right is not None:
-                is_alarm = len(record.attempts) > 1 or any(each["error"] for each in record.attempts[:1])
-                found.append((right, is_alarm))
     figures: Figures = {}
-    for name, found in judged.items():
-        right, wrong = ([alarm for is_right, alarm in found if is_right == kind] for kind in (True, False))
-        alarms = sum(right) + sum(wrong)
-        figures[name] = {
+    for name, rows in table.groupby("group", sort=False):
+        right, wrong, alarms = rows[rows["right"]]["alarm"], rows[~rows["right"]]["alarm"], rows["alarm"].sum()
+        figures[str(name)] = {
             "n_right": len(right),
             "n_wrong": len(wrong),
             "right_sent_back": share(right),
             "wrong_sent_back": share(wrong),
-            "precision": divide(sum(wrong), alarms) if alarms >= LEAST_ALARMS else None,
+            "precision": divide(wrong.sum(), alarms) if alarms >= LEAST_ALARMS else None,
         }
     return figures
 
@@ -225,15 +230,17 @@ def _read_alarm_groups(options: BenchOptions) -> Iterator[tuple[str, Replay, Dra
     asked, golds = _read_train_golds(options)
     yield "mutated", Replay(asked, {}), golds
     for found in _mutate_drafts(asked, golds).values():
-        yield "mutated", Replay(replace(asked, questions=tuple(_find_changed(asked, golds, found))), {}), found
+        yield "mutated", Replay(_find_changed(asked, golds, found), {}), found
 
 
-def measure_never_worse(options: BenchOptions) -> Figures:
-    """Return EX of DAIL-SQL's drafts, and `after` each kind of revision; `next_best` is the second system's query."""
-    replay = read_published(options.folder, options.limit)
+measure_alarms = Measure(_read_alarm_groups, _send_back, _tell_alarms)
+
+
+def _revise(replay: Replay) -> Iterator[Mapping[str, Any]]:
+    """Yield whether each of DAIL-SQL's drafts is right after each kind of revision, and if that changes it."""
     asked = replay.asked
     drafts, next_best = (replay.drafts[name] for name in SYSTEMS[:2])
-    right = judge_officially(asked, drafts)
+    right, second = (judge_officially(asked, found) for found in (drafts, next_best))
     bare = {question.id: drafts[question.id].rstrip(" ;") for question in asked.questions}
     revisers: Mapping[str, Drafts] = {
         "broken": {key: f"{sql} WHERE FROM" for key, sql in bare.items()},
@@ -242,45 +249,64 @@ def measure_never_worse(options: BenchOptions) -> Figures:
         **_mutate_drafts(asked, drafts),
         "next_best": next_best,
     }
-    changed = {name: _find_changed(asked, drafts, found) for name, found in revisers.items()}
-    # A revision that is the draft itself need not be played.
-    after = {name: right | _revise(asked, changed[name], drafts, found) for name, found in revisers.items()}
-    first = share(right.values())
+    for name, found in revisers.items():
+        # A revision that is the draft itself need not be played.
+        played = play_officially(_find_changed(asked, drafts, found), [drafts, found], REVISED)
+        changed = {record.id: is_right for record, is_right in played}
+        for key, before in right.items():
+            row = {"reviser": name, "draft": before, "second": second[key]}
+            yield {**row, "right": changed.get(key, before), "changed": key in changed}
+
+
+def _tell_revisions(table: DataFrame) -> Figures:
+    """Return EX of the drafts, and `after` each kind of revision; `next_best` is the second system's query."""
+    by_reviser = table.groupby("reviser", sort=False)
+    first, after, changed = share(table["draft"]), by_reviser["right"].agg(share), by_reviser["changed"].sum()
     return {
-        "n": len(right),
+        "n": by_reviser.size().iloc[0],
         "first_draft": first,
-        "better_of_two": max(first, share(judge_officially(asked, next_best).values())),
-        "after": {name: share(found.values()) for name, found in after.items()},
-        "changed": {name: len(changed[name]) for name in MUTATIONS},
+        "better_of_two": max(first, share(table["second"])),
+        "after": dict(after),
+        "changed": {name: changed[name] for name in MUTATIONS},
     }
 
 
-def _choose(replay: Replay) -> list[tuple[TurnRecord, bool]]:
-    """Return what the agent chooses: every system's query is a draft, results vote, and nothing is revised."""
+measure_never_worse = Measure(_read_published, _revise, _tell_revisions)
+
+
+def _choose(replay: Replay) -> Iterator[Flags]:
+    """Yield whether what the agent chooses is right, and each system's query.
+
+    Every system's query is a draft, results vote, and nothing is revised.
+    """
     settings = {"candidates": len(replay.drafts), "merge": False, "max_attempts": 1}
-    return play_officially(replay.asked, list(replay.drafts.values()), settings)
+    right = {name: judge_officially(replay.asked, drafts) for name, drafts in replay.drafts.items()}
+    played = play_officially(replay.asked, list(replay.drafts.values()), settings)
+    with Databases(replay.asked) as databases:
+        for turn, (record, is_right) in zip(replay.asked.questions, played, strict=True):
+            systems = {name: found[record.id] for name, found in right.items()}
+            yield {"ours": is_right, "majority": systems[_find_majority(databases, turn, replay.drafts)], **systems}
 
 
-def measure_selection(options: BenchOptions) -> Figures:
+def _tell_selection(table: DataFrame) -> Figures:
     """Return EX of the best system, of the most frequent result, of our choice and of the best that there is.
 
     `lost` counts, of the questions that some system has right and ours has not, how many systems have it right.
     """
-    replay = read_published(options.folder, options.limit)
-    right = {name: judge_officially(replay.asked, found) for name, found in replay.drafts.items()}
-    ours = _choose(replay)
-    support = [sum(found[record.id] for found in right.values()) for record, _ in ours]
-    lost = [count for (_, is_right), count in zip(ours, support, strict=True) if count and not is_right]
-    with Databases(replay.asked) as databases:
-        majority = [right[_find_majority(databases, turn, replay.drafts)][turn.id] for turn in replay.asked.questions]
+    systems = table.drop(columns=["ours", "majority"])
+    support = systems.sum(axis="columns")
+    lost = support[~table["ours"] & (support > 0)].value_counts().sort_index()
     return {
-        "n": len(ours),
-        "best_single": max(share(found.values()) for found in right.values()),
-        "majority": share(majority),
-        "ours": share([is_right for _, is_right in ours]),
-        "oracle": share([count > 0 for count in support]),
-        "lost": {str(count): lost.count(count) for count in sorted(set(lost))},
+        "n": len(table),
+        "best_single": max(share(systems[name]) for name in systems),
+        "majority": share(table["majority"]),
+        "ours": share(table["ours"]),
+        "oracle": share(support > 0),
+        "lost": {str(count): n for count, n in lost.items()},
     }
+
+
+measure_selection = Measure(_read_published, _choose, _tell_selection)
 
 
 def _find_majority(databases: Databases, question: Question, drafts: Mapping[str, Drafts]) -> str:
@@ -300,15 +326,13 @@ def _find_majority(databases: Databases, question: Question, drafts: Mapping[str
     return max(groups, key=len)[0][0] if groups else next(iter(drafts))
 
 
-def measure_selection_multiturn(options: BenchOptions) -> Figures:
+def _tell_dialogues(table: DataFrame) -> Figures:
     """Return EX by question of GPT-5.2 alone, of Gemini-3-pro alone, of our choice turn by turn, and of the best."""
-    replay = read_multiturn(options.folder, "sparc", DIALOGUE_SYSTEMS, options.limit)
-    first, second = (judge_officially(replay.asked, drafts) for drafts in replay.drafts.values())
-    ours = _choose(replay)
-    return {
-        "n": len(ours),
-        "zero_shot": share(first.values()),
-        "other": share(second.values()),
-        "ours": share([right for _, right in ours]),
-        "oracle": share([right or second[key] for key, right in first.items()]),
-    }
+    first, second = (table[name] for name in DIALOGUE_SYSTEMS)
+    ex = {"zero_shot": first, "other": second, "ours": table["ours"], "oracle": first | second}
+    return {"n": len(table), **{name: share(found) for name, found in ex.items()}}
+
+
+measure_selection_multiturn = Measure(
+    lambda options: [read_multiturn(options.folder, "sparc", DIALOGUE_SYSTEMS, options.limit)], _choose, _tell_dialogues
+)

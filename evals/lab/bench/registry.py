@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ....tools.errors import SettingsError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 DATA_VARIABLE = "TABLETURN_DATA"
 """Environment variable that names the folder of benchmark data."""
@@ -53,6 +58,40 @@ def share(flags: Collection[bool]) -> float:
 def divide(part: float, whole: float) -> float:
     """Return a ratio to four digits; 0 of nothing."""
     return round(part / whole, 4) if whole else 0.0
+
+
+Case = TypeVar("Case")
+
+
+@dataclass(frozen=True)
+class Measure(Generic[Case]):
+    """A bench that asks case after case: what comes of them are rows of one table, off which its figures are read.
+
+    Attributes:
+        cases: Yields what is asked, as far as the limit goes.
+        ask: Returns or yields the rows of one case, all with the same fields.
+        figures: Counts and divides: reads the figures off the table.
+    """
+
+    cases: Callable[[BenchOptions], Iterable[Case]]
+    ask: Callable[[Case], Iterable[Mapping[str, Any]]]
+    figures: Callable[[DataFrame], Figures]
+
+    def __call__(self, options: BenchOptions) -> Figures:
+        """Ask all cases, and tell on a terminal how many there were.
+
+        Raises:
+            SettingsError: There is no case, so that there is no figure.
+        """
+        from pandas import DataFrame
+        from rich.console import Console
+        from rich.progress import track
+
+        cases = track(self.cases(options), "asking", console=Console(stderr=True), transient=True)
+        rows = [row for case in cases for row in self.ask(case)]
+        if not rows:
+            raise SettingsError("there is nothing to measure: are the databases there?")
+        return self.figures(DataFrame(rows))
 
 
 @dataclass(frozen=True)
@@ -169,4 +208,5 @@ def run_bench(name: str, options: BenchOptions) -> Figures:
         )
     if data is not None and not data.is_dir():
         raise SettingsError(f"benchmark data: {data} is not a folder")
-    return bench.load(name)(replace(options, data=data))
+    figures = bench.load(name)(replace(options, data=data))
+    return json.loads(json.dumps(figures, default=lambda value: value.item()))  # without the numbers of NumPy

@@ -114,7 +114,6 @@ def test_small_words_in_capitals_mean_no_value(states: Callable[[str], set[str]]
         ("Show me the stores of OR and their names", "OR"),
         ("Show the stores with state IN", "IN"),
         ("Stores whose state is OR", "OR"),
-        ("Show the stores with IN state", "IN"),
         ("stores of 'in'", "IN"),
         ("How many stores are in HI?", "HI"),
     ],

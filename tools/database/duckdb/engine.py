@@ -1,13 +1,20 @@
-"""DuckDB as an `Engine`: its own files, files of tables, and data frames."""
+"""DuckDB as an `Engine`: its own files, files of tables, and data frames, as they were at one time."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import threading
+import weakref
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
+
+import ormsgpack
 
 from ...errors import TableturnError
 from ...forkserver import available
@@ -18,12 +25,15 @@ from ..schema import ColumnSchema
 from ..server.catalogue import Catalogue
 from ..server.connection import Backend, ServerConnection
 from ..server.engine import ServerEngine
-from ..session import Session
+from ..session import Permissions, Session
 from ..table import Cell, Limits, Table
 from ..watchdog import Cancellation
+from ..wire import pack_opening
+from ..workers import Workers
+from .entries import About, Found, pack_entry
 from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
-from .snapshot import Contents, Snapshot
-from .sources import sources
+from .opening import NURSERY, QUERIES, read_files
+from .sources import Sources, sources, told_apart
 
 if TYPE_CHECKING:
     import pandas
@@ -37,6 +47,58 @@ _LIMITS_HERE = (
     "this system cannot hold a process to limits, so queries run in the caller's: the memory that one step takes"
     " is not limited"
 )
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Data frames by their tables' names, and a key for what they hold."""
+
+    frames: Mapping[str, pandas.DataFrame]
+    fingerprint: str
+
+    def state(self) -> str:
+        return self.fingerprint
+
+
+def find_tables(contents: Sources | Frames, folder: Path, *, thorough: bool = False) -> Found:
+    """Find what an instance is made from; copies are made in the folder."""
+    if isinstance(contents, Frames):
+        from .tables import copied_frames
+
+        return Found(copied_frames(contents.frames, folder / "frames.duckdb"))
+    if contents.database is not None:
+        return Found(contents.database)
+    entries = list(read_files(contents.files(), folder / "read", thorough=thorough))
+    names = told_apart([entry.name for entry in entries])
+    return Found(
+        entries=tuple(replace(entry, name=name, shown=name) for entry, name in zip(entries, names, strict=True))
+    )
+
+
+class Snapshot:
+    """Contents in the state in which they were opened; gone with its folder and workers when nobody holds it."""
+
+    def __init__(self, contents: Sources | Frames, permissions: Permissions, *, thorough: bool) -> None:
+        self.state = contents.state()
+        folder = Path(mkdtemp(prefix="tableturn-"))
+        self._clear = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        found = find_tables(contents, folder, thorough=thorough)
+        if available():
+            entries = list(map(pack_entry, found.entries))
+            opening = pack_opening(found.database or "", permissions, os.fsencode(folder), entries)
+            self.queries = Workers(NURSERY, ormsgpack.packb((QUERIES, opening)), folder)
+        else:
+            from .instance import Instance
+
+            self.queries = Instance(found, permissions, folder / "own")
+        from pydantic import TypeAdapter  # which no worker needs
+
+        self.about = TypeAdapter(About).validate_python(ormsgpack.unpackb(self.queries.about))
+
+    def close(self) -> None:
+        """Let go of it, and leave no file behind."""
+        self.queries.close()
+        self._clear()
 
 
 class DuckDBConnection(ServerConnection):
@@ -103,7 +165,7 @@ class DuckDBBackend(Backend):
     grammar = GRAMMAR
     keeps_permissions = True
 
-    def __init__(self, database: str, location: str, contents: Contents, session: Session) -> None:
+    def __init__(self, database: str, location: str, contents: Sources | Frames, session: Session) -> None:
         self.database, self.location = database, location
         self.contents, self._session = contents, session
         self._lock = threading.RLock()
@@ -154,7 +216,7 @@ class DuckDBBackend(Backend):
     def reread(self) -> bool:
         """Have the types in files found by all rows from now on; False if they were already."""
         with self._lock:
-            if self._thorough or self.contents.sources is None or self.contents.sources.database is not None:
+            if self._thorough or isinstance(self.contents, Frames) or self.contents.database is not None:
                 return False
             self._thorough = True
             self._snapshot = None
@@ -231,14 +293,13 @@ def _cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, flo
 def open_files(url: str, session: Session) -> DuckDBEngine:
     """Open what a path, a pattern or a URL names."""
     found = sources(url)
-    return DuckDBEngine(DuckDBBackend(found.name, found.location, Contents(found), session), session)
+    return DuckDBEngine(DuckDBBackend(found.name, found.location, found, session), session)
 
 
 def open_frames(frames: Mapping[str, pandas.DataFrame], session: Session) -> DuckDBEngine:
     """Open data frames, as they are now, as the tables of a database."""
     from .tables import fingerprint
 
-    state = fingerprint(frames)
-    contents = Contents(frames=dict(frames), state_of_frames=state)
+    contents = Frames(dict(frames), fingerprint(frames))
     name = next(iter(frames)) if len(frames) == 1 else "frames"
-    return DuckDBEngine(DuckDBBackend(name, f"frames:{state}", contents, session), session)
+    return DuckDBEngine(DuckDBBackend(name, f"frames:{contents.fingerprint}", contents, session), session)

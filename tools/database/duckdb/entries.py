@@ -7,15 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
-
-import ormsgpack
+from typing import Any
 
 from ..column_kinds import enum_labels
 from ..schema import ColumnKind, ColumnSchema
-from ..server.catalogue import Catalogue
+from ..server.catalogue import Catalogue, Relation
 from ..session import Permissions
-from ..wire import pack_opening, unpack_opening
 
 _KINDS: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
     (re.compile(r".*\]\Z|STRUCT|MAP|UNION|VARIANT|BIT|UUID|JSON", re.DOTALL), "text"),
@@ -27,34 +24,25 @@ _KINDS: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Entry:
+@dataclass(frozen=True, kw_only=True)
+class Entry(Relation):
     """A table.
 
     Attributes:
-        columns: With the name that each has in `scan`.
         scan: What the rows are selected from, as SQL.
-        hides: Columns that are computed from others, by their names, in lower case: what they are hidden with.
+        computed: Columns that are computed from others, by their names, in lower case: what they are hidden with.
         reads: For a view, the tables that it reads, in lower case with their schemas; None if that is not known.
         anew: For a view that names all that it reads, its own query with the view's columns, to be selected from: over
             tables of which something is hidden, the view is declared by it once more.
-        query: What defines a view; empty if a part of the database is hidden, of which it may tell.
         slow: Whether reading all of it takes seconds.
         path: The file that `scan` reads; None if that is an attached one.
         remarks: What was guessed of the file.
     """
 
-    name: str
-    columns: tuple[tuple[str, ColumnSchema], ...]
     scan: str
-    schema: str = "main"
-    kind: Literal["table", "view"] = "table"
-    comment: str = ""
-    estimate: int | None = None
-    hides: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    computed: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     reads: frozenset[str] | None = frozenset()
     anew: str = ""
-    query: str = ""
     slow: bool = False
     path: Path | None = None
     remarks: tuple[str, ...] = ()
@@ -65,36 +53,29 @@ class Entry:
         return bool(self.anew) and self.scan == self.anew
 
     @property
-    def shown(self) -> str:
-        """Its name in a schema that is shown."""
-        return self.name if self.schema == "main" else f"{self.schema}.{self.name}"
-
-    @property
     def key(self) -> str:
         """Its name with its schema, in lower case."""
         return f"{self.schema}.{self.name}".lower()
 
 
+def file_entry(table: str, columns: Sequence[ColumnSchema], scan: str, path: Path, **more: Any) -> Entry:
+    """Return the table of a file."""
+    return Entry("main", table, table, tuple(columns), scan=scan, path=path, **more)
+
+
 def pack_entry(entry: Entry) -> tuple[Any, ...]:
     """Return the table of a file, as a message has it."""
-    columns = [(own, shown.name, shown.type, shown.comment) for own, shown in entry.columns]
+    columns = [(shown.name, shown.type, shown.comment) for shown in entry.columns]
     path = os.fsencode(entry.path or "")
-    return entry.name, columns, entry.scan, entry.comment, entry.estimate, entry.slow, path, entry.remarks
+    return entry.name, columns, entry.scan, path, entry.comment, entry.estimate, entry.slow, entry.remarks
 
 
 def unpack_entry(packed: Any) -> Entry:
     """Return what `pack_entry` was given."""
-    name, columns, scan, comment, estimate, slow, path, remarks = packed
-    return Entry(
-        name,
-        tuple((own, column(shown, declared, comment=note)) for own, shown, declared, note in columns),
-        scan,
-        comment=comment,
-        estimate=estimate,
-        slow=slow,
-        path=Path(os.fsdecode(path)),
-        remarks=tuple(remarks),
-    )
+    name, columns, scan, path, comment, estimate, slow, remarks = packed
+    held = [column(shown, declared, comment=note) for shown, declared, note in columns]
+    more = {"comment": comment, "estimate": estimate, "slow": slow, "remarks": tuple(remarks)}
+    return file_entry(name, held, scan, Path(os.fsdecode(path)), **more)
 
 
 def column(name: str, declared: str, **more: Any) -> ColumnSchema:
@@ -117,38 +98,35 @@ def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, 
     if not permissions:
         return tuple(entries)
     names = {entry.shown for entry in entries}
-    names |= {f"{entry.shown}.{shown.name}" for entry in entries for _, shown in entry.columns}
+    names |= {f"{entry.shown}.{shown.name}" for entry in entries for shown in entry.columns}
     permissions.check(set(map(str.lower, names)))
     kept = {entry.key: _reduced(entry, permissions) for entry in entries}
     whole = {entry.key: len(entry.columns) for entry in entries}
-    partial = {key for key, entry in kept.items() if len(entry.columns) < whole[key]}
-    anew: set[str] = set()
-    changed = True
-    while changed:
-        changed = False
-        for key, entry in tuple(kept.items()):
-            hidden = entry.reads is None or not entry.reads <= kept.keys() or not entry.columns
-            over = key not in anew and entry.reads is not None and not entry.reads.isdisjoint(partial)
-            if hidden or (over and not entry.anew):
-                del kept[key]
-                changed = True
-            elif over:
-                kept[key] = replace(entry, scan=entry.anew)
-                anew.add(key)
-                partial.add(key)
-                changed = True
+
+    def seen(entry: Entry) -> Entry | None:
+        """Return an entry as it may be seen over those that are kept."""
+        if entry.reads is None or not entry.reads <= kept.keys() or not entry.columns:
+            return None
+        read = map(kept.__getitem__, entry.reads)
+        if entry.is_anew or not any(each.is_anew or len(each.columns) < whole[each.key] for each in read):
+            return entry
+        return replace(entry, scan=entry.anew) if entry.anew else None
+
+    before: Mapping[str, Entry] = {}
+    while before != kept:
+        before, kept = kept, {key: found for key, entry in kept.items() if (found := seen(entry))}
     return tuple(kept.values())
 
 
 def _reduced(entry: Entry, permissions: Permissions) -> Entry:
-    hidden = {shown.name.lower() for _, shown in entry.columns if not permissions.shows(entry.shown, shown.name)}
+    hidden = {shown.name.lower() for shown in entry.columns if not permissions.shows(entry.shown, shown.name)}
     size = -1
     while size != len(hidden):
         size = len(hidden)
-        hidden |= {name for name, sources in entry.hides.items() if sources & hidden}
-    columns = tuple((own, shown) for own, shown in entry.columns if shown.name.lower() not in hidden)
-    comment = "" if hidden else entry.comment
-    return replace(entry, columns=columns, comment=comment, query="")
+        hidden |= {name for name, sources in entry.computed.items() if sources & hidden}
+    columns = tuple(shown for shown in entry.columns if shown.name.lower() not in hidden)
+    # A view's query may tell of a part of the database that is hidden.
+    return replace(entry, columns=columns, comment="" if hidden else entry.comment, definition="")
 
 
 @dataclass(frozen=True)
@@ -164,17 +142,6 @@ class Found:
         return [self.database] if self.database else [entry.path for entry in self.entries if entry.path is not None]
 
 
-def pack_found(found: Found, permissions: Permissions) -> bytes:
-    """Return what an instance is made from, as a message has it."""
-    return pack_opening(found.database or "", permissions, list(map(pack_entry, found.entries)))
-
-
-def unpack_found(data: bytes) -> tuple[Found, Permissions]:
-    """Return what `pack_found` was given."""
-    path, permissions, entries = unpack_opening(data)
-    return Found(Path(path) if path else None, tuple(map(unpack_entry, entries))), permissions
-
-
 @dataclass(frozen=True)
 class About:
     """What is known of an instance, and of what may be read in it."""
@@ -183,14 +150,3 @@ class About:
     catalogue: Catalogue
     slow: frozenset[str]  # the names of tables that take seconds to be read whole
     remarks: tuple[str, ...]  # what was guessed of files whose texts could be read otherwise, and what to do
-
-    def pack(self) -> bytes:
-        """Return this as bytes."""
-        return ormsgpack.packb(self, tuple)
-
-    @classmethod
-    def unpack(cls, data: bytes) -> About:
-        """Return what `pack` gave."""
-        from pydantic import TypeAdapter  # which no worker needs
-
-        return TypeAdapter(cls).validate_python(ormsgpack.unpackb(data))

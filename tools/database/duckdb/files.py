@@ -16,12 +16,12 @@ import duckdb
 from fsspec.spec import AbstractFileSystem
 
 from ...errors import DatabaseUnavailable
-from ..quoting import literal
+from ..quoting import literal, quoted
 from ..schema import ColumnSchema
-from .entries import Entry, column
-from .sources import File, FileKind, column_names, is_known, table_name
+from .entries import Entry, column, file_entry
+from .sources import File, FileKind, column_names, table_name
 from .tables import copy_frame, sheets
-from .text_files import MOST_COLUMNS, read_text_file, too_wide, unpacked_size
+from .text_files import SLOW_BYTES, check_width, read_text_file, unpacked_size
 
 _PROTOCOL = "tableturn"
 _PREFIX = f"{_PROTOCOL}://"
@@ -70,9 +70,6 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
     def modified(self, path: str) -> datetime:
         return datetime.fromtimestamp(self._path(path).stat().st_mtime, UTC)
 
-    def exists(self, path: str, **_: Any) -> bool:
-        return path.removeprefix(_PREFIX) in self._paths
-
     def glob(self, path: str, maxdepth: int | None = None, **_: Any) -> list[str]:
         del maxdepth
         return [path] if self.exists(path) else []
@@ -87,8 +84,6 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
 MEMORY_BYTES = 400_000_000
 DISK_BYTES = 4_000_000_000
 THREADS = min(4, os.cpu_count() or 1)
-# Reading all of such a file takes seconds where it has to be taken apart.
-_SLOW_BYTES = 100_000_000
 _ADVICE: dict[FileKind, str] = {
     "text": "see that it is a table of separated values, or save it anew as CSV in UTF-8",
     "json": "see that it is an array of objects, or an object a line",
@@ -142,7 +137,11 @@ class FileReader:
         try:
             match file.kind:
                 case "text":
-                    entries = [self._of_text(file)]
+                    entries = [
+                        read_text_file(
+                            self._connection, self._files.address, file, self._folder, thorough=self._thorough
+                        )
+                    ]
                 case "json":
                     entries = [self._of_json(file)]
                 case "parquet":
@@ -158,8 +157,7 @@ class FileReader:
             said = " ".join(said.split())[:_LONGEST].rstrip(". ")
             raise DatabaseUnavailable(f"{file.path} cannot be read: {said}: {_ADVICE[file.kind]}") from None
         for entry in entries:
-            if len(entry.columns) > MOST_COLUMNS:
-                raise DatabaseUnavailable(too_wide(file.path, len(entry.columns)))
+            check_width(file.path, len(entry.columns))
         return entries
 
     def _of_workbook(self, file: File) -> Iterator[Entry]:
@@ -170,45 +168,33 @@ class FileReader:
                 self._connection.execute(f"COPY sheet TO {literal(str(copy))} (FORMAT parquet)")
                 yield self._of_parquet(copy, table_name(name), title)
 
-    def _of_text(self, file: File) -> Entry:
-        text = read_text_file(self._connection, self._files.address, file.path, self._folder, thorough=self._thorough)
-        if len(text.columns) == 1 and not is_known(file.path):
-            raise DatabaseUnavailable(
-                f"{file.path} is not a table: its lines are not separated by a comma, semicolon, tab or bar; if it is"
-                " a table with one column, name it .csv"
-            )
-        renamed = dict(text.columns)
-        columns = tuple(
-            (name, column(renamed[name], declared, comment=text.dated.get(name, "")))
-            for name, declared in self._described(text.scan)
-        )
-        comment = "; ".join(filter(None, (*text.remarks, text.title)))
-        slow = unpacked_size(file.path, _SLOW_BYTES) > _SLOW_BYTES
-        return Entry(file.table, columns, text.scan, comment=comment, slow=slow, path=text.path, remarks=text.remarks)
-
     def _of_json(self, file: File) -> Entry:
         address = literal(self._files.address(file.path))
-        slow = unpacked_size(file.path, _SLOW_BYTES) > _SLOW_BYTES
+        slow = unpacked_size(file.path, SLOW_BYTES) > SLOW_BYTES
         whole = ", sample_size = -1" if self._thorough or not slow else ""
         # Other dates would be found, but not read: they stay text.
-        described = self._described(f"read_json({address}{whole}, dateformat = '%Y-%m-%d')")
-        listed = ", ".join(f"{literal(name)}: {literal(declared)}" for name, declared in described)
+        declared = self._described(f"read_json({address}{whole}, dateformat = '%Y-%m-%d')")
+        listed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in declared)
         scan = f"read_json({address}, columns = {{{listed}}})"
-        return Entry(file.table, _named(described), scan, slow=slow, path=file.path)
+        return file_entry(file.table, *_renamed(scan, declared), file.path, slow=slow)
 
     def _of_parquet(self, path: Path, table: str, comment: str = "") -> Entry:
         address = literal(self._files.address(path))
-        scan = f"read_parquet({address})"
         sql = f"SELECT sum(num_rows) FROM parquet_file_metadata({address})"
         ((rows,),) = self._connection.execute(sql).fetchall()
-        return Entry(table, _named(self._described(scan)), scan, comment=comment, estimate=int(rows), path=path)
+        scan = f"read_parquet({address})"
+        renamed = _renamed(scan, self._described(scan))
+        return file_entry(table, *renamed, path, comment=comment, estimate=int(rows))
 
     def _described(self, scan: str) -> list[tuple[str, str]]:
         """Return names and types of the columns."""
         rows = self._connection.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
-        return [(str(name), str(declared)) for name, declared, *_ in rows]
+        return [(name, kind) for name, kind, *_ in rows]
 
 
-def _named(described: list[tuple[str, str]]) -> tuple[tuple[str, ColumnSchema], ...]:
-    names = column_names([name for name, _ in described])
-    return tuple((own, column(shown, declared)) for shown, (own, declared) in zip(names, described, strict=True))
+def _renamed(scan: str, declared: list[tuple[str, str]]) -> tuple[list[ColumnSchema], str]:
+    """Return columns with names that can be shown, and what selects them by these."""
+    names = column_names(name for name, _ in declared)
+    listed = ", ".join(f"{quoted(own)} AS {quoted(name)}" for name, (own, _) in zip(names, declared, strict=True))
+    columns = [column(name, kind) for name, (_, kind) in zip(names, declared, strict=True)]
+    return columns, f"(SELECT {listed} FROM {scan})"

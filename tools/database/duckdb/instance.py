@@ -12,11 +12,13 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import duckdb
-from sqlglot import TokenType, exp, tokenize
+import ormsgpack
+from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from ...errors import (
@@ -52,21 +54,36 @@ _FULL = "File too large"
 # How an instance names a file to DuckDB.
 _ADDRESS = re.compile(r"(?:file )?\"tableturn://[^\"]*\"")
 
-_COLUMNS = """
-    SELECT schema_name, table_name, column_name, data_type, is_nullable, comment FROM duckdb_columns()
-    WHERE database_name = $1 AND NOT internal ORDER BY schema_name, table_name, column_index
-"""
+# How DuckDB writes the statement that makes a view: a name, perhaps columns' names, and the query.
+_VIEW = re.compile(
+    r'CREATE VIEW (?:"(?:""|[^"])*"|[^\s"(])+(?: \((?:"(?:""|[^"])*"|[^")])*\))? AS (.*?)[;\s]*\Z', re.DOTALL
+)
 _TABLES = """
-    SELECT schema_name, table_name, 'table', comment, estimated_size, sql FROM duckdb_tables()
-    WHERE database_name = $1 AND NOT internal
-    UNION ALL
-    SELECT schema_name, view_name, 'view', comment, NULL, sql FROM duckdb_views()
-    WHERE database_name = $1 AND NOT internal
-    ORDER BY 1, 2
+    SELECT schema_name, name, kind, coalesce(comment, ''), estimate, coalesce(sql, ''), coalesce(columns, [])
+    FROM (
+        SELECT schema_name, table_name AS name, 'table' AS kind, comment, estimated_size AS estimate, sql
+        FROM duckdb_tables() WHERE database_name = $1 AND NOT internal
+        UNION ALL
+        SELECT schema_name, view_name, 'view', comment, NULL, sql
+        FROM duckdb_views() WHERE database_name = $1 AND NOT internal
+    )
+    LEFT JOIN (
+        SELECT schema_name, table_name AS name, list({
+            name: column_name, declared: data_type, not_null: NOT is_nullable, comment: coalesce(comment, ''),
+            primary_key: coalesce(list_position(constraint_column_names, column_name), 0)
+        } ORDER BY column_index) AS columns
+        FROM duckdb_columns() LEFT JOIN (
+            SELECT schema_name, table_name, constraint_column_names FROM duckdb_constraints()
+            WHERE database_name = $1 AND constraint_type = 'PRIMARY KEY'
+        ) USING (schema_name, table_name)
+        WHERE database_name = $1 AND NOT internal GROUP BY ALL
+    ) USING (schema_name, name)
+    ORDER BY schema_name, name
 """
 _KEYS = """
-    SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
-    FROM duckdb_constraints() WHERE database_name = $1 AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')
+    SELECT before || table_name, constraint_column_names, before || referenced_table, referenced_column_names
+    FROM (SELECT *, if(schema_name = 'main', '', schema_name || '.') AS before FROM duckdb_constraints())
+    WHERE database_name = $1 AND constraint_type = 'FOREIGN KEY' AND len(referenced_column_names) > 0
     ORDER BY schema_name, table_name, constraint_index
 """
 _MACROS = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE database_name = $1"
@@ -88,91 +105,59 @@ def _attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tup
     def rows(sql: str) -> list[tuple[Any, ...]]:
         return connection.execute(sql, [private]).fetchall()
 
-    primary: dict[tuple[str, str], list[str]] = {}
-    foreign: list[ForeignKey] = []
-    for schema, table, kind, names, target, target_names in rows(_KEYS):
-        if kind == "PRIMARY KEY":
-            primary[schema, table] = names
-        elif target_names:
-            ends = (table if schema == "main" else f"{schema}.{table}" for table in (table, target))
-            foreign.append(ForeignKey(next(ends), tuple(names), next(ends), tuple(target_names)))
-    columns: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
-    for schema, table, *rest in rows(_COLUMNS):
-        columns.setdefault((schema, table), []).append(tuple(rest))
     tables = rows(_TABLES)
     # A list of all functions takes a third of the time that it takes to open a file.
     views = any(kind == "view" for _, _, kind, *_ in tables)
     macros = {str(name).lower() for (name,) in rows(_MACROS)} if views else set[str]()
     entries: list[Entry] = []
-    for schema, table, kind, comment, estimate, sql in tables:
-        is_view, sql = kind == "view", sql or ""
-        keyed = primary.get((schema, table), [])
-        listed = columns.get((schema, table), [])
-        names = [name for name, *_ in listed]
-        computed = {} if is_view else _computed(sql, names)
-        reads = _reads(sql, schema, macros) if is_view else frozenset[str]()
-        described = (
-            column(
-                name,
-                declared,
-                not_null=not nullable,
-                comment=remark or "",
-                primary_key=keyed.index(name) + 1 if name in keyed else 0,
-                generated=name.lower() in computed,
-            )
-            for name, declared, nullable, remark in listed
-        )
-        entry = Entry(
-            table,
-            tuple(zip(names, described, strict=True)),
-            f"{quoted(private)}.{quoted(schema)}.{quoted(table)}",
-            schema,
-            kind,
-            comment or "",
-            estimate,
-            hides=computed,
-            reads=reads,
-            anew=_anew(sql, names) if is_view and schema == "main" and reads else "",
-            query=sql if is_view else "",
-        )
-        entries.append(entry)
-    return entries, foreign
+    for schema, name, kind, comment, estimate, sql, columns in tables:
+        names = [each["name"] for each in columns]
+        computed = {} if kind == "view" else _computed(sql, names)
+        more: dict[str, Any] = _view(sql, schema, names, macros) if kind == "view" else {"computed": computed}
+        described = tuple(column(**each, generated=each["name"].lower() in computed) for each in columns)
+        shown = name if schema == "main" else f"{schema}.{name}"
+        scan = f"{quoted(private)}.{quoted(schema)}.{quoted(name)}"
+        entries.append(Entry(schema, name, shown, described, kind, comment, estimate, scan=scan, **more))
+    return entries, [ForeignKey(table, tuple(own), other, tuple(names)) for table, own, other, names in rows(_KEYS)]
 
 
-def _reads(sql: str, schema: str, macros: set[str]) -> frozenset[str] | None:
-    """Return the tables that a view reads; None if it may read others, by a function or a macro."""
+def _view(sql: str, schema: str, names: Sequence[str], macros: set[str]) -> dict[str, Any]:
+    """Return a view's definition, and the tables that it reads; None if it may read others, by a function or a macro.
+
+    With it comes its query, to be declared anew, if it names all that it reads.
+    """
+    unknown = {"definition": sql, "reads": None}
     try:
         tree = parse_statement(sql, "duckdb")
     except (SqlglotError, RecursionError):
-        return None
+        return unknown
     body = tree.args.get("expression")
     if not isinstance(tree, exp.Create) or not isinstance(body, exp.Query):
-        return None
+        return unknown
     called = {node.name.lower() for node in body.find_all(exp.Anonymous)}
     if called - PROFILE.functions or any(
         re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE) for name in macros
     ):
-        return None
+        return unknown
     local = {cte.alias.lower() for cte in body.find_all(exp.CTE)}
     read: set[str] = set()
     for table in body.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
-            return None
+            return unknown
         name = table.name.lower()
         # A name that is both a local and a table's may be either: then the table counts as read too.
         if table.db or name not in local:
             read.add(f"{(table.db or schema).lower()}.{name}")
-    return frozenset(read)
+    anew = _anew(sql, body, names) if schema == "main" and read else ""
+    return {"definition": sql, "reads": frozenset(read), "anew": anew}
 
 
-def _anew(sql: str, names: Sequence[str]) -> str:
+def _anew(sql: str, body: exp.Query, names: Sequence[str]) -> str:
     """Return a view's query with its columns' names, to be selected from; empty if it reads what it does not name.
 
     What stands for all columns of a table (`*`, NATURAL, new names for them, a whole row) would mean something else
     over a part of them.
     """
-    tree = parse_statement(sql, "duckdb")
-    body: exp.Expr = tree.args["expression"]
     sources = {node.alias_or_name.lower() for node in body.find_all(exp.Table, exp.Subquery, exp.CTE, exp.TableAlias)}
     if (
         any(not isinstance(star.parent, exp.Count) for star in body.find_all(exp.Star))
@@ -183,13 +168,8 @@ def _anew(sql: str, names: Sequence[str]) -> str:
         or re.search(r"\b(natural|positional|pivot|unpivot|summarize|describe|show|by\s+name)\b", sql, re.IGNORECASE)
     ):
         return ""
-    depth = 0
-    for token in tokenize(sql, read="duckdb"):
-        depth += (token.text == "(") - (token.text == ")")
-        if depth == 0 and token.token_type == TokenType.ALIAS:
-            written = sql[token.end + 1 :].rstrip("; \n")
-            return f"({written}) AS held ({', '.join(map(quoted, names))})"
-    return ""
+    found = _VIEW.match(sql)
+    return f"({found[1]}) AS held ({', '.join(map(quoted, names))})" if found else ""
 
 
 def _computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -241,8 +221,9 @@ class Instance:
             raise
         remarks = tuple(remark for entry in made for remark in _remarks(entry))
         slow = frozenset(entry.shown for entry in made if entry.slow)
-        keys = keys_between(keys, ((entry.shown, shown.name) for entry in made for _, shown in entry.columns))
-        self.about = About(duckdb.__version__, _catalogue(made, keys), slow, remarks).pack()
+        keys = keys_between(keys, ((entry.shown, shown.name) for entry in made for shown in entry.columns))
+        about = About(duckdb.__version__, _catalogue(made, keys), slow, remarks)
+        self.about = ormsgpack.packb(about, tuple)
 
     def close(self) -> None:
         """Let go of it once no query is left."""
@@ -289,7 +270,7 @@ class Instance:
         return tuple(entry for entry in entries if entry.key in made)
 
     def _make(self, entry: Entry) -> bool:
-        listed = ", ".join(f"{quoted(own)} AS {quoted(shown.name)}" for own, shown in entry.columns)
+        listed = ", ".join(quoted(shown.name) for shown in entry.columns)
         name = f"{quoted(entry.schema)}.{quoted(entry.name)}"
         try:
             self._root.execute(f"CREATE VIEW {name} AS SELECT {listed} FROM {entry.scan}")
@@ -303,23 +284,14 @@ class Instance:
 def _remarks(entry: Entry) -> Iterable[str]:
     for remark in entry.remarks:
         yield f"{entry.shown}: {remark}; if letters are wrong, save the file as UTF-8"
-    for _, shown in entry.columns if entry.path is not None else ():
+    for shown in entry.columns if entry.path is not None else ():
         if shown.comment:
             yield f"{entry.shown}.{shown.name}: {shown.comment}; write dates as 2024-12-31 to be sure"
 
 
 def _catalogue(entries: Sequence[Entry], keys: tuple[ForeignKey, ...]) -> Catalogue:
     relations = tuple(
-        Relation(
-            entry.schema,
-            entry.name,
-            entry.shown,
-            tuple(shown for _, shown in entry.columns),
-            entry.kind,
-            entry.comment,
-            entry.estimate,
-            entry.query,
-        )
+        Relation(**{each.name: getattr(entry, each.name) for each in fields(Relation)})
         for entry in sorted(entries, key=lambda each: each.schema != "main")
     )
     # Not by the numbers of rows, which are no part of the schema.

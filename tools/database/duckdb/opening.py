@@ -1,27 +1,98 @@
-"""Opens files; the process that DuckDB runs in starts first, and loads it while the engine is loaded here."""
+"""Opens files, and finds their tables in a process of its own; what starts and tells it has no need of DuckDB."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import ormsgpack
 
 from ...errors import DatabaseUnavailable
 from ...forkserver import available
 from ..session import Session
-from .reading import NURSERY
+from ..wire import ERROR_BYTES, PART, RESULT, patience, receive, send, unpack_error
+from ..workers import query_nursery
+from .entries import Entry, unpack_entry
+from .sources import File
 
 if TYPE_CHECKING:
     from .engine import DuckDBEngine
 
+# Of a process that reads files, beside DuckDB's own limit: what reads workbooks counts too.
+READING_BYTES = 1_000_000_000
+MESSAGE_BYTES = 1 << 26
+_SECONDS = 60.0
+# A larger file may take longer.
+_BYTES_A_SECOND = 5_000_000
+_START_SECONDS = 60.0
+
+FILES, QUERIES = "files", "queries"
+"""How the first message to a worker begins: what it is to do."""
+
+NURSERY = query_nursery(__package__ or "")
+
 
 def open_engine(url: str, session: Session) -> DuckDBEngine:
-    """Opens what a path, a pattern or a URL names."""
+    """Open what a path, a pattern or a URL names."""
     if find_spec("duckdb") is None:
         raise DatabaseUnavailable("files and DuckDB databases need duckdb: pip install 'tableturn[duckdb]'")
     if available():
         with suppress(OSError):  # the first query says so
-            NURSERY.start(wait=False)
+            NURSERY.start(wait=False)  # it loads DuckDB while the engine is loaded here
     from .engine import open_files
 
     return open_files(url, session)
+
+
+def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterator[Entry]:
+    """Find the tables of files, in a process of its own that the kernel holds to limits of memory and time.
+
+    What it says of a file, a name and a call of DuckDB for each table, is read as data from an untrusted side: an
+    instance closes the file system but for the files that were asked for before it declares any view.
+    """
+    folder.mkdir()
+    if not available():
+        from .files import FileReader
+
+        with closing(FileReader(folder, thorough=thorough)) as reader:
+            for file in files:
+                yield from reader.entries(file)
+        return
+    with NURSERY.call(b"\0") as line:
+        patience(line, _START_SECONDS)
+        opening = FILES, os.fsencode(folder), thorough, list({file.kind for file in files})
+        send(line, RESULT, ormsgpack.packb(opening))
+        receive(line, MESSAGE_BYTES)
+        for file in files:
+            yield from _answer(line, file, folder)
+
+
+def _answer(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
+    seconds = _SECONDS + file.path.stat().st_size / _BYTES_A_SECOND
+    try:
+        # On a busy machine, it takes longer than the processor needs.
+        patience(line, 2 * seconds)
+        send(line, RESULT, ormsgpack.packb((os.fsencode(file.path), file.kind, file.table, seconds)))
+        answer = receive(line, MESSAGE_BYTES)
+    except (OSError, ValueError):
+        answer = None
+    if answer is None:
+        raise DatabaseUnavailable(
+            f"{file.path} cannot be read: it takes more than {READING_BYTES // 10**6:,} MB of memory or {seconds:.0f}"
+            " seconds: split it, leave columns out, or save it as Parquet"
+        )
+    kind, body = answer
+    if kind == PART:
+        raise RuntimeError(f"reading {file.path} failed:\n{body.decode(errors='replace')}")
+    if kind != RESULT:
+        raise unpack_error(body[:ERROR_BYTES])
+    for packed in ormsgpack.unpackb(body):
+        entry = unpack_entry(packed)
+        if entry.path != file.path and (entry.path is None or entry.path.parent != folder):
+            raise RuntimeError(f"reading {file.path} gave another file")
+        yield entry

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from ...errors import DatabaseUnavailable
 from ..quoting import naming
@@ -47,18 +47,16 @@ def told_apart(names: Sequence[str]) -> list[str]:
 
 FileKind = Literal["text", "parquet", "json", "workbook"]
 
-_ENDINGS: dict[FileKind, str] = {
-    "text": ".csv .tsv .tab .psv .csv.gz .tsv.gz",
-    "parquet": ".parquet",
-    "json": ".json .jsonl .ndjson .json.gz .jsonl.gz .ndjson.gz",
-    "workbook": ".xlsx .xlsm",
-}
-_KINDS: dict[str, FileKind] = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings.split()}
+_ENDING = re.compile(
+    r"(?<=.)\.(?:(?P<text>[ct]sv(?:\.gz)?|tab|psv)|(?P<parquet>parquet)|(?P<json>(?:json|jsonl|ndjson)(?:\.gz)?)"
+    r"|(?P<workbook>xls[xm]))\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_READ = ".csv, .tsv, .tab, .psv, .parquet, .json, .jsonl, .ndjson, .xlsx, .xlsm"
 _DATABASES = (".duckdb", ".ddb")
 # Files with these endings, and those that begin so, are the other engine's, which says what is wrong with them.
 _OTHERS = (".db", ".sqlite", ".sqlite3", ".db3")
 _OTHERS_MAGIC = b"SQLite format 3\0"
-_READ = ", ".join(kind for kind in _KINDS if kind.count(".") == 1)
 _MAGIC = b"DUCK"
 _MAGIC_AT = 8
 _START_BYTES = 4_000
@@ -93,7 +91,7 @@ class Sources:
         if len(found) > _MOST_FILES:
             raise DatabaseUnavailable(f"{self.pattern} holds {len(found):,} files: at most {_MOST_FILES:,} are read")
         names = told_apart([table_name(_stem(path)) for path in found])
-        return tuple(File(path, _kind(path) or "text", name) for path, name in zip(found, names, strict=True))
+        return tuple(File(path, kind_of(path) or "text", name) for path, name in zip(found, names, strict=True))
 
     def state(self) -> str:
         """Return a key that changes whenever a file does, or another one comes."""
@@ -104,7 +102,7 @@ class Sources:
 def names_files(text: str) -> bool:
     """Whether a path that is no URL is for this engine: by its ending, what it begins with, or as a folder."""
     path = Path(text).expanduser()
-    if path.suffix.lower() in _DATABASES or _kind(path) is not None or path.is_dir():
+    if path.suffix.lower() in _DATABASES or kind_of(path) is not None or path.is_dir():
         return True
     if glob.has_magic(text) and not path.exists():
         return True
@@ -114,9 +112,10 @@ def names_files(text: str) -> bool:
     return bool(start) and not start.startswith(_OTHERS_MAGIC)
 
 
-def is_known(path: Path) -> bool:
-    """Whether a file's ending says what it is."""
-    return _kind(path) is not None
+def kind_of(path: Path) -> FileKind | None:
+    """Return what a file's ending says that it is."""
+    found = _ENDING.search(path.name)
+    return cast("FileKind", found.lastgroup) if found else None
 
 
 def sources(text: str) -> Sources:
@@ -126,7 +125,7 @@ def sources(text: str) -> Sources:
         if text in ("", ":memory:"):
             raise DatabaseUnavailable(f"{url} names no file: write duckdb:///path/to/file.duckdb")
     path = Path(text).expanduser().absolute()
-    if path.is_file() and _kind(path) is None:
+    if path.is_file() and kind_of(path) is None:
         if _is_database(path):
             return Sources(_shown(path.stem), _shown(str(path.resolve())), path)
         start = _start(path)
@@ -156,20 +155,14 @@ def _found(pattern: str) -> Sequence[Path]:
     inside = path.iterdir() if path.is_dir() else map(Path, glob.iglob(pattern, recursive=True))
     try:
         return sorted(
-            each for each in inside if not each.name.startswith((".", "~$")) and _kind(each) and each.is_file()
+            each for each in inside if not each.name.startswith((".", "~$")) and kind_of(each) and each.is_file()
         )
     except OSError as error:
         raise DatabaseUnavailable(f"the folder {path} cannot be read: {error.strerror}") from None
 
 
-def _kind(path: Path) -> FileKind | None:
-    return _KINDS.get("".join(path.suffixes[-2:]).lower()) or _KINDS.get(path.suffix.lower())
-
-
 def _stem(path: Path) -> str:
-    whole = path.name
-    ending = next((end for end in sorted(_KINDS, key=len, reverse=True) if whole.lower().endswith(end)), "")
-    return whole[: len(whole) - len(ending)] if ending else path.stem
+    return path.stem if kind_of(path) is None else _ENDING.sub("", path.name)
 
 
 def _is_database(path: Path) -> bool:

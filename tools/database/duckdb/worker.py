@@ -18,12 +18,12 @@ import ormsgpack
 from ...errors import TableturnError
 from ...nursery import serve_workers
 from ...sandbox.boundary import confine_reader, drop_capabilities_for, memory_held
-from ..wire import ERROR_BYTES, FAILURE, PART, RESULT, pack_error, receive, send, soft_limit
+from ..wire import ERROR_BYTES, FAILURE, PART, RESULT, pack_error, receive, send, soft_limit, unpack_opening
 from ..worker import answer
-from .entries import pack_entry, unpack_found
+from .entries import Found, pack_entry, unpack_entry
 from .files import DISK_BYTES, MEMORY_BYTES, THREADS, FileReader
 from .instance import Instance
-from .reading import FILES, MESSAGE_BYTES, READING_BYTES
+from .opening import FILES, MESSAGE_BYTES, READING_BYTES
 from .sources import File, FileKind
 
 
@@ -44,8 +44,9 @@ def work(line: socket.socket) -> None:
         answer(line, lambda: _opened(*rest), threads=THREADS, own_bytes=MEMORY_BYTES)
 
 
-def _opened(opening: bytes, folder: bytes) -> Instance:
-    found, permissions = unpack_found(opening)
+def _opened(opening: bytes) -> Instance:
+    path, permissions, folder, entries = unpack_opening(opening)
+    found = Found(Path(path) if path else None, tuple(map(unpack_entry, entries)))
     drop_capabilities_for(*map(str, found.paths))
     return Instance(found, permissions, Path(os.fsdecode(folder)) / str(os.getpid()))
 

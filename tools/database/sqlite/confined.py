@@ -26,12 +26,11 @@ from __future__ import annotations
 import re
 import secrets
 import sqlite3
-import string
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...errors import QueryError, QueryFailed, QueryRejected
-from ..quoting import quoted
+from ..quoting import naming, quoted
 from .catalogue import Catalogue, Entry
 from .functions import TABLE_FUNCTIONS
 from .tokens import name_length, named_tables, tokens, unquoted, words
@@ -42,13 +41,16 @@ _RESERVED = "sqlite_"
 _OWN = "master schema temp_master temp_schema sequence stmt stat1 stat2 stat3 stat4"
 # Those that are refused whether the file has them or not, for that may follow from what is hidden.
 _OWN_TABLES = frozenset(_RESERVED + name for name in _OWN.split())
-_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _CREATE_VIEW = "CREATE VIEW "
 # What SQLite says of a file, once it is attached, in which a view or a trigger names a table as `main.t`: that names
 # another database then.
 _OF_MAIN = "cannot reference objects in database"
 _NOT_A_FUNCTION = re.compile(r"^'(.*)' is not a function$", re.DOTALL)
 _NO_TABLE = "no such table: "
+
+
+# As SQLite compares names: letters beyond ASCII keep their case.
+_folded = naming().key
 
 
 class Stale(Exception):
@@ -74,11 +76,7 @@ class Confinement:
 
     def conceal(self, error: QueryError) -> QueryError:
         """Return the error as it would be if what is hidden did not exist."""
-        message = str(error)
-        if self.schema in message:
-            message = (
-                message.replace(f"main.{self.schema} ", "").replace(f"{self.schema} ", "").replace(self.schema, "")
-            )
+        message = re.sub(rf"(main\.)?{self.schema} |{self.schema}", "", str(error))
         no_function = _NOT_A_FUNCTION.match(message)
         if no_function and _folded(no_function[1]) in self.blocked:
             message = f"{_NO_TABLE}{no_function[1].lower()}"
@@ -95,11 +93,6 @@ class Confinement:
         connection.execute("BEGIN")
         if connection.execute(f"PRAGMA {self.schema}.schema_version").fetchone()[0] != self.version:
             raise Stale
-
-
-def _folded(name: str) -> str:
-    """Return a name as SQLite compares it: letters beyond ASCII keep their case."""
-    return name.translate(_LOWER)
 
 
 def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> Confinement:

@@ -22,7 +22,7 @@ from ..wire import pack_opening
 from ..workers import Workers, query_nursery
 from .catalogue import Catalogue
 from .compile_check import refusal
-from .connection import SQLITE_ERRORS, connect
+from .connection import SQLITE_ERRORS, connect, lenient_text
 from .location import locate, unavailable
 from .plan import estimate
 from .pool import LIMITS_HERE, ConnectionPool
@@ -104,7 +104,7 @@ class SQLiteEngine:
     def _read_schema(self, catalogue: Catalogue) -> Schema:
         guarded = self._pool.take()
         try:
-            with closing(connect(self.path).sqlite) as reader:
+            with closing(connect(self.path).sqlite) as reader, lenient_text(guarded.sqlite):
                 return read_schema(reader, guarded.sqlite, self.database, catalogue, self._egress)
         except SQLITE_ERRORS as error:
             raise unavailable(self.path, error) from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..quoting import quoted
 from ..schema import ColumnSchema
 from ..table import Cell
 from ..watchdog import WATCHDOG, RunningQuery
-from .connection import NOT_UTF8, SQLITE_ERRORS, lenient_text
+from .connection import SQLITE_ERRORS
 
 _ROWS = 1_000
 _ROWS_A_FETCH = 250
@@ -52,7 +52,7 @@ class TableProfile:
 class Profiler:
     """Profiles table after table until its work is done; later tables then have samples, but no counts."""
 
-    connection: sqlite3.Connection  # guarded, so that nothing hidden can show in a sample
+    connection: sqlite3.Connection  # guarded, so that nothing hidden can show in a sample; of lenient text
     file_bytes: int
     _left: int = _STEPS
     _deadline: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
@@ -97,36 +97,24 @@ class Profiler:
 
     def _rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
         """Return the first rows within the bounds, and whether these are all."""
-        sql = f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(table)} LIMIT {_ROWS + 1}"
+        names = list(map(quoted, columns))
         try:
-            return self._fetched(sql)
-        except sqlite3.OperationalError as error:
-            if not str(error).startswith(NOT_UTF8):
-                raise
-            with lenient_text(self.connection):
-                return self._fetched(sql)
+            return self._fetched(table, names)
         except sqlite3.DataError:
-            return self._shortened(table, columns)
+            # Values too long to be taken whole.
+            before = self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+            cut = "CASE WHEN typeof({0}) IN ('text', 'blob') THEN substr({0}, 1, {1}) ELSE {0} END"
+            try:
+                return self._fetched(table, [cut.format(name, _CUT) for name in names])[0], False
+            finally:
+                self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
 
-    def _shortened(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
-        """Return the first rows of a table with values too long to be taken whole."""
-        listed = ", ".join(
-            f"CASE WHEN typeof({name}) IN ('text', 'blob') THEN substr({name}, 1, {_CUT}) ELSE {name} END"
-            for name in map(quoted, columns)
-        )
-        before = self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-        try:
-            with lenient_text(self.connection):
-                return self._fetched(f"SELECT {listed} FROM {quoted(table)} LIMIT {_ROWS + 1}")[0], False
-        finally:
-            self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
-
-    def _fetched(self, sql: str) -> tuple[list[tuple[Cell, ...]], bool]:
+    def _fetched(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
         rows: list[tuple[Cell, ...]] = []
         size = 0
         with self._within(_STEPS_A_QUERY) as work:  # samples are to be had of the last table too
             try:
-                cursor = self.connection.execute(sql)
+                cursor = self.connection.execute(f"SELECT {', '.join(columns)} FROM {quoted(table)} LIMIT {_ROWS + 1}")
                 while size < _BYTES:
                     part: list[tuple[Cell, ...]] = cursor.fetchmany(_ROWS_A_FETCH)
                     rows += part
@@ -141,26 +129,24 @@ class Profiler:
         return rows, False
 
     def _row_count(self, table: str) -> int | None:
-        if self.file_bytes <= _COUNTED_PAGEWISE:
-            return self._number(f"SELECT count(*) FROM {quoted(table)}")
-        return self._number(f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table)} LIMIT -1)")
+        rows = quoted(table) if self.file_bytes <= _COUNTED_PAGEWISE else f"(SELECT 1 FROM {quoted(table)} LIMIT -1)"
+        return self._number(f"SELECT count(*) FROM {rows}")
 
     def _number(self, sql: str, reading: int = 0) -> int | None:
         row = self._first_row(sql, reading)
-        return None if row is None else row[0]
+        return row and row[0]
 
     def _first_row(self, sql: str, reading: int = 0) -> Any:
         """Return the first row that a query gives; None if that is too much work."""
         if reading > min(_STEPS_A_QUERY, self._left):
             return None
         self._left -= reading
-        with self._within(min(_STEPS_A_QUERY, self._left)) as work:
+        with self._within(min(_STEPS_A_QUERY, self._left)) as work, suppress(*SQLITE_ERRORS):
             try:
                 return self.connection.execute(sql).fetchone()
-            except SQLITE_ERRORS:
-                return None
             finally:
                 self._left -= work.done
+        return None
 
     @contextmanager
     def _within(self, most: int) -> Generator[_Work]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 
 from ..codes import Rows
 from ..column_kinds import column_kind
@@ -40,8 +42,7 @@ def read_schema(
     pages, size = (connection.execute(f"PRAGMA {each}").fetchone()[0] for each in ("page_count", "page_size"))
     profiler = Profiler(guarded, pages * size)
     bare = [_table(connection, entry, catalogue) for entry in catalogue.visible]
-    declared = [key for table in bare for key in _declared_keys(connection, table.name)]
-    keys = _resolved(declared, {table.name.lower(): table for table in bare})
+    keys = _foreign_keys(connection, {table.name.lower(): table for table in bare})
     leaving = Leaving(egress, Schema(name, tuple(bare), tuple(keys)))
     tables: list[TableSchema] = []
     rows: dict[str, Rows] = {}
@@ -112,31 +113,22 @@ def _table(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -
     return TableSchema(entry.name, columns, entry.kind, comment=comment, definition=definition)
 
 
-def _declared_keys(connection: sqlite3.Connection, table: str) -> list[ForeignKey]:
-    """Return keys as declared: `ref_columns` are empty if the primary key is meant."""
-    keys: dict[int, ForeignKey] = {}
-    rows = connection.execute(f"PRAGMA foreign_key_list({quoted(table)})").fetchall()
-    for number, _, ref_table, column, ref_column, *_ in rows:
-        key = keys.get(number, ForeignKey(table, (), ref_table, ()))
-        added = () if ref_column is None else (ref_column,)
-        keys[number] = replace(key, columns=(*key.columns, column), ref_columns=(*key.ref_columns, *added))
-    return [keys[number] for number in sorted(keys, reverse=True)]
-
-
-def _resolved(keys: Sequence[ForeignKey], tables: Mapping[str, TableSchema]) -> list[ForeignKey]:
+def _foreign_keys(connection: sqlite3.Connection, tables: Mapping[str, TableSchema]) -> list[ForeignKey]:
     """Return the keys whose two ends are there, with names as their tables declare them, each once."""
-    resolved: dict[ForeignKey, None] = {}
-    for key in keys:
-        table, ref_table = tables[key.table.lower()], tables.get(key.ref_table.lower())
-        if ref_table is None:
-            continue
-        columns = [table.column(name) for name in key.columns]
-        ref_columns = [ref_table.column(name) for name in key.ref_columns or ref_table.primary_key]
-        names = tuple(column.name for column in columns if column)
-        ref_names = tuple(column.name for column in ref_columns if column)
-        if len(names) == len(key.columns) == len(ref_names):
-            resolved[ForeignKey(table.name, names, ref_table.name, ref_names)] = None
-    return list(resolved)
+    keys: dict[ForeignKey, None] = {}
+    for table in tables.values():
+        rows = connection.execute(f"PRAGMA foreign_key_list({quoted(table.name)})").fetchall()
+        for _, parts in groupby(sorted(rows, key=lambda row: (-row[0], row[1])), key=itemgetter(0)):
+            _, _, (ref_name, *_), names, ref_names, *_ = zip(*parts, strict=True)
+            if ref_table := tables.get(ref_name.lower()):
+                columns = [table.column(name) for name in names]
+                # Without names, the primary key is meant.
+                named = [name for name in ref_names if name is not None] or ref_table.primary_key
+                ref_columns = [ref_table.column(name) for name in named]
+                own, other = (tuple(column.name for column in each if column) for each in (columns, ref_columns))
+                if len(own) == len(names) == len(other):
+                    keys[ForeignKey(table.name, own, ref_table.name, other)] = None
+    return list(keys)
 
 
 _TOKEN = re.compile(

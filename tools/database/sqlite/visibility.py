@@ -32,18 +32,12 @@ class Declared:
     reads: frozenset[tuple[str, str]] = frozenset()  # every (table, column) that a view reads
 
 
-def _computed_from(entry: Declared, hidden: frozenset[str]) -> frozenset[str]:
-    """Return the generated columns that are computed from hidden ones, or whose declaration isn't found."""
-    if not hidden or not entry.generated:
-        return frozenset()
-    definitions = _definitions(words(entry.sql))
-    revealing = frozenset[str]()
-    while True:
-        gone = hidden | revealing
-        more = {name for name in entry.generated - gone if not gone.isdisjoint(definitions.get(name, gone))}
-        if not more:
-            return revealing
-        revealing |= more
+def _with_computed(entry: Declared, hidden: frozenset[str]) -> frozenset[str]:
+    """Add to hidden columns those that are computed from them, or whose declaration isn't found."""
+    definitions = _definitions(words(entry.sql)) if hidden and entry.generated else {}
+    while more := {name for name in entry.generated - hidden if not hidden.isdisjoint(definitions.get(name, hidden))}:
+        hidden |= more
+    return hidden
 
 
 def _revealing(
@@ -62,23 +56,20 @@ def _revealing(
     views = ((entry.name, words(entry.sql)) for entry in entries if entry.kind == "view" and columns)
     gone = {name for name, read in views if "natural" in read or not columns.isdisjoint(names_after_using(read))}
     virtual = [entry for entry in entries if entry.kind == "virtual"]
-    plain = {entry.name for entry in entries if entry.kind != "view"}
-    while True:
-        whole = frozenset(name for name in plain & visible if name not in hidden and name not in gone)
-        more = {entry.name for entry in virtual if entry.name not in gone and _tells(entry, whole, columns, allowed)}
-        if not more:
-            return gone
+    plain = visible.intersection(entry.name for entry in entries if entry.kind != "view")
+
+    def tells(entry: Declared) -> bool:
+        module, arguments = module_of(entry.sql)
+        read = _reads(module, arguments)
+        if read is None:
+            return entry.name not in allowed
+        if read:
+            return read not in plain or read in hidden or read in gone
+        return module in FULL_TEXT and entry.name not in allowed and not columns.isdisjoint(entry.columns)
+
+    while more := {entry.name for entry in virtual if entry.name not in gone and tells(entry)}:
         gone |= more
-
-
-def _tells(entry: Declared, whole: frozenset[str], columns: frozenset[str], allowed: frozenset[str]) -> bool:
-    module, arguments = module_of(entry.sql)
-    read = _reads(module, arguments)
-    if read is None:
-        return entry.name not in allowed
-    if read:
-        return read not in whole
-    return module in FULL_TEXT and entry.name not in allowed and not columns.isdisjoint(entry.columns)
+    return gone
 
 
 def _reads(module: str, arguments: list[list[str]]) -> str | None:
@@ -175,8 +166,8 @@ def resolve(rules: Permissions, entries: Sequence[Declared], shadows: Mapping[st
     visible: set[str] = set()
     hidden: dict[str, frozenset[str]] = {}
     for entry in entries:
-        gone = frozenset(column for column in entry.columns if not rules.shows(entry.name, column))
-        gone |= _computed_from(entry, gone)
+        denied = frozenset(column for column in entry.columns if not rules.shows(entry.name, column))
+        gone = _with_computed(entry, denied)
         # The shadow tables of a virtual one hold the text of all its columns.
         if entry.columns == gone or (gone and entry.kind == "virtual"):
             continue

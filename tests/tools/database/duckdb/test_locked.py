@@ -13,9 +13,9 @@ from tableturn.tools.errors import QueryError, ResultTooLarge
 
 duckdb = pytest.importorskip("duckdb")
 
+from tableturn.tools.database.duckdb.engine import find_tables  # noqa: E402
 from tableturn.tools.database.duckdb.grammar import EXPLAIN  # noqa: E402
 from tableturn.tools.database.duckdb.instance import Instance  # noqa: E402
-from tableturn.tools.database.duckdb.snapshot import Contents  # noqa: E402
 from tableturn.tools.database.duckdb.sources import sources  # noqa: E402
 
 _REFUSED_BY_SETTINGS = (
@@ -66,7 +66,7 @@ _REFUSED_BY_ITS_PARSER = (
 
 
 def _opened(path: Path, folder: Path, permissions: Permissions) -> Instance:
-    return Instance(Contents(sources(str(path))).found(folder), permissions, folder / "own")
+    return Instance(find_tables(sources(str(path)), folder), permissions, folder / "own")
 
 
 @pytest.fixture
