@@ -64,7 +64,13 @@ def base_turn(
         runs: Whether a past query runs; those that don't are skipped, as are those that cannot be parsed.
         dialect: Of past queries, by sqlglot's name.
     """
-    relevant = _relevant(question, items, history, dialect)
+    now = [((item.table, item.column), item.p) for item in items]
+    # Of a past turn the most probable items alone may have been kept: as many of this one's are compared with them.
+    relevant = [
+        (relevance(question, dict(now[: len(turn.items)]), turn), turn)
+        for turn in history
+        if turn.sql and _parsed(turn.sql, dialect)
+    ]
     while relevant:
         chosen = _meant(question, relevant) if latest else max(reversed(relevant), key=_relevance)[1]
         # Looking takes a query: only what is chosen is looked at.
@@ -72,19 +78,6 @@ def base_turn(
             return chosen
         relevant = [entry for entry in relevant if entry[1].sql != chosen.sql]
     return None
-
-
-def _relevant(
-    question: str, items: Sequence[SchemaItem], history: Sequence[PastTurn], dialect: str
-) -> list[tuple[float, PastTurn]]:
-    """Return the past turns whose SQL can be parsed, each with its relevance."""
-    now = [((item.table, item.column), item.p) for item in items]
-    # Of a past turn the most probable items alone may have been kept: as many of this one's are compared with them.
-    return [
-        (relevance(question, dict(now[: len(turn.items)]), turn), turn)
-        for turn in history
-        if turn.sql and _parsed(turn.sql, dialect)
-    ]
 
 
 _parsed = analysis_or(None)(Query.of)
@@ -127,18 +120,13 @@ def divergence(one: Probabilities, other: Probabilities) -> float:
     Both are made to sum to 1; items left out have probability 0. Equation 7 has its arguments exchanged against the
     usual definition of D_KL; the usual one is meant, as only that gives equation 6 its stated range.
     """
-    p, q = _normalised(one), _normalised(other)
-    if not p or not q:
+    whole, whole_other = sum(one.values()), sum(other.values())
+    if not whole or not whole_other:
         return 1.0
     total = 0.0
-    for item in p.keys() | q.keys():
-        a, b = p.get(item, 0.0), q.get(item, 0.0)
-        mean = (a + b) / 2
-        if mean > 0:  # half of the smallest number there is rounds to 0
-            total += (a * math.log(a / mean) if a else 0.0) + (b * math.log(b / mean) if b else 0.0)
+    for item in one.keys() | other.keys():
+        p, q = one.get(item, 0.0) / whole, other.get(item, 0.0) / whole_other
+        mean = (p + q) / 2
+        # Half of the smallest number there is rounds to 0.
+        total += sum(share * math.log(share / mean) for share in (p, q) if share > 0 and mean > 0)
     return min(1.0, max(0.0, total / (2 * math.log(2))))
-
-
-def _normalised(probabilities: Probabilities) -> dict[tuple[str, str | None], float]:
-    total = sum(probabilities.values())
-    return {item: p / total for item, p in probabilities.items() if p > 0} if total else {}

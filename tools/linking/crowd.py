@@ -90,9 +90,6 @@ class Crowd:
             own = dict.fromkeys(name_stems(table.name), weight * _IN_TABLE)
             for word, counts in {**dict.fromkeys(known, weight), **own}.items():
                 self._named[word][table.name] = counts
-        self._starting: dict[str, list[str]] = defaultdict(list)
-        for word in self._named:
-            self._starting[word[0]].append(word)
         self._rarity = {word: self._rare(names) for word, names in self._named.items()}
 
     def _first_of(self, name: str) -> str:
@@ -248,54 +245,46 @@ class Crowd:
 
     def _short_for(self, word: str) -> Iterator[tuple[str, float]]:
         """Yield names' words that may be short for a question's word, or the other way round: `mvmt`, `movement`."""
-        for other in self._starting.get(word[:1], ()):
+        for other in self._named:
             short, long = sorted((word, other), key=len)
-            if short == long or len(short) < 3 or not word.isalpha() or not other.isalpha():
+            if other[0] != word[0] or len(short) < 3 or short == long or not (word + other).isalpha():
                 continue
             letters = iter(long)
             if long.startswith(short) or (2 * len(short) >= len(long) and all(each in letters for each in short)):
                 yield other, len(short) / len(long)
 
 
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_YEAR_MONTH = re.compile(r"(?<!\d)(?:19|20)\d\d[-/.](0?[1-9]|1[0-2])(?!\d)")
-_QUARTER = re.compile(r"\b(?:(q[1-4])|(\w+) quarter)\b")
+_PERIOD = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-/._]?(?:q_?([1-4])|m?_?(0?[1-9]|1[0-2])))?(?!\d)")
+_QUARTER = re.compile(r"\b(?:q([1-4])|(\w+) quarter)\b")
 _QUARTERS = {
     word: number
-    for number, words in enumerate(("q1 1 1st first", "q2 2 2nd second", "q3 3 3rd third", "q4 4 4th fourth last"))
+    for number, words in enumerate(("1 1st first", "2 2nd second", "3 3rd third", "4 4th fourth last"), 1)
     for word in words.split()
 }
 _MONTHS = {form: number for number, name in enumerate(MONTHS, 1) for form in {name, name[:3]} - {"may"}}
-_IN_NAME = re.compile(r"((?:19|20)\d\d)_?(?:[qQ]_?([1-4])|[mM]?_?(0[1-9]|1[0-2]))?(?!\d)")
 
 
 @dataclass(frozen=True)
 class Periods:
-    """The years that a question names, and the months, those of quarters among them; none if none is named."""
+    """The years that a question or a table's name tells, and the months, those of quarters among them."""
 
     years: frozenset[int]
     months: frozenset[int]
 
     @classmethod
     def of(cls, text: str) -> Periods:
-        """Read them off a question."""
+        """Read them off a question or a name."""
         lower = text.lower()
+        told = _PERIOD.findall(lower)
         months = {_MONTHS[word] for word in re.findall(r"[^\W\d_]+", lower) if word in _MONTHS}
-        months |= {5 for _ in re.findall(r"\bMay\b", text)} | set(map(int, _YEAR_MONTH.findall(text)))
-        for one, other in _QUARTER.findall(lower):
-            if (number := _QUARTERS.get(one or other)) is not None:
-                months |= _months_of(number)
-        return cls(frozenset(map(int, _YEAR.findall(text))), frozenset(months))
+        months |= {5 for _ in re.findall(r"\bMay\b", text)} | {int(month) for *_, month in told if month}
+        quarters = [quarter for _, quarter, _ in told] + [one or other for one, other in _QUARTER.findall(lower)]
+        for last in (3 * _QUARTERS[quarter] for quarter in quarters if quarter in _QUARTERS):
+            months |= {last - 2, last - 1, last}
+        return cls(frozenset(int(year) for year, *_ in told), frozenset(months))
 
     def cover(self, name: str) -> bool:
         """Whether a table's name tells a period that the question names."""
-        told = _IN_NAME.search(name)
-        if told is None or int(told[1]) not in self.years:
-            return False
-        months = {int(told[3])} if told[3] else _months_of(int(told[2]) - 1) if told[2] else set[int]()
-        return not months or not self.months or not self.months.isdisjoint(months)
-
-
-def _months_of(quarter: int) -> set[int]:
-    """Return the months of a quarter that is counted from 0."""
-    return {3 * quarter + 1, 3 * quarter + 2, 3 * quarter + 3}
+        told = Periods.of(name)
+        months = self.months & told.months or not (self.months and told.months)
+        return bool(self.years & told.years and months)

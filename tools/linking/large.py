@@ -14,7 +14,7 @@ from ..database import ColumnSchema, Schema, TableSchema
 from ..database.schema import Codes
 from ..derived import derived
 from ..values import ValueMatch, certain, likely
-from ..words import name_words
+from ..words import listed_words, name_words
 
 WHOLE = 4  # the first tables are shown whole
 _SAMPLED = 8  # the first tables are shown with sample values in the papers' forms
@@ -26,18 +26,16 @@ _LONGEST_CODE = 12  # characters of a code in one of them
 
 _TELLING = re.compile(r"[^\W\d_]{3}")
 
-_SET_ASIDE_WORDS = """
+_SET_ASIDE = listed_words("""
     archive archived backup backups bak bck bkp copy dep depr deprecated dump junk legacy obsolete old orig sandbox
     scratch stage staging stg temp tmp trash unused
-"""
-_SET_ASIDE = frozenset(_SET_ASIDE_WORDS.split())
+""")
 """Words of a name, first or last in it, that say that its table is not the one to ask."""
 
-_COPY_WORDS = """
+_COPIES = _SET_ASIDE | listed_words("""
     arch clone dedup export exported extract fix import imported landing load recon raw snap snapshot src
     test v version x z zz
-"""
-_COPIES = _SET_ASIDE | frozenset(_COPY_WORDS.split())
+""")
 """Words that say so anywhere in a name, as numbers do, where another table without them has the same columns."""
 
 _SAME = 0.75  # least share of all columns of two tables that both of them have, if one is a copy

@@ -83,31 +83,18 @@ class Forest:
         return filled
 
 
-class Groups:
-    """Rows by group, ready to be summed up group by group. Rows hold no number below 0."""
+def _by_group(how: np.ufunc, rows: Array, group_of: Numbers, count: int) -> Array:
+    """Return the rows of each group in one, column by column; 0 for groups without rows."""
+    order = np.argsort(group_of, kind="stable")
+    groups, starts = np.unique(group_of[order], return_index=True)
+    found = np.zeros((count, rows.shape[1]), dtype=np.float32)
+    if len(groups):
+        found[groups] = how.reduceat(rows[order], starts, axis=0)
+    return found
 
-    def __init__(self, group_of: Numbers) -> None:
-        self._order = np.argsort(group_of, kind="stable")
-        grouped = group_of[self._order]
-        self._starts = np.flatnonzero(np.append(True, grouped[1:] != grouped[:-1])[: len(grouped)])
-        self._groups = grouped[self._starts]
-        self._sizes = np.diff(np.append(self._starts, len(grouped)))
 
-    def most(self, rows: Array, count: int) -> Array:
-        """Return the greatest of each group, column by column; 0 for groups without rows."""
-        return self._summed_up(np.maximum, rows, count)
-
-    def mean(self, rows: Array, count: int) -> Array:
-        """Return the mean of each group; 0 for groups without rows."""
-        total = self._summed_up(np.add, rows, count)
-        total[self._groups] /= self._sizes[:, None].astype(np.float32)
-        return total
-
-    def _summed_up(self, how: np.ufunc, rows: Array, count: int) -> Array:
-        found = np.zeros((count, rows.shape[1]), dtype=np.float32)
-        if len(self._starts):
-            found[self._groups] = how.reduceat(rows[self._order], self._starts, axis=0)
-        return found
+def _most(rows: Array, group_of: Numbers, count: int) -> Array:
+    return _by_group(np.maximum, rows, group_of, count)
 
 
 @dataclass(frozen=True)
@@ -150,16 +137,21 @@ class Net:
         """Return log-odds of a graph's tables and columns, given their features."""
         t = _active(standard(tables, self.table_mean, self.table_scale), self.table_in)
         c = _active(standard(columns, self.column_mean, self.column_scale), self.column_in)
-        turns, of_table, keys = Groups(graph.turn_of), Groups(graph.table_of), Groups(graph.end_tables)
-        referring, namesakes = Groups(graph.end_columns), Groups(graph.same_name)
+        sizes = np.maximum(np.bincount(graph.table_of, minlength=len(t)), 1)[:, None].astype(np.float32)
         for table_layer, column_layer in zip(self.table_layers, self.column_layers, strict=True):
-            turn, others = turns.most(t, len(t))[graph.turn_of], t[graph.end_others]
-            to_tables = [t, of_table.mean(c, len(t)), of_table.most(c, len(t)), keys.most(others, len(t)), turn]
+            turn, others = _most(t, graph.turn_of, len(t))[graph.turn_of], t[graph.end_others]
+            to_tables = [
+                t,
+                _by_group(np.add, c, graph.table_of, len(t)) / sizes,
+                _most(c, graph.table_of, len(t)),
+                _most(others, graph.end_tables, len(t)),
+                turn,
+            ]
             to_columns = [
                 c,
                 t[graph.table_of],
-                referring.most(others, len(c)),
-                namesakes.most(c, len(c))[graph.same_name],
+                _most(others, graph.end_columns, len(c)),
+                _most(c, graph.same_name, len(c))[graph.same_name],
                 turn[graph.table_of],
             ]
             t = t + _active(np.concatenate(to_tables, axis=1), table_layer)
