@@ -25,7 +25,6 @@ from ..tools.database import Database, Limits, Schema, Table, render_schema
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError, TableturnError
 from ..tools.examples import (
     VERIFIED,
-    approval_of,
     database_identity,
     example_id,
     example_of,
@@ -33,7 +32,6 @@ from ..tools.examples import (
     gives_way,
     may_remove,
     meaning_of,
-    readable,
     runs_on,
 )
 from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of, write_file
@@ -57,7 +55,7 @@ if TYPE_CHECKING:
     from ..tools.values import ValueMatch
 
 LONGEST_NOTE = 1_500  # characters of a note: what is longer finds no room in a prompt
-_LOOKED_THROUGH = 50  # nearest questions among which the very same one is: nothing is nearer than it
+_LOOKED_THROUGH = 100  # nearest questions among which the very same one is: nothing is nearer than it
 _VALUES = 40  # values of a column that are given
 
 _PICTURES = (".svg", ".png", ".html")
@@ -137,8 +135,8 @@ def approve(
         simplified = answer.simplified if answer.simplified != kept else ""
     sql = _approvable(answer, resources)
     store = resources.examples.saving()
-    example = example_of(database, kept, sql, simplified=simplified, shared=shared)
-    example = replace(example, rights=approval_of(database, sql), author=database.session.identity.name)
+    author = database.session.identity.name
+    example = example_of(database, kept, sql, simplified=simplified, shared=shared, author=author)
     done = store.add([example], runs_on(database, (settings or resources.settings).limits))
     outdated = _other_answers(store, example, database)
     if done.added:
@@ -184,10 +182,9 @@ def _other_answers(store: ExampleStore, example: Example, database: Database) ->
 
     Shared or not: a wrong answer that stayed in one of the two would still be shown beside the right one in the other.
     """
-    own = store.seen_by(database).nearest("question", example.question, _LOOKED_THROUGH, example.owner, shared=False)
     return [
         hit.id
-        for hit in (*own, *store.nearest("question", example.question, _LOOKED_THROUGH))
+        for hit in store.seen_by(database).near("question", example.question, _LOOKED_THROUGH, example.owner)
         if hit.example.source in VERIFIED
         and hit.example.owner == example.owner
         and hit.example.question.split() == example.question.split()
@@ -307,8 +304,7 @@ def forget(name: str, resources: Resources) -> str:
     store, identity = resources.examples.own(), database_identity(database)
     if store is not None:
         # Shared ones too: `visible` shows all of them.
-        visible = (hit for hit in store.seen_by(database).visible(identity) if hit.example.owner == identity)
-        own = [hit for hit in visible if readable(hit.example, database)]
+        own = [hit for hit in store.seen_by(database).visible(identity) if hit.example.owner == identity]
         questions = foremost((hit.example for hit in own if hit.example.question == wanted), database)
         approved = next((hit for hit in own if hit.id == wanted or hit.example in questions), None)
         if approved is not None and not may_remove(approved.example, database):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, cast
 
 from langchain_core.callbacks import BaseCallbackManager
@@ -148,20 +148,15 @@ class Toolset:
             own: Annotated[int, InjectedToolArg] = 3,
         ) -> tuple[str, Any]:
             """Find earlier questions of the same form, with the SQL that answered them."""
-            from .examples import ExampleQuery, OwnFirst, database_identity, foremost, make_selector, readable
+            from .examples import ExampleQuery, choose_examples, database_identity
 
             assert self._store is not None
-            asked = query or ExampleQuery(
-                question, schema=self._database.schema(), database=database_identity(self._database)
-            )
-            store = self._store().seen_by(self._database)
-            others = make_selector(selector, store, **(numbers or {}))
-            least = float((numbers or {}).get("least", 0.0))
-            chosen = OwnFirst(store, others, own, partial(readable, database=self._database), least)
             own_name = database_identity(self._database)
+            asked = query or ExampleQuery(question, schema=self._database.schema(), database=own_name)
+            chosen = choose_examples(self._store(), self._database, asked, selector, own, numbers or {})
             examples = tuple(
                 example
-                for example in foremost(chosen.select(asked), self._database)
+                for example in chosen
                 if example.owner != own_name or self._outgoing.level(example.sql) == "values"
             )
             text = "\n".join(f"-- {example.question}\n{example.sql}" for example in examples)

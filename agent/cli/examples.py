@@ -26,7 +26,7 @@ from ..options import (
 
 if TYPE_CHECKING:
     from ...tools.database import Database
-    from ...tools.examples import Added, Example, ExampleQuery, ExampleStore, Found
+    from ...tools.examples import Added, Example, ExampleStore, Found
     from ..context.repository import Forms
 
 app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", no_args_is_help=True)
@@ -83,11 +83,10 @@ def add(
     shared: Annotated[bool, typer.Option("--shared", help="Use it for questions to other databases too.")] = False,
 ) -> None:
     """Add one example. Its SQL must run on the database."""
-    from ...tools.examples import approval_of, example_of, runs_on
+    from ...tools.examples import example_of, runs_on
 
     with stored.open() as examples, options.open() as database:
         example = example_of(database, question, sql, simplified=simplified, shared=shared)
-        example = replace(example, rights=approval_of(database, sql))
         _report([examples.add([example], runs_on(database))])
 
 
@@ -308,33 +307,29 @@ def search(
     searches with its rephrasing of the question and with the part of the schema that it keeps; this command uses the
     question as given and the whole schema.
     """
-    from ...tools.examples import Found, OwnFirst, SelectorKind, example_id, foremost, make_selector, readable
+    from ...tools.examples import ExampleQuery, Found, SelectorKind, database_identity, example_id, make_selector
+    from ...tools.toolset import Toolset
+    from ...tools.values import ValueIndex
     from ..nodes.retrieve import selector_numbers
     from ..settings import Settings
 
-    settings = Settings()
+    settings, kind = Settings(), cast("SelectorKind", by)
     numbers = selector_numbers(settings.model_copy(update={"examples": by}))
     with (
         stored.open(make=False, seeds=True) as examples,
         options.open_database(db) if db else nullcontext() as asked,
     ):
-        query = _query(question, simplified, draft, asked, settings.values)
-        seen = examples.seen_by(asked) if asked else examples
-        others = make_selector(cast("SelectorKind", by), seen, **numbers)
-        shown = partial(readable, database=asked) if asked else None
-        chosen = OwnFirst(seen, others, settings.own_examples, shown, settings.example_likeness).select(query)
-        chosen = foremost(chosen, asked) if asked else chosen
+        query = ExampleQuery(question, simplified, draft_sql=draft)
+        if asked is None:
+            chosen = make_selector(kind, examples, **numbers).select(query)
+        else:
+            index = ValueIndex.open(asked)
+            values, own = tuple(index.find(question, max(settings.values, 10))), database_identity(asked)
+            query = replace(query, schema=asked.schema(), values=values, database=own)
+            chosen = Toolset(asked, index, lambda: examples).find_examples.call(
+                question=question, selector=kind, query=query, numbers=numbers, own=settings.own_examples
+            )
         _print((Found(example_id(example), example) for example in chosen), as_json)
-
-
-def _query(question: str, simplified: str, draft: str, database: Database | None, values: int) -> ExampleQuery:
-    from ...tools.examples import ExampleQuery, database_identity
-    from ...tools.values import ValueIndex
-
-    if database is None:
-        return ExampleQuery(question, simplified, draft_sql=draft)
-    mentioned = tuple(ValueIndex.open(database).find(question, max(values, 10)))
-    return ExampleQuery(question, simplified, database.schema(), mentioned, draft, database_identity(database))
 
 
 @app.command()

@@ -20,7 +20,7 @@ from ...agent.evidence.trust import Bound, fingerprints, keep_bound
 from ...agent.settings import make_settings
 from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
-from ...tools.examples import database_identity, readable
+from ...tools.examples import database_identity
 from ...tools.json_lines import append_lines
 from ...tools.whole_files import write_whole
 from ...tools.words import words
@@ -356,9 +356,8 @@ def _approved(agent: SQLAgent) -> list[TrialQuestion]:
     database = agent.resources.database
     identity, store = database_identity(database), agent.resources.examples.own()
     accepted: dict[str, tuple[str, list[str]]] = {}
-    for example in (hit.example for hit in store.visible(identity)) if store else ():
-        known = example.owner == identity and example.source in ("approved", "verified")
-        if known and readable(example, database) is not None:
+    for example in (hit.example for hit in store.seen_by(database).visible(identity)) if store else ():
+        if example.owner == identity and example.source in ("approved", "verified"):
             accepted.setdefault(_same(example.question), (example.question, []))[1].append(example.sql)
     if not accepted:
         raise SettingsError(

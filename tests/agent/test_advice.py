@@ -23,7 +23,7 @@ ENTRIES: dict[Part, str] = {
     "linking": "tableturn.tools.linking.SchemaLinker.__init__",
     "values": "tableturn.agent.nodes.link.likely",
     "knowledge": "tableturn.tools.knowledge.Knowledge.find",
-    "examples": "tableturn.tools.examples.OwnFirst.select",
+    "examples": "tableturn.tools.examples.choose_examples",
     "plain questions": "tableturn.agent.nodes.rephrase.english_stem",
     "follow-up": "tableturn.agent.nodes.link.base_turn",
     "checks": "tableturn.agent.evidence.feedback.check",

@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tableturn.agent import Saved, SQLAgent, TableturnError
 from tableturn.tools.database import Database, Identity, Permissions, PermissionsFile, Rights, Session
 from tableturn.tools.errors import AuditError, DatabaseUnavailable, ExampleRefused, KnowledgeError, SettingsError
-from tableturn.tools.examples import ExampleStore, approval_of, example_id, example_of
+from tableturn.tools.examples import ExampleStore, example_id, example_of
 from tableturn.tools.examples.entry import make_entry
 
 from tests.support.command_line import tableturn
@@ -455,7 +455,7 @@ def test_a_store_of_before_keeps_its_identifiers_and_counts_as_made_under_all_ri
     staff: SQLAgent, tmp_path: Path
 ) -> None:
     database = staff.for_user("ada").resources.database
-    old = example_of(database, TEAM, HEADS)
+    old = replace(example_of(database, TEAM, HEADS), rights="")
     with ExampleStore.open(tmp_path / "store") as store:
         assert store.add([old]).added == 1
     assert told(staff, "bo") == "SELECT 1"
@@ -468,7 +468,7 @@ def test_a_record_of_other_rights_under_an_identifier_of_before_is_written_anew(
     staff: SQLAgent, tmp_path: Path
 ) -> None:
     bo, ada = (staff.for_user(name).resources.database for name in ("bo", "ada"))
-    old = replace(example_of(bo, TEAM, HEADS), rights=approval_of(bo, HEADS))
+    old = example_of(bo, TEAM, HEADS)
     before = replace(old, rights="")
     with ExampleStore.open(tmp_path / "store") as store:
         store.add([before])

@@ -12,9 +12,9 @@ from .entry import example_id, example_of, meaning_of, runs_on
 from .example import Added, Example, Found, to_json
 from .importing import DatabaseFolder, read_examples
 from .masking import mask
-from .rights import VERIFIED, approval_of, database_identity, foremost, gives_way, may_remove, readable
+from .rights import VERIFIED, database_identity, foremost, gives_way, may_remove
 from .seeds import default_store, open_existing, open_with_seeds, seed_dialogues, seed_examples, seed_programs
-from .selectors import ExampleQuery, OwnFirst, Selector, SelectorKind, make_selector
+from .selectors import ExampleQuery, Selector, SelectorKind, choose_examples, make_selector
 from .soundness import contradiction
 from .store import ExampleStore
 from .tables import default_location, is_made
@@ -28,12 +28,11 @@ __all__ = [
     "ExampleQuery",
     "ExampleStore",
     "Found",
-    "OwnFirst",
     "Selector",
     "SelectorKind",
     "Verified",
     "answered_by",
-    "approval_of",
+    "choose_examples",
     "contradiction",
     "database_identity",
     "default_location",
@@ -52,7 +51,6 @@ __all__ = [
     "open_existing",
     "open_with_seeds",
     "read_examples",
-    "readable",
     "regular_example",
     "runs_on",
     "seed_dialogues",

@@ -15,7 +15,7 @@ from ..errors import ExampleRefused, QueryFailed, SQLParseError, TableturnError
 from ..sql import sql_skeleton
 from .example import Example, brief_repr, one_line, to_json
 from .masking import mask
-from .rights import database_identity, read_approval, schema_part
+from .rights import approval_of, database_identity, read_approval, schema_part
 from .soundness import contradiction
 from .tables import Fields
 
@@ -63,14 +63,24 @@ def room_of(example: Example) -> str:
 
 
 def example_of(
-    database: Database, question: str, sql: str, *, simplified: str = "", source: str = "approved", shared: bool = False
+    database: Database,
+    question: str,
+    sql: str,
+    *,
+    simplified: str = "",
+    source: str = "approved",
+    shared: bool = False,
+    author: str = "",
 ) -> Example:
-    """Make an example of an approved query, or raise a `SQLParseError`; with the part of the schema that it uses.
+    """Make an example of an approved query, or raise a `SQLParseError`.
 
-    Where it is not shared with other databases' questions, it is found under its `database_identity` alone.
+    It has the part of the schema that it uses, and the record of its rights. Where it is not shared with other
+    databases' questions, it is found under its `database_identity` alone.
     """
-    schema, owner = schema_part(sql, database.schema()), database_identity(database)
-    return Example(question, sql, database.name, schema, simplified, source, shared, owner=owner)
+    schema, owner, rights = schema_part(sql, database.schema()), database_identity(database), approval_of(database, sql)
+    return Example(
+        question, sql, database.name, schema, simplified, source, shared, owner=owner, rights=rights, author=author
+    )
 
 
 def runs_on(database: Database | Callable[[str], Database], limits: Limits | None = None) -> Verify:
@@ -104,8 +114,8 @@ def sound(example: Example) -> Example:
             raise refusal(example, f"its {name} has {len(value):,} characters, and {LONGEST:,} are the most")
         if wrong := _NO_CHARACTER.search(value):
             raise refusal(example, f"its {name} holds U+{ord(wrong[0]):04X}, which is no character of a text")
-    if not example.question.strip() or not example.database.strip():
-        raise refusal(example, "an example needs a question and the name of its database")
+    if not all(text.strip() for text in (example.question, example.sql, example.database)):
+        raise refusal(example, "an example needs a question, its SQL and the name of its database")
     if wrong := contradiction(example.question, example.sql):
         raise refusal(example, wrong)
     return example

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import reprlib
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from ..database.rendering import text as rendered
 from ..errors import ExampleStoreError
@@ -53,6 +54,8 @@ class Example:
     turn: int = 0
     author: str = ""
     earlier: tuple[str, ...] = ()
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
 
 Index = Literal["question", "skeleton", "sql"]
@@ -109,23 +112,7 @@ def brief_repr(value: object) -> str:
     return repr(one_line(value, 80)) if isinstance(value, str) else one_line(reprlib.repr(value), 80)
 
 
-def _is_time(value: Any) -> bool:
-    with suppress(TypeError, ValueError):
-        return not value or bool(datetime.fromisoformat(value))
-    return False
-
-
-_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    **{field.name: (lambda value: isinstance(value, str), "text") for field in fields(Example)},
-    "shared": (lambda value: isinstance(value, bool), "true or false"),
-    "turn": (lambda value: type(value) is int and value >= 0, "a whole number"),
-    "earlier": (
-        lambda value: isinstance(value, list | tuple) and all(isinstance(one, str) for one in value),
-        "a list of texts",
-    ),
-    "added": (_is_time, "a time in ISO 8601"),
-}
-"""Tests of each field in a file, and what the field is."""
+_READER = TypeAdapter(Example)
 
 
 def to_json(example: Example) -> str:
@@ -138,18 +125,12 @@ def to_json(example: Example) -> str:
 def from_mapping(content: Mapping[str, Any]) -> Example:
     """Read an example from untrusted content; an `ExampleStoreError` says which field is missing, unknown or wrong."""
     given = {name: value for name, value in content.items() if name != "id"}  # `examples list --json` prints it
-    if unknown := sorted(given.keys() - _KINDS):
-        raise ExampleStoreError(f"an example has no field {brief_repr(unknown[0])}; the fields are {sorted(_KINDS)}")
-    for name in ("question", "sql", "database"):
-        if not isinstance(given.get(name), str) or not given[name].strip():
-            raise ExampleStoreError(f"an example needs a non-empty text {name!r}")
-    for name, value in given.items():
-        fits, kind = _KINDS[name]
-        if not fits(value):
-            raise ExampleStoreError(f"an example's {name!r} is {kind}, not {brief_repr(value)}")
-    added = datetime.fromisoformat(given["added"]) if given.get("added") else None
-    values: dict[str, Any] = {"source": "import", **given, "added": added, "earlier": tuple(given.get("earlier", ()))}
-    return Example(**values)
+    try:
+        return _READER.validate_python({"source": "import", **given})
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        wrong = "" if fault["type"] == "missing" else f", not {brief_repr(fault['input'])}"
+        raise ExampleStoreError(f"an example's field {brief_repr(fault['loc'][0])}: {fault['msg']}{wrong}") from None
 
 
 @lru_cache(maxsize=1_024)

@@ -20,7 +20,7 @@ from ..sql.parse import join_split_operators
 from ..words import stems
 from .entry import example_of, refusal, sound
 from .example import Example, brief_repr, from_json, from_mapping, one_line
-from .rights import approval_of, database_identity, schema_part
+from .rights import database_identity, schema_part
 from .soundness import fault, mended
 from .store import ExampleStore
 
@@ -200,9 +200,8 @@ def read_verified(
             refuse(f"{path}, record {number}: a verified question needs a text {missing!r}")
             continue
         try:
-            made = example_of(database, question, sql, simplified=texts.get("simplified", ""), source="verified")
-            by = texts.get("author") or author
-            example = sound(replace(made, rights=approval_of(database, sql), author=by))
+            by, simplified = texts.get("author") or author, texts.get("simplified", "")
+            example = sound(example_of(database, question, sql, simplified=simplified, source="verified", author=by))
             result = database.execute(sql)
         except (ExampleRefused, SQLParseError, QueryError) as error:
             refuse(f"refused {one_line(question)!r}: {one_line(error)}")

@@ -78,36 +78,24 @@ def schema_part(sql: str, schema: Schema) -> str:
 def readable(example: Example, database: Database) -> Example | None:
     """Return an example as it may be shown to whoever asks a database; None if it may not.
 
-    If all that its SQL reads may be read, but not all that its approver might, the part of the schema that is shown
-    beside it is written anew.
-    """
-    if not is_readable(example, database):
-        return None
-    if not _is_own(example, database) or database.rights.cover(_approvers(example, database)):
-        return example
-    try:
-        return replace(example, schema=schema_part(example.sql, database.schema()))
-    except SQLParseError:
-        return replace(example, schema="")
-
-
-def is_readable(example: Example, database: Database) -> bool:
-    """Whether an example may be shown to whoever asks a database.
-
     Examples of other databases may: whoever shared them meant them to be seen. One of this database may where it was
-    approved under equal or narrower rights; or where all columns that its SQL read then may be read now. Where there is
-    no record, it counts as approved under all rights.
+    approved under equal or narrower rights; or where all columns that its SQL read then may be read now: the part of
+    the schema that is shown beside it is then written anew. Where there is no record, it counts as approved under all
+    rights.
     """
-    if not _is_own(example, database):
-        return True
     made, now = _approvers(example, database), database.rights
-    if now.cover(made):
-        return True
+    if not _is_own(example, database) or now.cover(made):
+        return example
     # No columns at all say nothing of what was read.
     columns, schema = read_approval(example.rights).columns, database.schema()
     tables = [(schema.table(table), column) for table, column in columns]
     shows_all = all(table is not None and (not column or table.column(column)) for table, column in tables)
-    return made.person == now.person and bool(tables) and shows_all
+    if made.person != now.person or not tables or not shows_all:
+        return None
+    try:
+        return replace(example, schema=schema_part(example.sql, schema))
+    except SQLParseError:
+        return replace(example, schema="")
 
 
 def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
@@ -136,13 +124,13 @@ def verified_standing(example: Example, database: Database) -> Standing | None:
     One of equal rights counts most, then those of wider ones, then those of narrower ones; None of other examples, and
     where they may not read it.
     """
-    known = example.source in VERIFIED and is_readable(example, database)
+    known = example.source in VERIFIED and readable(example, database)
     return _standing_of(example, database) if known else None
 
 
 def may_remove(example: Example, database: Database) -> bool:
     """Whether whoever asks a database may take out an example: they may read it, and all that its approver might."""
-    return is_readable(example, database) and database.rights.read_all_of(_approvers(example, database))
+    return bool(readable(example, database)) and database.rights.read_all_of(_approvers(example, database))
 
 
 def gives_way(old: Example, new: Example, database: Database) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from operator import attrgetter
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -23,14 +23,18 @@ from .embedding import Vectors
 from .entry import meaning_of, skeleton_of
 from .example import Example, Found, brief_repr
 from .masking import SkeletonForm, mask
+from .rights import foremost
 from .store import ExampleStore, without_repeats
+
+if TYPE_CHECKING:
+    from ..database import Database
 
 SelectorKind = Literal["skeleton", "question", "draft", "voted", "random", "none"]
 """How examples are chosen."""
 
 _POOL = 64
 _LOOKED_AT = 5
-"""Times as many of a database's own examples are looked at as are shown, where some may not be shown."""
+"""Times as many of a database's own examples are looked at as are shown: some are one to a prompt."""
 
 _OWN_LIKENESS = 0.25
 """Likeness of whole questions from which an example over the same database is near: of questions about different Spider
@@ -216,46 +220,27 @@ def _none(*_: object, **numbers: object) -> tuple[Example, ...]:
     return ()
 
 
-@dataclass(frozen=True)
-class OwnFirst:
-    """A selector's examples, after the k nearest that belong to the question's database alone.
+def choose_examples(
+    store: ExampleStore, database: Database, query: ExampleQuery, kind: SelectorKind, k: int, numbers: Mapping[str, Any]
+) -> list[Example]:
+    """Choose what a question of a database is shown: the k nearest that belong to it alone, then a selector's.
 
-    Those show the very tables that are asked about, which no example of the same form over other data does. A database
-    without any of its own is shown what it was before.
-
-    Attributes:
-        readable: Leaves out what may not be shown to whoever asks; see `rights.readable`.
-        least: Likeness below which none is shown, as in `_by_skeleton`; the words of the whole questions count too,
-            since they name the same tables. 0 shows the nearest however far.
+    The former show the very tables that are asked about, which no example of the same form over other data does. A
+    database without any of its own is shown what it was before. Below the likeness `least` of the numbers none is
+    shown, as in `_by_skeleton`; the words of the whole questions count too, since they name the same tables.
     """
-
-    store: ExampleStore
-    others: Selector
-    k: int = 3
-    readable: Callable[[Example], Example | None] | None = None
-    least: float = 0.0
-
-    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        """Return the examples to show, the best first."""
-        chosen: dict[str, Example] = {}
-        for example in (*self._shown(self._own(query))[: self.k], *self._shown(self.others.select(query))):
-            chosen.setdefault(meaning_of(example), example)
-        return tuple(chosen.values())
-
-    def _own(self, query: ExampleQuery) -> list[Example]:
-        """Return the database's own that are near, the nearest question first; then those alike in form alone."""
-        looked_at = self.k if self.readable is None else _LOOKED_AT * self.k
-        near = self.store.near("question", query.question, looked_at, query.database, shared=False)
-        if self.least:
-            near = [hit for hit in near if hit.similarity >= min(self.least, _OWN_LIKENESS)]
-            key = mask(query.question, query.schema, query.values)
-            alike = self.store.near("skeleton", key, looked_at, query.database, shared=False)
-            near += [hit for hit in alike if hit.similarity >= self.least]
-        return [hit.example for hit in without_repeats(near)]
-
-    def _shown(self, examples: Iterable[Example]) -> list[Example]:
-        shown = map(self.readable, examples) if self.readable else examples
-        return [example for example in shown if example is not None]
+    seen, least = store.seen_by(database), numbers.get("least", 0.0)
+    near = seen.near("question", query.question, _LOOKED_AT * k, query.database, shared=False)
+    if least:
+        near = [hit for hit in near if hit.similarity >= min(least, _OWN_LIKENESS)]
+        key = mask(query.question, query.schema, query.values)
+        alike = seen.near("skeleton", key, _LOOKED_AT * k, query.database, shared=False)
+        near += [hit for hit in alike if hit.similarity >= least]
+    own = [hit.example for hit in without_repeats(near)[:k]]
+    chosen: dict[str, Example] = {}
+    for example in (*own, *make_selector(kind, seen, **numbers).select(query)):
+        chosen.setdefault(meaning_of(example), example)
+    return foremost(chosen.values(), database)
 
 
 _WAYS: Mapping[str, Callable[..., tuple[Example, ...]]] = {

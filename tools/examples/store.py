@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cache
@@ -16,7 +16,7 @@ from ..errors import ExampleRefused
 from .embedding import Embedding, HashedEmbedding, Vectors
 from .entry import PAIRS, SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
 from .example import Added, Example, Found, Index, Refusal, Stats, from_json
-from .rights import Standing, is_readable, verified_standing
+from .rights import Standing, readable, verified_standing
 from .tables import REBUILT_SUFFIX, ChromaBackend, ChromaTable, Fields, MemoryBackend, MemoryTable, Row
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ExampleStore:
         return cls(MemoryBackend() if location is None else ChromaBackend(location, chosen.name), chosen, further)
 
     def seen_by(self, database: Database) -> ExampleStore:
-        """Return this store with only those of a database's own examples that whoever opened it may read."""
+        """Return this store as whoever opened a database may read it: see `readable`."""
         seen = copy(self)
         seen._reader = database
         return seen
@@ -87,7 +87,7 @@ class ExampleStore:
         However many narrower rights have approved, they come after those of equal or wider ones (`verified_standing`).
         Only what is new since the last time is read. The identity is the `database_identity`.
         """
-        pairs = self._backend.find(identity, PAIRS)
+        seen, pairs = self.seen_by(database), self._backend.find(identity, PAIRS)
         ids = pairs.ids() if pairs else []
         if not pairs or not ids:
             return
@@ -98,7 +98,7 @@ class ExampleStore:
         vector = self.embedding([question])[0]
         for standing in sorted(set(standings.values()), reverse=True):
             among = [id_ for id_, each in standings.items() if each == standing]
-            yield [_example(row) for row in pairs.nearest(vector, k, among)]
+            yield [hit.example for row in pairs.nearest(vector, k, among) if (hit := seen._hit(row))]
 
     def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> Added:
         """Add examples that are not there yet; `verify` is called with each new one (see `runs_on`).
@@ -143,7 +143,7 @@ class ExampleStore:
         """
         vector = self.embedding([text])[0]
         # Of equally near ones, the database's own come first.
-        found = list(self._nearest(database, index, vector, k)) if database else []
+        found = self._nearest(database, index, vector, k) if database else []
         if shared:
             found += self._nearest(SHARED, index, vector, k)
             if further := self._further():
@@ -245,39 +245,42 @@ class ExampleStore:
             return None
         return self._make_further()
 
-    def _may_read(self, room: str, row: Row) -> bool:
-        return self._reader is None or room == SHARED or is_readable(_example(row), self._reader)
+    def _hit(self, row: Row, similarity: float = 1.0, skeleton: str = "") -> Found | None:
+        """Return a pair as the reader may see it; None if they may not, and nothing else tells that it is there."""
+        example: Example | None = _example(row)
+        if self._reader is not None:
+            example = readable(example, self._reader)
+        return Found(row.id, example, similarity, skeleton) if example else None
 
-    def _nearest(self, room: str, index: Index, vector: Vectors, k: int) -> Iterator[Found]:
-        """Yield the pairs of the k nearest keys; nothing else tells that there are pairs that may not be read."""
+    def _nearest(self, room: str, index: Index, vector: Vectors, k: int) -> list[Found]:
+        """Return the pairs of the k nearest keys."""
         keys, pairs, wanted = self._backend.find(room, _TABLES[index]), self._backend.find(room, PAIRS), k
         while keys and pairs and k > 0:
             rows = keys.nearest(vector, wanted)
-            found = [(key, pair) for key, pair in self._standing_for(room, index, rows, pairs) if pair is not None]
+            first = pairs.get(list({key.fields["pair"]: key for key in rows})) if index != "question" else {}
+            found = [hit for key in rows if (hit := self._hit_of(index, key, pairs, first))]
             if len(found) >= k or len(rows) < wanted:
-                for key, pair in found[:k]:
-                    yield Found(pair.id, _example(pair), key.similarity, key.fields.get("sql", key.id))
-                return
+                return found[:k]
             wanted *= 4
+        return []
 
-    def _standing_for(
-        self, room: str, index: Index, keys: Sequence[Row], pairs: _Table
-    ) -> Iterator[tuple[Row, Row | None]]:
-        """Yield each key with its pair, or another of its pairs if that one is gone or may not be read."""
-        if index == "question":
-            yield from ((key, key if self._may_read(room, key) else None) for key in keys)
-            return
-        first = pairs.get(list(dict.fromkeys(key.fields["pair"] for key in keys)))
-        for key in keys:
-            pair = first.get(key.fields["pair"])
-            if pair is None or not self._may_read(room, pair):
-                others = pairs.having(_KEY_FIELDS[index], key.id, max(pairs.count(), 1) if self._reader else 1)
-                pair = next((other for other in others if self._may_read(room, other)), None)
-            yield key, pair
+    def _hit_of(self, index: Index, key: Row, pairs: _Table, first: Mapping[str, Row]) -> Found | None:
+        """Return a key's pair, or another of its pairs if that one is gone or may not be read."""
+
+        def standing() -> Iterator[Row]:
+            if index == "question":
+                yield key
+                return
+            if pair := first.get(key.fields["pair"]):
+                yield pair
+            yield from pairs.having(_KEY_FIELDS[index], key.id, max(pairs.count(), 1) if self._reader else 1)
+
+        skeleton = key.fields.get("sql", key.id)
+        return next(filter(None, (self._hit(pair, key.similarity, skeleton) for pair in standing())), None)
 
     def _scan(self, room: str) -> Iterator[Found]:
         pairs = self._backend.find(room, PAIRS)
-        return (Found(row.id, _example(row)) for row in (pairs.scan() if pairs else ()) if self._may_read(room, row))
+        return filter(None, map(self._hit, pairs.scan() if pairs else ()))
 
     def _count(self, index: Index, room: str) -> int:
         table = self._backend.find(room, _TABLES[index])

@@ -60,16 +60,24 @@ def test_cosqls_layout_keeps_dialogues_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.jsonl", '{"question": "Who?"}', r"a.jsonl, line 1: an example needs a non-empty text 'sql'"),
+        ("a.jsonl", '{"question": "Who?"}', r"a.jsonl, line 1: an example's field 'sql': .*required"),
         ("a.jsonl", "{", r"a.jsonl, line 1: not a line of JSON"),
         ("a.jsonl", "7", r"a.jsonl, line 1: an example is a JSON object"),
-        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "color": 1}', "no field 'color'"),
-        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "shared": "yes"}', "'shared' is true or false"),
-        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "earlier": [1]}', "'earlier' is a list of texts"),
-        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "added": "noon"}', "ISO 8601, not 'noon'"),
+        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "color": 1}', "field 'color': Unexpected"),
+        (
+            "a.jsonl",
+            '{"question": "a", "sql": "b", "database": "c", "shared": "so"}',
+            "boolean.*, not 'so'",
+        ),
+        (
+            "a.jsonl",
+            '{"question": "a", "sql": "b", "database": "c", "earlier": [1]}',
+            "'earlier': .* string, not 1",
+        ),
+        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "added": "noon"}', "datetime.*, not 'noon'"),
         ("a.json", '{"question": 1}', "not a list of examples"),
         ("a.json", "[3]", "item 1: not an object"),
-        ("a.json", '[{"question": "Who?"}]', "item 1: an example needs"),
+        ("a.json", '[{"question": "Who?"}]', "item 1: an example's field 'sql'"),
         ("a.json", "\x00", "not JSON"),
     ],
 )

@@ -13,8 +13,8 @@ from tableturn.tools.errors import ExampleRefused, SettingsError
 from tableturn.tools.examples import (
     ExampleQuery,
     ExampleStore,
-    OwnFirst,
     SelectorKind,
+    choose_examples,
     database_identity,
     default_store,
     example_id,
@@ -184,12 +184,11 @@ def test_its_own_examples_come_before_those_of_other_data(tmp_path: Path) -> Non
         asked = [f"What does Ann get for {thing}?" for thing in ("Nimbus", "Stratus", "Cirrus")]
         own = [example_of(mine, text, f"SELECT pay FROM salary WHERE pay > {n}") for n, text in enumerate(asked)]
         store.add([*own, replace(own[0], shared=True)])
-        others = make_selector("skeleton", store)
         query = ExampleQuery("What does Ann get for Cirrus and Stratus?", database=database_identity(mine))
-        shown = OwnFirst(store, others, 2).select(query)
+        others = make_selector("skeleton", store).select(query)
+        shown = choose_examples(store, mine, query, "skeleton", 2, {})
         assert {example.question for example in shown[:2]} == {asked[1], asked[2]}
         ids = [example_id(replace(example, shared=True)) for example in shown]
         assert len(ids) == len(set(ids)), "what is private and shared too is shown once"
-        assert set(others.select(query)) <= set(shown)
-        assert OwnFirst(store, others, 0).select(query) == others.select(query)
-        assert OwnFirst(store, others).select(replace(query, database="")) == others.select(replace(query, database=""))
+        assert set(others) <= set(shown)
+        assert choose_examples(store, mine, query, "skeleton", 0, {}) == list(others)
