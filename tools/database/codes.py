@@ -71,11 +71,12 @@ def with_codes(
             found[key.table, key.columns[0]] = codes
     if not found:
         return list(tables), keys
-    told = [
-        tuple(replace(column, codes=found.get((table.name, column.name))) for column in table.columns)
-        for table in tables
-    ]
-    return [replace(table, columns=columns) for table, columns in zip(tables, told, strict=True)], keys
+
+    def told(table: TableSchema) -> TableSchema:
+        columns = (replace(column, codes=found.get((table.name, column.name))) for column in table.columns)
+        return replace(table, columns=tuple(columns))
+
+    return list(map(told, tables)), keys
 
 
 def _codes(table: TableSchema, key: str, rows: Rows) -> Codes | None:

@@ -63,13 +63,12 @@ def column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
 
 def _kind_of_values(values: Collection[Cell]) -> ColumnKind | None:
     """Return the kind that all values share; None without values or with several kinds."""
-    if not values:
-        return None
-    if all(isinstance(value, str) for value in values):
-        return "time" if all(_TIME_LIKE.fullmatch(value) for value in values if isinstance(value, str)) else "text"
-    if all(isinstance(value, int | float) for value in values):
-        return "number"
-    return "binary" if all(isinstance(value, bytes) for value in values) else None
+    types = set(map(type, values))
+    if types == {str}:
+        return "time" if all(map(_TIME_LIKE.fullmatch, map(str, values))) else "text"
+    if types == {bytes}:
+        return "binary"
+    return "number" if types and types <= {int, float} else None
 
 
 _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?")

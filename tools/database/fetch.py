@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
 from ..errors import ResultTooLarge
-from .table import Cell, Limits
+from .table import Cell, Limits, Table
 
 _TYPE_NAMES = {int: "integer", float: "real", str: "text", bytes: "blob"}
 _NONE = type(None)
@@ -55,29 +55,23 @@ class Sink(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Fetched:
-    """What a cursor gave: the rows, a type a column, and whether there were more rows."""
-
-    rows: tuple[Row, ...]
-    types: tuple[str, ...]
-    truncated: bool
-
-
-def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None) -> Fetched:
+def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None, start: float = 0.0) -> Table:
     """Return at most `limits.rows` rows of a cursor after `execute`; none of them where a sink takes them.
+
+    `start` is when the query was started, by the clock `time.monotonic`.
 
     Raises:
         ResultTooLarge: The values together passed `limits.result_bytes`.
     """
-    width = len(cursor.description)
+    columns = tuple([entry[0] for entry in cursor.description])
+    width = len(columns)
     step = max(1, min(_LARGEST_FETCH, _OVERSHOOT_BYTES // (max(1, width) * max(1, limits.cell_bytes))))
     seen: list[set[type]] = [set() for _ in range(width)]
     rows: list[Row] = []
     taken = size = 0
     more = True
     if sink is not None:
-        sink.start(tuple([entry[0] for entry in cursor.description]))
+        sink.start(columns)
     while more and taken <= limits.rows:
         asked = min(step, limits.rows + 1 - taken)
         part: list[Row] = cursor.fetchmany(asked)
@@ -94,7 +88,9 @@ def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None) -> Fetched:
             )
     kinds = [tuple(types - {_NONE}) for types in seen]
     names = ["null" if not types else _TYPE_NAMES[types[0]] if len(types) == 1 else "mixed" for types in kinds]
-    return Fetched(tuple(rows[: limits.rows]), tuple(names), taken > limits.rows)
+    return Table(
+        columns, tuple(names), tuple(rows[: limits.rows]), taken > limits.rows, elapsed=time.monotonic() - start
+    )
 
 
 def size_of(rows: Sequence[Row]) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from ..words import singular
 from .codes import LARGE, Includes, Rows, is_count, with_codes
@@ -65,12 +66,12 @@ def completed(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes
     return replace(schema, tables=tuple(tables), foreign_keys=keys)
 
 
-@dataclass(frozen=True)
-class _Target:
-    """A table with a key of one column, declared or likely."""
+class _Target(NamedTuple):
+    """A table with a key of one column, declared or likely, and how strongly a name speaks for it."""
 
     table: TableSchema
     column: ColumnSchema
+    strength: int = 0
 
 
 def with_likely_keys(
@@ -141,23 +142,19 @@ def infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], in
                 target for target in best if includes(table.name, column.name, target.table.name, target.column.name)
             ]
             if len(best) == 1:
-                target = best[0]
                 found.append(
-                    ForeignKey(table.name, (column.name,), target.table.name, (target.column.name,), inferred=True)
+                    ForeignKey(table.name, (column.name,), best[0].table.name, (best[0].column.name,), inferred=True)
                 )
     return found
 
 
-def _targets(tables: Sequence[TableSchema]) -> dict[str, list[tuple[int, _Target]]]:
-    """By what a referring column would be called: targets with how strongly that name speaks for them."""
-    targets: dict[str, dict[str, tuple[int, _Target]]] = defaultdict(dict)
+def _targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:
+    """Return by what a referring column would be called the targets for which that name speaks."""
+    targets: dict[str, list[_Target]] = defaultdict(list)
     for table in tables:
-        if table.kind != "table" or len(table.key) != 1:
-            continue
-        column = table.column(table.key[0])
+        column = table.column(table.key[0]) if table.kind == "table" and len(table.key) == 1 else None
         if column is None:
             continue
-        target = _Target(table, column)
         key, owner = _joined(_words(column.name)), _joined(_words(table.name))
         strengths = {owner + key: 3}
         if key not in _GENERIC:
@@ -171,11 +168,11 @@ def _targets(tables: Sequence[TableSchema]) -> dict[str, list[tuple[int, _Target
             for start in range(1, len(words)):
                 strengths.setdefault(_joined(words[start:]) + key, 1)
         for name, strength in strengths.items():
-            targets[name][table.name] = (strength, target)
-    return {name: list(held.values()) for name, held in targets.items()}
+            targets[name].append(_Target(table, column, strength))
+    return targets
 
 
-def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tuple[int, _Target]]]) -> list[_Target]:
+def _best(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_Target]]) -> list[_Target]:
     """The targets that the column's name speaks for most."""
     own_key = table.key == (column.name,)
     words = _words(column.name)
@@ -185,16 +182,16 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
     for start in range(1 if measures else len(words)):
         name = _joined(words[start:])
         fitting = [
-            (strength, target)
-            for strength, target in targets.get(name, ())
+            target
+            for target in targets.get(name, ())
             if target.column.kind == column.kind
             and (target.table is not table or (start > 0 and target.column is not column))
-            and not (own_key and strength < 3)
-            and not (strength == 1 and counts)
+            and not (own_key and target.strength < 3)
+            and not (target.strength == 1 and counts)
         ]
         if fitting:
-            best = max(strength for strength, _ in fitting)
-            return [target for strength, target in fitting if strength == best]
+            best = max(target.strength for target in fitting)
+            return [target for target in fitting if target.strength == best]
         if name in _GENERIC:
             break
     own = table.column(table.key[0]) if len(table.key) == 1 and not own_key else None

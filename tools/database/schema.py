@@ -187,15 +187,14 @@ class Schema:
 
     def structure(self) -> Schema:
         """Return it without what its rows tell: sample values, numbers of rows, and keys that nobody declared."""
+
+        def declared(table: TableSchema) -> TableSchema:
+            columns = (replace(column, samples=(), distinct=None, nulls=None) for column in table.columns)
+            return replace(table, columns=tuple(columns), row_count=None)
+
         stated = self.stated()
-        columns = (
-            tuple(replace(column, samples=(), distinct=None, nulls=None) for column in table.columns)
-            for table in stated.tables
-        )
-        tables = tuple(
-            replace(table, columns=each, row_count=None) for table, each in zip(stated.tables, columns, strict=True)
-        )
-        return replace(stated, tables=tables, foreign_keys=tuple(key for key in self.foreign_keys if not key.inferred))
+        keys = tuple(key for key in self.foreign_keys if not key.inferred)
+        return replace(stated, tables=tuple(map(declared, stated.tables)), foreign_keys=keys)
 
     def stated(self) -> Schema:
         """Return it without what nobody declared: probable keys, meanings of codes; nor with queries of views."""

@@ -180,10 +180,6 @@ class Session:
         """What is written beside everything that is kept."""
         return Rights("" if self.identity == Identity() else digest(self.identity), self.policy)
 
-    def covers(self, other: Session) -> bool:
-        """Whether what was made in another session may be read in this one."""
-        return self.rights.cover(other.rights)
-
     def narrowed(self, permissions: Permissions) -> Session:
         """Return the same person, who may read only what these permissions show too."""
         return replace(self, policy=replace(self.policy, permissions=self.policy.permissions.narrowed(permissions)))

@@ -87,8 +87,8 @@ class RunningQuery:
     deadline: float  # on the `time.monotonic` clock
     cancellation: Cancellation | None = None
     stopped: Literal["", "time", "cancelled"] = ""
-    _done: bool = False
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    done: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def check(self, now: float) -> None:
         """Interrupt it if it is over: again and again, for an interrupt before the first step is forgotten."""
@@ -98,18 +98,13 @@ class RunningQuery:
             elif now > self.deadline:
                 self.stopped = "time"
         if self.stopped:
-            with self._lock:
-                if not self._done:
+            with self.lock:
+                if not self.done:
                     self.connection.interrupt()
 
     def error(self, seconds: float) -> QueryTimeout:
         """Return the error of a query that was stopped, which might take so long."""
         return QueryTimeout(CANCELLED if self.stopped == "cancelled" else OVERDUE.format(seconds=seconds))
-
-    def end(self) -> None:
-        """Leave the connection, which may run another query."""
-        with self._lock:
-            self._done = True
 
 
 class Watchdog:
@@ -125,27 +120,20 @@ class Watchdog:
         # A thread that outlives the interpreter keeps alive what modules in C would free, which some complain of.
         atexit.register(self._end)
 
-    def watch(self, query: RunningQuery) -> None:
-        """Look after the query until `release`."""
+    @contextmanager
+    def watching(self, query: RunningQuery) -> Generator[RunningQuery]:
+        """Look after a query while a block runs."""
         if self._process != os.getpid():
             self._start()
         self._running[query] = None
         if not self._wake.is_set():
             self._wake.set()
-
-    def release(self, query: RunningQuery) -> None:
-        """Leave a query that has ended."""
-        query.end()
-        self._running.pop(query, None)
-
-    @contextmanager
-    def watching(self, query: RunningQuery) -> Generator[RunningQuery]:
-        """Look after a query while a block runs."""
-        self.watch(query)
         try:
             yield query
         finally:
-            self.release(query)
+            with query.lock:  # its connection may run another query now
+                query.done = True
+            self._running.pop(query, None)
 
     def _start(self) -> None:
         with self._lock:

@@ -6,8 +6,7 @@ import os
 import socket
 import struct
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import ormsgpack
 
@@ -27,13 +26,10 @@ from ..errors import (
 from .session import Permissions
 from .table import Limits, Table
 
-T = TypeVar("T")
-
 _HEAD = struct.Struct(">QB")
-_PART = 1 << 16
 
 RESULT, FAILURE, PART = 0, 1, 2
-"""Kinds of a worker's messages; a part of a result waits for a word before the next message is sent."""
+"""Kinds of a worker's messages; parts of a result stand before its end."""
 
 ERROR_BYTES = 1 << 16
 """The longest error that is read."""
@@ -95,50 +91,45 @@ def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes) -> None:
 
 
 def receive(line: socket.socket, most: int, overdue: Callable[[], None] | None = None) -> tuple[int, bytes] | None:
-    """Return the next message, of which there is one at a time; None where the line has ended.
+    """Return the next message; None where the line has ended.
 
     `overdue` is called whenever the line's time for one part is over (see `patience`), and raises to give up.
 
     Raises:
         ValueError: It is longer than `most` bytes.
     """
-    first = _wait(partial(line.recv, _PART), overdue)
-    while 0 < len(first) < _HEAD.size:
-        part = _wait(partial(line.recv, _PART), overdue)
-        first = first + part if part else b""
-    if not first:
+    head = _read(line, _HEAD.size, overdue)
+    if head is None:
         return None
-    length, kind = _HEAD.unpack_from(first)
+    length, kind = _HEAD.unpack(head)
     if length > most:
         raise ValueError("the message is too long")
-    body = first[_HEAD.size :]
-    if len(body) >= length:
-        return kind, body
-    whole, read = bytearray(length), len(body)
-    whole[:read] = body
-    with memoryview(whole) as view:
-        while read < length:
-            size = _wait(partial(line.recv_into, view[read:]), overdue)
-            if size == 0:
-                return None
-            read += size
-    return kind, bytes(whole)
+    body = _read(line, length, overdue)
+    return None if body is None else (kind, body)
+
+
+def _read(line: socket.socket, size: int, overdue: Callable[[], None] | None) -> bytes | None:
+    """Return so many bytes; None if the line ends before."""
+    whole = memoryview(bytearray(size))
+    left = whole
+    while left:
+        try:
+            read = line.recv_into(left)
+        except BlockingIOError:
+            if overdue is None:
+                raise
+            overdue()
+            continue
+        if not read:
+            return None
+        left = left[read:]
+    return bytes(whole)
 
 
 def patience(line: socket.socket, seconds: float) -> None:
     """Set how long a part of a message may take. The kernel keeps it: waiting and reading are one call."""
     whole, microseconds = divmod(max(1, int(seconds * 1_000_000)), 1_000_000)
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("@ll", whole, microseconds))
-
-
-def _wait(receive: Callable[[], T], overdue: Callable[[], None] | None) -> T:
-    while True:
-        try:
-            return receive()
-        except BlockingIOError:
-            if overdue is None:
-                raise
-            overdue()
 
 
 _LONG_INTEGER = 1

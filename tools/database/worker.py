@@ -114,7 +114,7 @@ class _Worker:
 
 
 class _Parts:
-    """Sends rows as they come, each part when the one before was taken; the first has none but the columns' names."""
+    """Sends rows as they come, for which the line waits; the first part has none but the columns' names."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
@@ -131,5 +131,3 @@ class _Parts:
     def _send(self, rows: tuple[Row, ...]) -> None:
         types = ("mixed",) * len(self._columns)
         send(self._line, PART, pack_table(Table(self._columns, types, rows, False, 0.0)))
-        if receive(self._line, ORDER_BYTES) is None:
-            os._exit(0)

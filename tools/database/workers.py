@@ -53,7 +53,6 @@ class _Worker:
 
     line: socket.socket
     pid: int
-    patience: float  # seconds that the line waits
     about: bytes  # its database, in its own words
     folder: Path | None  # goes with it; None where its files have no names
 
@@ -111,16 +110,24 @@ class Workers:
             send(worker.line, RESULT, order)
             deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
             kind, body = _answer(worker, deadline, limits, cancellation)
-            parts = _Parts(sink, limits) if sink is not None else None
-            while parts is not None and kind == PART:
-                parts.take(body)
-                send(worker.line, RESULT, b"")
+            rows = size = 0
+            while sink is not None and kind == PART:
+                part = unpack_table(body)
+                if not part.rows:
+                    rows, size = limits.rows, _most(limits)
+                    sink.start(part.columns)
+                # A worker is not to be trusted: its parts are held to the limits once more.
+                rows, size = rows - len(part.rows), size - len(body)
+                if rows < 0 or size < 0:
+                    raise ValueError
+                if part.rows:
+                    sink.take(part.rows)
                 kind, body = _answer(worker, deadline, limits, cancellation)
-            outcome = _outcome(kind, body)
+            outcome = unpack_table(body) if kind == RESULT else unpack_error(body[:ERROR_BYTES])
             # What took too much may have left the worker without room for the next query, or about to end.
             usable = isinstance(outcome, Table | QueryError) and not isinstance(outcome, ResultTooLarge)
         except ValueError:
-            raise ResultTooLarge("the result is larger than it may be") from None
+            raise ResultTooLarge("the result is larger than it may be, or cannot be read") from None
         except OSError:
             raise QueryError("the query's process was ended from outside: run it again") from None
         finally:
@@ -178,7 +185,7 @@ class Workers:
             if kind != RESULT:
                 raise unpack_error(body)
             pid, about = ormsgpack.unpackb(body)
-            return _Worker(line, pid, _START_SECONDS, about, self._folder and self._folder / str(pid))
+            return _Worker(line, pid, about, self._folder and self._folder / str(pid))
         except BaseException:
             line.close()
             raise
@@ -192,40 +199,9 @@ class Workers:
         worker.end()
 
 
-def _outcome(kind: int, body: bytes) -> Table | TableturnError:
-    try:
-        return unpack_table(body) if kind == RESULT else unpack_error(body[:ERROR_BYTES])
-    except ValueError:
-        return QueryError("the query's process gave no readable result")
-
-
-class _Parts:
-    """Hands on what a worker sends part by part, held to the limits once more: it is not to be trusted."""
-
-    def __init__(self, sink: Sink, limits: Limits) -> None:
-        self._sink, self._limits = sink, limits
-        self._rows = self._bytes = 0
-
-    def take(self, body: bytes) -> None:
-        table = unpack_table(body)
-        if not table.rows:
-            self._rows, self._bytes = self._limits.rows, _most(self._limits)
-            self._sink.start(table.columns)
-            return
-        self._rows -= len(table.rows)
-        self._bytes -= len(body)
-        if self._rows < 0 or self._bytes < 0:
-            raise ValueError("the result is larger than it may be")
-        self._sink.take(table.rows)
-
-
 def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Cancellation | None) -> tuple[int, bytes]:
     """Return what the worker says; if it says too much, or too late, it must not be used again."""
-    allowed = limits.seconds + _GRACE_SECONDS
-    part = allowed if cancellation is None else min(allowed, _CANCEL_SECONDS)
-    if part != worker.patience:
-        patience(worker.line, part)
-        worker.patience = part
+    patience(worker.line, _CANCEL_SECONDS if cancellation else limits.seconds + _GRACE_SECONDS)
     answer = receive(worker.line, _most(limits), lambda: _check(deadline, limits, cancellation))
     if answer is None:
         raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")

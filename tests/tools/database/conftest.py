@@ -9,7 +9,10 @@ import pytest
 from tableturn.tools.database import Database, Limits
 
 from .conformance.tables import UNHURRIED
+from .people import mariadb, postgres
 from .shop import make_shop
+
+__all__ = ["mariadb", "postgres"]
 
 
 @pytest.fixture(scope="session")

@@ -247,13 +247,12 @@ class Instance:
                     raise QueryRejected("this connection only reads: send a single SELECT")
                 connection.execute("BEGIN TRANSACTION READ ONLY")
                 connection.execute(sql if explain else statements[0])
-                columns = tuple([entry[0] for entry in connection.description or ()])
-                result = fetch(BoundedRows(connection, columns, limits), limits, sink)
+                columns = [entry[0] for entry in connection.description or ()]
+                return fetch(BoundedRows(connection, columns, limits), limits, sink, start)
         except (duckdb.Error, MemoryError) as error:
             raise (query.error(limits.seconds) if query.stopped else failure(error, self._private)) from None
         finally:
             connection.close()
-        return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start)
 
     def _made(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         """Make the tables, without those views of a file that cannot be read any more."""

@@ -93,8 +93,7 @@ class MySQLBackend(SQLAlchemyBackend):
     """A database of a MySQL or MariaDB server."""
 
     connection = MySQLConnection
-    catalogue = Backend.catalogue
-    catalogue_version = Backend.catalogue_version
+    _ask = Backend._ask
     sample = Backend.sample
 
     def __init__(self, address: Address, session: Session) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import TypeVar
 
 from ...errors import (
@@ -39,17 +41,16 @@ class Pool:
 
     def __init__(self, connect: Callable[[], ServerConnection]) -> None:
         self._connect = connect
-        self._lock = threading.Lock()
         self._idle: list[ServerConnection] = []
         self._closed = False
 
     def take(self) -> ServerConnection:
         """Return a connection for one piece of work; give it back with `give`."""
         self.check_open()
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        return self._connect()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._connect()
 
     def check_open(self) -> None:
         """Raise `DatabaseUnavailable` if the pool was closed."""
@@ -58,19 +59,19 @@ class Pool:
 
     def give(self, connection: ServerConnection, *, usable: bool) -> None:
         """Take a connection back, or close it."""
-        with self._lock:
-            if usable and not self._closed and len(self._idle) < _IDLE_CONNECTIONS:
-                self._idle.append(connection)
-                return
-        connection.close()
+        if usable and len(self._idle) < _IDLE_CONNECTIONS:
+            self._idle.append(connection)
+        else:
+            connection.close()
+        if self._closed:
+            self.drop_idle()
 
     def drop_idle(self, *, closed: bool = False) -> None:
         """Close the idle connections; when the pool is closed, those in use follow once they are given back."""
-        with self._lock:
-            self._closed |= closed
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+        self._closed |= closed
+        with suppress(IndexError):
+            while True:
+                self._idle.pop().close()
 
 
 # How long what was read of the catalogue is believed; a name that is not known is looked for at once.
@@ -166,11 +167,8 @@ class ServerEngine:
         start = time.monotonic()
 
         def run(connection: ServerConnection, statement: str) -> Table:
-            cursor = connection.query(statement, limits)
-            result = fetch(cursor, limits, sink)
-            columns = tuple([entry[0] for entry in cursor.description])
-            notes = connection.notes()
-            return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start, notes=notes)
+            table = fetch(connection.query(statement, limits), limits, sink, start)
+            return replace(table, notes=connection.notes())
 
         try:
             return self._read_with(sql, limits.seconds, run, cancellation)
@@ -276,15 +274,14 @@ class ServerEngine:
         check_cancelled(cancellation)
         connection = self._pool.take()
         query = RunningQuery(connection, time.monotonic() + seconds + _GRACE_SECONDS, cancellation)
-        WATCHDOG.watch(query)
         try:
-            connection.begin(seconds)
-            return work(connection)
+            with WATCHDOG.watching(query):
+                connection.begin(seconds)
+                return work(connection)
         except connection.errors as error:
             failed = connection.failure(error)
             raise (query.error(seconds) if query.stopped or isinstance(failed, QueryTimeout) else failed) from None
         finally:
-            WATCHDOG.release(query)
             if not query.stopped:
                 connection.end()
             # An interrupt that is still under way must not hit somebody else's query.

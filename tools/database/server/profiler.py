@@ -6,7 +6,7 @@ is the prompt that shows it. Time alone ends what hangs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 from ...errors import QueryError
 from ..codes import Rows, few_rows
@@ -31,27 +31,24 @@ def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catal
 
     The connection is in a transaction of the session's person, so that samples and counts obey its policies.
     """
-    profiler = _Profiler(connection, backend)
+    profiler = _Profiler(connection, backend, catalogue)
     tables = tuple(map(profiler.table, catalogue.relations))
-    relations = {relation.shown: relation for relation in catalogue.relations}
     return completed(
         Schema(backend.database, tables, catalogue.foreign_keys, catalogue.version, dialect=backend.dialect),
         profiler.rows_of,
-        lambda table, column: profiler.uniqueness(relations[table], column),
-        lambda table, column, target, name: profiler.includes(relations[table], column, relations[target], name),
+        profiler.uniqueness,
+        profiler.includes,
     )
 
 
-@dataclass
 class _Profiler:
     """Looks at table after table until its queries are used up; later tables then have no samples."""
 
-    connection: ServerConnection
-    backend: Backend
-
-    def __post_init__(self) -> None:
+    def __init__(self, connection: ServerConnection, backend: Backend, catalogue: Catalogue) -> None:
+        self.connection, self.backend = connection, backend
         self.rows_of: dict[str, Rows] = {}
-        self._left = int(_QUERIES / self.backend.patience)
+        self._sources = {relation.shown: backend.source(relation) for relation in catalogue.relations}
+        self._left = int(_QUERIES / backend.patience)
         self._late = 0
         self._begin()
 
@@ -79,32 +76,24 @@ class _Profiler:
         """Counted where there are few; else by the server's statistics; None where it has none."""
         if relation.kind == "view" or (relation.estimate or 0) > _COUNTED_ROWS:
             return relation.estimate
-        source = self.backend.source(relation)
+        source = self._sources[relation.shown]
         rows = self._rows(f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {_COUNTED_ROWS + 1}) AS part")
         count = rows[0][0] if rows else None
         return count if isinstance(count, int) and count <= _COUNTED_ROWS else relation.estimate
 
-    def uniqueness(self, relation: Relation, column: str) -> tuple[int, int] | None:
-        """How many of the first rows there are, and how many values of a column are in them."""
-        name, source = self.backend.quoted(column), self.backend.source(relation)
-        rows = self._rows(
-            f"SELECT count(*), count(DISTINCT part.v) FROM"
-            f" (SELECT {name} AS v FROM {source} LIMIT {_COUNTED_ROWS}) AS part"
-        )
-        if not rows:
-            return None
-        seen, distinct = rows[0]
-        return (seen, distinct) if isinstance(seen, int) and isinstance(distinct, int) else None
+    def uniqueness(self, table: str, column: str) -> tuple[int, int] | None:
+        """Return how many first rows a table has, and how many values of a column are in them."""
+        part = f"SELECT {self.backend.quoted(column)} AS v FROM {self._sources[table]} LIMIT {_COUNTED_ROWS}"
+        rows: Any = self._rows(f"SELECT count(*), count(DISTINCT part.v) FROM ({part}) AS part")
+        return rows[0] if rows else None
 
-    def includes(self, relation: Relation, column: str, target: Relation, ref_column: str) -> bool:
+    def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
         """Whether values of a column, as far as looked at, all stand in another one; False where there are none."""
-        quoted = self.backend.quoted
-        name, ref_name = quoted(column), quoted(ref_column)
-        source, ref_source = self.backend.source(relation), self.backend.source(target)
+        name, ref_name = self.backend.quoted(column), self.backend.quoted(ref_column)
         rows = self._rows(
-            f"SELECT count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM {ref_source} AS r WHERE r.{ref_name} = d.v)"
-            f" THEN 1 ELSE 0 END) FROM (SELECT DISTINCT s.{name} AS v FROM"
-            f" (SELECT {name} FROM {source} LIMIT {_INCLUDED_ROWS}) AS s WHERE s.{name} IS NOT NULL) AS d"
+            f"SELECT count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM {self._sources[ref_table]} AS r WHERE"
+            f" r.{ref_name} = d.v) THEN 1 ELSE 0 END) FROM (SELECT DISTINCT s.{name} AS v FROM"
+            f" (SELECT {name} FROM {self._sources[table]} LIMIT {_INCLUDED_ROWS}) AS s WHERE s.{name} IS NOT NULL) AS d"
         )
         return bool(rows and rows[0][0] and rows[0][0] == rows[0][1])
 

@@ -20,12 +20,10 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 from ...errors import DatabaseUnavailable, QueryFailed, QueryTimeout, TableturnError
-from ..column_kinds import column_kind
 from ..estimate import Estimate
 from ..mysql import dialect as mysql
 from ..postgres import dialect as postgres
 from ..profile import ConnectionLost, Profile, read_profile
-from ..schema import ColumnSchema, ForeignKey
 from ..server.address import parted, scrubbed, without_password
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import Backend, BoundedRows, Interrupter, ServerConnection, cell
@@ -40,6 +38,9 @@ Row = tuple[Cell, ...]
 _PLAIN = {"no_parameters": True}
 # What the drivers' errors mean, on the dialects whose codes are known.
 _FAILURES = {"mysql": mysql.failure, "mariadb": mysql.failure, "postgresql": postgres.failure}
+_GRAMMARS = {"mysql": mysql.GRAMMAR, "postgres": postgres.GRAMMAR}
+# No comment, estimate or definition; nothing is known to be hidden.
+_NOTHING_MORE = ("", None, "", False, False)
 _STREAMED = {**_PLAIN, "stream_results": True, "max_row_buffer": 100}
 
 
@@ -47,6 +48,7 @@ class SQLAlchemyConnection(ServerConnection):
     """A connection of any driver that SQLAlchemy knows."""
 
     errors = (SQLAlchemyError, OSError)
+    inspector: sqlalchemy.Inspector
 
     def __init__(
         self,
@@ -191,47 +193,40 @@ def forget_rows(driver: Any) -> None:
         driver._result = None
 
 
-_Key = tuple[str | None, str]
+def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], name: str) -> list[tuple[Any, ...]]:
+    """Return what an inspector sees of some schemas, as `read_catalogue` asks for it; None is the default schema.
 
-
-def names_version(connection: sqlalchemy.Connection, schemas: Sequence[str | None], owner: str) -> str:
-    """Return what changes with the names of tables and views: more would take reading all columns."""
-    inspector = sqlalchemy.inspect(connection)
-    names = [
-        (schema, sorted(inspector.get_table_names(schema)), sorted(inspector.get_view_names(schema)))
-        for schema in schemas
-    ]
-    return digest(names, owner)
-
-
-def read_catalogue(connection: sqlalchemy.Connection, schemas: Sequence[str | None], owner: str) -> Catalogue:
-    """Return what the inspector sees of some schemas (None is the default one); names are looked up in the first."""
-    version = names_version(connection, schemas, owner)
-    inspector = sqlalchemy.inspect(connection)
-    default = inspector.default_schema_name or ""
-    relations: dict[_Key, Relation] = {}
-    keys: list[ForeignKey] = []
+    Names are looked up in the first. The version changes with names alone: more would take reading all columns.
+    """
+    found: list[tuple[Any, ...]] = []
     for schema in schemas:
-        views = set(inspector.get_view_names(schema))
-        primary: dict[Any, Any] = inspector.get_multi_pk_constraint(schema)
-        for name, columns in _columns(inspector, schema).items():
-            keyed: list[str] = (primary.get((schema, name)) or {}).get("constrained_columns") or []
-            relations[schema, name] = Relation(
-                schema or default,
-                name,
-                name if schema == schemas[0] else f"{schema}.{name}",
-                tuple(_column(column, keyed) for column in columns),
-                "view" if name in views else "table",
-            )
-    for schema in schemas:
-        for (_, name), references in inspector.get_multi_foreign_keys(schema).items():
-            for reference in references:
-                target = relations.get((reference["referred_schema"] or schema, reference["referred_table"]))
-                source = relations.get((schema, name))
-                if source is not None and target is not None:
-                    names, ref_names = reference["constrained_columns"], reference["referred_columns"]
-                    keys.append(ForeignKey(source.shown, tuple(names), target.shown, tuple(ref_names)))
-    return Catalogue(version, tuple(relations.values()), tuple(keys))
+        place = schema or inspector.default_schema_name or ""
+        views = inspector.get_view_names(schema)
+        match name:
+            case "version":
+                found.append((schema, sorted(inspector.get_table_names(schema)), sorted(views)))
+            case "relations":
+                for table in _columns(inspector, schema):
+                    shown = table if schema == schemas[0] else f"{schema}.{table}"
+                    found.append((place, table, shown, "view" if table in views else "table", *_NOTHING_MORE))
+            case "columns":
+                found += [
+                    (place, table, column["name"], *_declared(column), None, "", False)
+                    for table, columns in _columns(inspector, schema).items()
+                    for column in columns
+                ]
+            case "keys":
+                for (_, table), key in inspector.get_multi_pk_constraint(schema).items():
+                    names = enumerate(key["constrained_columns"] if key else (), 1)
+                    found += [(None, place, table, column, number, None, None, None) for number, column in names]
+                for (_, table), references in inspector.get_multi_foreign_keys(schema).items():
+                    for number, reference in enumerate(references):
+                        target = reference["referred_schema"] or place, reference["referred_table"]
+                        ends = zip(reference["constrained_columns"], reference["referred_columns"], strict=True)
+                        found += [(number, place, table, own, 0, *target, other) for own, other in ends]
+            case _:  # functions that people made
+                pass
+    return [(digest(found),)] if name == "version" else found
 
 
 def _columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, Sequence[Any]]:
@@ -256,21 +251,13 @@ def _columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, S
     return found
 
 
-def _column(column: Any, keyed: Sequence[str]) -> ColumnSchema:
-    name: str = column["name"]
+def _declared(column: Any) -> tuple[str, bool, bool, str]:
+    """Return a column's type, whether it is NOT NULL and whether it is computed, and its comment."""
     try:
         declared = "" if isinstance(column["type"], NullType) else str(column["type"])
     except SQLAlchemyError:
         declared = type(column["type"]).__name__
-    return ColumnSchema(
-        name,
-        declared,
-        column_kind(declared, ()),
-        primary_key=keyed.index(name) + 1 if name in keyed else 0,
-        not_null=not column.get("nullable", True),
-        generated=bool(column.get("computed")),
-        comment=column.get("comment") or "",
-    )
+    return declared, not column.get("nullable", True), bool(column.get("computed")), column.get("comment") or ""
 
 
 PREFIX = "sqlalchemy+"
@@ -319,7 +306,7 @@ class SQLAlchemyBackend(Backend):
             connection = self._engine.connect()
             package = mysql.__package__ if self.kind in ("mysql", "mariadb") else __package__
             self.profile = read_profile(package or "", self.kind)
-            ends = self._ends(connection) or _nothing
+            ends = self._ends(connection) or (lambda: None)
             driver: Any = connection.connection.driver_connection
             return self.connection(
                 connection,
@@ -336,14 +323,14 @@ class SQLAlchemyBackend(Backend):
             message = scrubbed(told, [str(self._engine.url.password or "")])
             raise DatabaseUnavailable(f"{self.location} cannot be reached: {message}") from None
 
-    def catalogue(self, connection: ServerConnection) -> Catalogue:
+    def _ask(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
+        held = cast("SQLAlchemyConnection", connection)
+        if name == "version":  # which is asked for first
+            held.inspector = sqlalchemy.inspect(held.connection)
         with warnings.catch_warnings():
             # Types that the dialect does not know are left without a name.
             warnings.simplefilter("ignore", SAWarning)
-            return read_catalogue(_held(connection), self._schemas, self._session.key)
-
-    def catalogue_version(self, connection: ServerConnection) -> str:
-        return names_version(_held(connection), self._schemas, self._session.key)
+            return read_rows(held.inspector, self._schemas, name)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         """Tell what cannot be promised on this dialect, and what to do."""
@@ -355,7 +342,7 @@ class SQLAlchemyBackend(Backend):
             found.append(
                 f"{self.kind} has no time limit of its own here: a query that runs too long is cancelled from outside"
             )
-        if self._ends(_held(connection)) is None:
+        if self._ends(cast("SQLAlchemyConnection", connection).connection) is None:
             found.append("the driver cannot cancel a running query: time limits and cancelling wait for its first row")
         found.append("the login's own rights are not checked: use one that can only read")
         return tuple(found)
@@ -411,20 +398,11 @@ def from_sqlalchemy(
     return ServerEngine(SQLAlchemyBackend(engine, schemas, asked), asked)
 
 
-def _nothing() -> None:
-    return None
-
-
 def _grammar(name: str) -> Grammar:
     known = _DIALECTS.get(name, name)
-    for grammar in (mysql.GRAMMAR, postgres.GRAMMAR):
-        if known == type(grammar.dialect).__name__.lower():
-            return grammar
+    if known in _GRAMMARS:
+        return _GRAMMARS[known]
     read = Dialect.get(known)
     if read is None:
         raise DatabaseUnavailable(f"statements of {name} cannot be checked here: sqlglot has no dialect of that name")
     return Grammar(read(), mysql.PROFILE.functions | postgres.PROFILE.functions)
-
-
-def _held(connection: ServerConnection) -> sqlalchemy.Connection:
-    return cast("SQLAlchemyConnection", connection).connection

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from ...errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SettingsError, TableLocked
-from ..fetch import Fetched, Sink, fetch
+from ..fetch import Sink, fetch
 from ..quoting import quoted
 from ..session import Permissions
 from ..table import Cell, Limits, Table
@@ -48,12 +48,12 @@ def run_query(
     try:
         with connection.transaction(), WATCHDOG.watching(query):
             try:
-                columns, result = _fetched(sqlite, sql, limits, sink)
+                return _fetched(sqlite, sql, limits, sink, start)
             except sqlite3.OperationalError as error:
                 if not str(error).startswith(NOT_UTF8):
                     raise
                 with lenient_text(sqlite):
-                    columns, result = _fetched(sqlite, sql, limits, sink)
+                    return _fetched(sqlite, sql, limits, sink, start)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
         connection.failed(error)
         query.check(time.monotonic())  # the transaction's wait is not watched
@@ -61,18 +61,14 @@ def run_query(
             raise query.error(limits.seconds) from None
         failed = failure(error, sql, connection.guard.refusal, longest)
         raise (confinement.conceal(failed) if confinement else failed) from None
-    return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start)
 
 
-def _fetched(
-    sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sink | None
-) -> tuple[tuple[str, ...], Fetched]:
+def _fetched(sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sink | None, start: float) -> Table:
     cursor = sqlite.execute(sql)
     try:
         if cursor.description is None:
             raise QueryFailed("the text holds no query: write a SELECT", "syntax")
-        result = fetch(cursor, limits, sink)
-        return tuple([entry[0] for entry in cursor.description]), result
+        return fetch(cursor, limits, sink, start)
     finally:
         cursor.close()
 
