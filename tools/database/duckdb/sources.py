@@ -104,12 +104,11 @@ def names_files(text: str) -> bool:
     path = Path(text).expanduser()
     if path.suffix.lower() in _DATABASES or kind_of(path) is not None or path.is_dir():
         return True
-    if glob.has_magic(text) and not path.exists():
-        return True
-    if not path.is_file() or path.suffix.lower() in _OTHERS:
-        return path.is_file() and _is_database(path)
+    if not path.is_file():
+        return glob.has_magic(text) and not path.exists()
     start = _start(path)
-    return bool(start) and not start.startswith(_OTHERS_MAGIC)
+    is_other = path.suffix.lower() in _OTHERS or not start or start.startswith(_OTHERS_MAGIC)
+    return not is_other or start.startswith(_MAGIC, _MAGIC_AT)
 
 
 def kind_of(path: Path) -> FileKind | None:
@@ -126,9 +125,9 @@ def sources(text: str) -> Sources:
             raise DatabaseUnavailable(f"{url} names no file: write duckdb:///path/to/file.duckdb")
     path = Path(text).expanduser().absolute()
     if path.is_file() and kind_of(path) is None:
-        if _is_database(path):
-            return Sources(_shown(path.stem), _shown(str(path.resolve())), path)
         start = _start(path)
+        if start.startswith(_MAGIC, _MAGIC_AT):
+            return Sources(_shown(path.stem), _shown(str(path.resolve())), path)
         if b"\0" in start and not start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise DatabaseUnavailable(
                 f"{path} cannot be read: it is neither an SQLite or DuckDB database nor a table file ({_READ}, or any"
@@ -163,10 +162,6 @@ def _found(pattern: str) -> Sequence[Path]:
 
 def _stem(path: Path) -> str:
     return path.stem if kind_of(path) is None else _ENDING.sub("", path.name)
-
-
-def _is_database(path: Path) -> bool:
-    return _start(path)[_MAGIC_AT:].startswith(_MAGIC)
 
 
 def _start(path: Path) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,7 +17,7 @@ from ..codes import Rows, few_rows
 from ..fetch import size_of
 from ..profiling import observed
 from ..quoting import quoted
-from ..schema import ColumnSchema
+from ..schema import ColumnSchema, TableSchema
 from ..table import Cell
 from ..watchdog import WATCHDOG, RunningQuery
 from .connection import SQLITE_ERRORS
@@ -39,53 +39,65 @@ _COUNTED_PAGEWISE = 500_000_000
 _SECONDS = 120.0
 
 
-@dataclass(frozen=True)
-class TableProfile:
-    """What was seen of one table, by the names of the columns that were looked at."""
-
-    columns: Mapping[str, ColumnSchema]
-    row_count: int | None = None  # None if counting takes too long
-    rows: Rows = ()  # all, if there are few
-
-
 @dataclass
 class Profiler:
-    """Profiles table after table until its work is done; later tables then have samples, but no counts."""
+    """Profiles table after table until its work is done; later tables then have samples, but no counts.
 
-    connection: sqlite3.Connection  # guarded, so that nothing hidden can show in a sample; of lenient text
+    Attributes:
+        connection: Guarded, so that nothing hidden can show in a sample, and reading text leniently.
+        unread: Whether nothing of a (table, column) may be looked at.
+        sorts: Whether samples are sorted: the order in which values were met can be that of what is not looked at.
+        rows: Those of tables that have few, by the table's name.
+    """
+
+    connection: sqlite3.Connection
     file_bytes: int
+    unread: Callable[[str, str], bool]
+    sorts: bool
+    rows: dict[str, Rows] = field(default_factory=dict[str, Rows])
     _left: int = _STEPS
     _deadline: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
 
-    def profile(self, table: str, columns: Sequence[ColumnSchema]) -> TableProfile:
-        """Return the profile of one table, no other columns of which are read."""
+    def profile(self, table: TableSchema) -> TableSchema:
+        """Return a table with what those of its columns hold that may be read."""
+        name = quoted(table.name)
+        columns = [column for column in table.columns if not self.unread(table.name, column.name)]
         if not columns:
-            self.connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 0")
-            return TableProfile({}, self._row_count(table))
+            self.connection.execute(f"SELECT 1 FROM {name} LIMIT 0")
+            return replace(table, row_count=self._row_count(name))
         names = [column.name for column in columns]
-        rows, complete = self._rows(table, names)
-        row_count = len(rows) if complete else self._row_count(table)
+        rows, complete = self._rows(name, names)
+        row_count = len(rows) if complete else self._row_count(name)
+        if complete:
+            self.rows[table.name] = few_rows(names, rows)
+        reading = (row_count or 0) * size_of(rows) // max(len(rows), 1) // _BYTES_A_STEP
         held = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
-        # What is declared here says little: values tell more of a kind.
-        seen = [
-            observed(replace(column, kind="other"), values, complete=complete)
-            for column, values in zip(columns, held, strict=True)
-        ]
-        if not complete and row_count is not None:
-            reading = row_count * size_of(rows) // max(len(rows), 1) // _BYTES_A_STEP
-            counts = (f"SELECT count(DISTINCT {quoted(name)}) FROM {quoted(table)}" for name in names)
-            seen = [
-                replace(column, distinct=self._number(sql, reading)) for column, sql in zip(seen, counts, strict=True)
-            ]
-        return TableProfile(dict(zip(names, seen, strict=True)), row_count, few_rows(names, rows) if complete else ())
+        seen: dict[str, ColumnSchema] = {}
+        for column, values in zip(columns, held, strict=True):
+            # What is declared here says little: values tell more of a kind.
+            found = observed(replace(column, kind="other"), values, complete=complete)
+            if self.sorts:
+                ordered = sorted(found.samples, key=lambda cell: (type(cell).__name__, cell))
+                found = replace(found, samples=tuple(ordered))
+            if not complete and row_count is not None:
+                count = self._number(f"SELECT count(DISTINCT {quoted(column.name)}) FROM {name}", reading)
+                found = replace(found, distinct=count)
+            seen[column.name] = found
+        return replace(
+            table, columns=tuple(seen.get(column.name, column) for column in table.columns), row_count=row_count
+        )
 
     def uniqueness(self, table: str, column: str) -> tuple[int, int] | None:
         """Return how many first rows a table has, and how many values of a column are in them."""
+        if self.unread(table, column):
+            return None
         part = f"(SELECT {quoted(column)} AS v FROM {quoted(table)} LIMIT {_ROWS})"
         return self._first_row(f"SELECT count(*), count(DISTINCT v) FROM {part}")
 
     def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
         """Whether values of a column, as far as looked at, all stand in another one; False if there are none."""
+        if self.unread(table, column) or self.unread(ref_table, ref_column):
+            return False
         name, ref_name = quoted(column), quoted(ref_column)
         # IN makes an index of what has none, once.
         sql = (
@@ -114,7 +126,7 @@ class Profiler:
         size = 0
         with self._within(_STEPS_A_QUERY) as work:  # samples are to be had of the last table too
             try:
-                cursor = self.connection.execute(f"SELECT {', '.join(columns)} FROM {quoted(table)} LIMIT {_ROWS + 1}")
+                cursor = self.connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT {_ROWS + 1}")
                 while size < _BYTES:
                     part: list[tuple[Cell, ...]] = cursor.fetchmany(_ROWS_A_FETCH)
                     rows += part
@@ -129,7 +141,7 @@ class Profiler:
         return rows, False
 
     def _row_count(self, table: str) -> int | None:
-        rows = quoted(table) if self.file_bytes <= _COUNTED_PAGEWISE else f"(SELECT 1 FROM {quoted(table)} LIMIT -1)"
+        rows = table if self.file_bytes <= _COUNTED_PAGEWISE else f"(SELECT 1 FROM {table} LIMIT -1)"
         return self._number(f"SELECT count(*) FROM {rows}")
 
     def _number(self, sql: str, reading: int = 0) -> int | None:

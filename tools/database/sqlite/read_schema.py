@@ -6,21 +6,20 @@ import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
-from ..codes import Rows
 from ..column_kinds import column_kind
 from ..egress import Egress, Leaving
 from ..profiling import completed
 from ..quoting import quoted
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..session import digest
-from .catalogue import Catalogue, Entry
+from .catalogue import Catalogue
 from .connection import SQLITE_ERRORS
-from .profile import Profiler, TableProfile
+from .profile import Profiler
 from .tokens import unquoted
+from .visibility import Entry
 
 _LONGEST_CELL = 1_000_000
 _HIDDEN_BY_MODULE = 1
@@ -40,49 +39,26 @@ def read_schema(
     """
     guarded.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
     pages, size = (connection.execute(f"PRAGMA {each}").fetchone()[0] for each in ("page_count", "page_size"))
-    profiler = Profiler(guarded, pages * size)
     bare = [_table(connection, entry, catalogue) for entry in catalogue.visible]
     keys = _foreign_keys(connection, {table.name.lower(): table for table in bare})
     leaving = Leaving(egress, Schema(name, tuple(bare), tuple(keys)))
+    profiler = Profiler(guarded, pages * size, leaving.unread, egress.restricts or catalogue.visibility.restricted)
     tables: list[TableSchema] = []
-    rows: dict[str, Rows] = {}
     for table in bare:
         try:
-            profile = profiler.profile(
-                table.name, [column for column in table.columns if not leaving.unread(table.name, column.name)]
-            )
+            tables.append(profiler.profile(table))
         except SQLITE_ERRORS as error:
             if "locked" in str(error):
                 raise
-            if table.kind != "table":
-                # A view on what is hidden or gone, or a virtual table whose module is missing: no query can read it.
-                continue
-            profile = TableProfile({})
-        seen = profile.columns
-        if egress.restricts or catalogue.visibility.restricted:
-            # The order in which values were met can be that of what is not looked at.
-            seen = {
-                name: replace(
-                    column, samples=tuple(sorted(column.samples, key=lambda cell: (type(cell).__name__, cell)))
-                )
-                for name, column in seen.items()
-            }
-        columns = tuple(seen.get(column.name, column) for column in table.columns)
-        tables.append(replace(table, columns=columns, row_count=profile.row_count))
-        rows[table.name] = profile.rows
-    read = {table.name for table in tables}
-    keys = tuple(key for key in keys if key.table in read and key.ref_table in read)
-
-    def unique(table: str, column: str) -> tuple[int, int] | None:
-        return None if leaving.unread(table, column) else profiler.uniqueness(table, column)
-
-    def includes(table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        looks = not (leaving.unread(table, column) or leaving.unread(ref_table, ref_column))
-        return looks and profiler.includes(table, column, ref_table, ref_column)
-
+            # A view on what is hidden or gone, and a virtual table whose module is missing, no query can read.
+            if table.kind == "table":
+                tables.append(table)
+    names = {table.name for table in tables}
+    keys = tuple(key for key in keys if names.issuperset((key.table, key.ref_table)))
     shown = [(table.name, [column.name for column in table.columns]) for table in tables]
     version = digest(catalogue.version, [entry.sql for entry in catalogue.visible], shown)
-    return completed(Schema(name, tuple(tables), keys, version), rows, unique, includes)
+    read = Schema(name, tuple(tables), keys, version)
+    return completed(read, profiler.rows, profiler.uniqueness, profiler.includes)
 
 
 def _table(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -> TableSchema:
