@@ -75,12 +75,13 @@ class File:
 
 @dataclass(frozen=True)
 class Sources:
-    """Where the tables are: in a DuckDB file, or in files that a path or pattern finds."""
+    """Where the tables are: in a DuckDB file, which may be a copy of data frames, or in files that a pattern finds."""
 
     name: str  # the database's short name
     location: str
     database: Path | None = None
     pattern: str = ""
+    fingerprint: str = ""  # of data frames, which do not change
 
     def files(self) -> tuple[File, ...]:
         """Return the files as of now, by name."""
@@ -95,6 +96,8 @@ class Sources:
 
     def state(self) -> str:
         """Return a key that changes whenever a file does, or another one comes."""
+        if self.fingerprint:
+            return self.fingerprint
         paths = [self.database] if self.database is not None else _found(self.pattern)
         return " ".join(_state(path) for path in paths) or "gone"
 
