@@ -228,7 +228,7 @@ def test_what_is_seen_depends_on_no_clock(tmp_path: Path, monkeypatch: pytest.Mo
         at_once = database.schema()
     late = count(step=5)
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + next(late))
-    monkeypatch.setattr("tableturn.tools.database.sqlite.profile.time", clock)
+    monkeypatch.setattr("tableturn.tools.database.sqlite.read_schema.time", clock)
     with Database.open(path) as database:
         assert database.schema() == at_once
     assert [table.row_count for table in at_once.tables] == [3_000] * 6

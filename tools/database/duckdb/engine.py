@@ -8,7 +8,7 @@ import shutil
 import threading
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from tempfile import mkdtemp
@@ -49,23 +49,8 @@ _LIMITS_HERE = (
 )
 
 
-@dataclass(frozen=True)
-class Frames:
-    """Data frames by their tables' names, and a key for what they hold."""
-
-    frames: Mapping[str, pandas.DataFrame]
-    fingerprint: str
-
-    def state(self) -> str:
-        return self.fingerprint
-
-
-def find_tables(contents: Sources | Frames, folder: Path, *, thorough: bool = False) -> Found:
+def find_tables(contents: Sources, folder: Path, *, thorough: bool = False) -> Found:
     """Find what an instance is made from; copies are made in the folder."""
-    if isinstance(contents, Frames):
-        from .tables import copied_frames
-
-        return Found(copied_frames(contents.frames, folder / "frames.duckdb"))
     if contents.database is not None:
         return Found(contents.database)
     entries = list(read_files(contents.files(), folder / "read", thorough=thorough))
@@ -78,7 +63,7 @@ def find_tables(contents: Sources | Frames, folder: Path, *, thorough: bool = Fa
 class Snapshot:
     """Contents in the state in which they were opened; gone with its folder and workers when nobody holds it."""
 
-    def __init__(self, contents: Sources | Frames, permissions: Permissions, *, thorough: bool) -> None:
+    def __init__(self, contents: Sources, permissions: Permissions, *, thorough: bool) -> None:
         self.state = contents.state()
         folder = Path(mkdtemp(prefix="tableturn-"))
         self._clear = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
@@ -165,8 +150,8 @@ class DuckDBBackend(Backend):
     grammar = GRAMMAR
     keeps_permissions = True
 
-    def __init__(self, database: str, location: str, contents: Sources | Frames, session: Session) -> None:
-        self.database, self.location = database, location
+    def __init__(self, contents: Sources, session: Session) -> None:
+        self.database, self.location = contents.name, contents.location
         self.contents, self._session = contents, session
         self._lock = threading.RLock()
         self._thorough = False
@@ -189,7 +174,7 @@ class DuckDBBackend(Backend):
             self._snapshot = None
 
     def under(self, session: Session) -> DuckDBBackend:
-        return DuckDBBackend(self.database, self.location, self.contents, session)
+        return DuckDBBackend(self.contents, session)
 
     def connect(self) -> DuckDBConnection:
         return DuckDBConnection(self)
@@ -216,7 +201,7 @@ class DuckDBBackend(Backend):
     def reread(self) -> bool:
         """Have the types in files found by all rows from now on; False if they were already."""
         with self._lock:
-            if self._thorough or isinstance(self.contents, Frames) or self.contents.database is not None:
+            if self._thorough or self.contents.database is not None:
                 return False
             self._thorough = True
             self._snapshot = None
@@ -292,14 +277,17 @@ def _cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, flo
 
 def open_files(url: str, session: Session) -> DuckDBEngine:
     """Open what a path, a pattern or a URL names."""
-    found = sources(url)
-    return DuckDBEngine(DuckDBBackend(found.name, found.location, found, session), session)
+    return DuckDBEngine(DuckDBBackend(sources(url), session), session)
 
 
 def open_frames(frames: Mapping[str, pandas.DataFrame], session: Session) -> DuckDBEngine:
     """Open data frames, as they are now, as the tables of a database."""
-    from .tables import fingerprint
+    from .tables import copy_frames, fingerprint
 
-    contents = Frames(dict(frames), fingerprint(frames))
+    state = fingerprint(frames)
+    folder = Path(mkdtemp(prefix="tableturn-"))
     name = next(iter(frames)) if len(frames) == 1 else "frames"
-    return DuckDBEngine(DuckDBBackend(name, f"frames:{contents.fingerprint}", contents, session), session)
+    contents = Sources(name, f"frames:{state}", folder / "frames.duckdb", fingerprint=state)
+    weakref.finalize(contents, shutil.rmtree, folder, ignore_errors=True)
+    copy_frames(frames, folder / "frames.duckdb")
+    return DuckDBEngine(DuckDBBackend(contents, session), session)

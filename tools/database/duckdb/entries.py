@@ -136,11 +136,6 @@ class Found:
     database: Path | None = None
     entries: tuple[Entry, ...] = ()
 
-    @property
-    def paths(self) -> list[Path]:
-        """The files."""
-        return [self.database] if self.database else [entry.path for entry in self.entries if entry.path is not None]
-
 
 @dataclass(frozen=True)
 class About:

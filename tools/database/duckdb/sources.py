@@ -75,12 +75,13 @@ class File:
 
 @dataclass(frozen=True)
 class Sources:
-    """Where the tables are: in a DuckDB file, or in files that a path or pattern finds."""
+    """Where the tables are: in a DuckDB file, which may be a copy of data frames, or in files that a pattern finds."""
 
     name: str  # the database's short name
     location: str
     database: Path | None = None
     pattern: str = ""
+    fingerprint: str = ""  # of data frames, which do not change
 
     def files(self) -> tuple[File, ...]:
         """Return the files as of now, by name."""
@@ -95,6 +96,8 @@ class Sources:
 
     def state(self) -> str:
         """Return a key that changes whenever a file does, or another one comes."""
+        if self.fingerprint:
+            return self.fingerprint
         paths = [self.database] if self.database is not None else _found(self.pattern)
         return " ".join(_state(path) for path in paths) or "gone"
 
@@ -104,12 +107,11 @@ def names_files(text: str) -> bool:
     path = Path(text).expanduser()
     if path.suffix.lower() in _DATABASES or kind_of(path) is not None or path.is_dir():
         return True
-    if glob.has_magic(text) and not path.exists():
-        return True
-    if not path.is_file() or path.suffix.lower() in _OTHERS:
-        return path.is_file() and _is_database(path)
+    if not path.is_file():
+        return glob.has_magic(text) and not path.exists()
     start = _start(path)
-    return bool(start) and not start.startswith(_OTHERS_MAGIC)
+    is_other = path.suffix.lower() in _OTHERS or not start or start.startswith(_OTHERS_MAGIC)
+    return not is_other or start.startswith(_MAGIC, _MAGIC_AT)
 
 
 def kind_of(path: Path) -> FileKind | None:
@@ -126,9 +128,9 @@ def sources(text: str) -> Sources:
             raise DatabaseUnavailable(f"{url} names no file: write duckdb:///path/to/file.duckdb")
     path = Path(text).expanduser().absolute()
     if path.is_file() and kind_of(path) is None:
-        if _is_database(path):
-            return Sources(_shown(path.stem), _shown(str(path.resolve())), path)
         start = _start(path)
+        if start.startswith(_MAGIC, _MAGIC_AT):
+            return Sources(_shown(path.stem), _shown(str(path.resolve())), path)
         if b"\0" in start and not start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise DatabaseUnavailable(
                 f"{path} cannot be read: it is neither an SQLite or DuckDB database nor a table file ({_READ}, or any"
@@ -163,10 +165,6 @@ def _found(pattern: str) -> Sequence[Path]:
 
 def _stem(path: Path) -> str:
     return path.stem if kind_of(path) is None else _ENDING.sub("", path.name)
-
-
-def _is_database(path: Path) -> bool:
-    return _start(path)[_MAGIC_AT:].startswith(_MAGIC)
 
 
 def _start(path: Path) -> bytes:

@@ -138,7 +138,7 @@ def copy_frame(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.
         connection.unregister(_INCOMING)
 
 
-def copied_frames(frames: Mapping[str, pandas.DataFrame], path: Path) -> Path:
+def copy_frames(frames: Mapping[str, pandas.DataFrame], path: Path) -> None:
     """Write frames to a file, which any number of workers read; an index counts as columns if it has names."""
     with duckdb.connect(str(path), config={"storage_compatibility_version": "latest"}) as connection:
         names = told_apart([table_name(name) for name in frames])
@@ -147,4 +147,3 @@ def copied_frames(frames: Mapping[str, pandas.DataFrame], path: Path) -> Path:
             if not len(flat.columns):
                 raise DatabaseUnavailable(f"the table {name} has no columns")
             copy_frame(connection, name, flat.set_axis(column_names(flat.columns), axis=1))
-    return path

@@ -201,10 +201,14 @@ def _dated(best: _Reading) -> tuple[_Reading, dict[str, str]]:
     if day_first.typed != month_first.typed:
         # Where another column fits in one order only, that is the file's.
         return read[chosen], {}
-    both = (
-        {name for name, kind in each.columns if kind in _DATED and any(map(_is_open, written[name]))} for each in read
-    )
-    return read[chosen], dict.fromkeys(set.intersection(*both), _READ_AS)
+    both = ({name for name, kind in each.columns if kind in _DATED} for each in read)
+    # With points, the day comes first.
+    unclear = {
+        name
+        for name, texts in written.items()
+        if any(shape["sign"] != "." for shape in filter(None, map(_SHAPE.fullmatch, texts)))
+    }
+    return read[chosen], dict.fromkeys(unclear.intersection(*both), _READ_AS)
 
 
 def _check_lines(path: Path, lines: Sequence[str]) -> None:
@@ -246,12 +250,6 @@ def _date_formats(texts: Iterable[str]) -> str:
             form += f"{' ' * half[:1].isspace()}%p" if half else ""
         found.setdefault("timestampformat" if time else "dateformat", form)
     return "".join(f", {name} = '{form}'" for name, form in found.items())
-
-
-def _is_open(text: str) -> bool:
-    """Whether a text is a date that people write in either order; with points, the day comes first."""
-    found = _SHAPE.fullmatch(text)
-    return found is not None and found["sign"] != "."
 
 
 _NUMBER = re.compile(r"[-+]?[\d.,\s]*\d%?")

@@ -47,7 +47,7 @@ def work(line: socket.socket) -> None:
 def _opened(opening: bytes) -> Instance:
     path, permissions, folder, entries = unpack_opening(opening)
     found = Found(Path(path) if path else None, tuple(map(unpack_entry, entries)))
-    drop_capabilities_for(*map(str, found.paths))
+    drop_capabilities_for(*([path] if path else [str(entry.path) for entry in found.entries]))
     return Instance(found, permissions, Path(os.fsdecode(folder)) / str(os.getpid()))
 
 
@@ -64,7 +64,11 @@ def _read(line: socket.socket, folder: bytes, thorough: bool, kinds: list[FileKi
         # This has all encodings loaded.
         chardet.detect_all("имя;\n".encode("cp1251"))
     reader = FileReader(Path(os.fsdecode(folder)), thorough=thorough)
-    _limit()
+    soft_limit(resource.RLIMIT_AS, memory_held() + READING_BYTES)
+    soft_limit(resource.RLIMIT_FSIZE, DISK_BYTES)
+    soft_limit(resource.RLIMIT_CORE, 0)
+    # DuckDB's threads run by now, and no more are needed.
+    confine_reader()
     send(line, RESULT, b"")
     while message := receive(line, MESSAGE_BYTES):
         path, kind, table, seconds = ormsgpack.unpackb(message[1])
@@ -77,11 +81,3 @@ def _read(line: socket.socket, folder: bytes, thorough: bool, kinds: list[FileKi
         except Exception:  # noqa: BLE001 - a fault of ours is raised where the file was asked for
             send(line, PART, traceback.format_exc()[-ERROR_BYTES // 4 :].encode())
     os._exit(0)
-
-
-def _limit() -> None:
-    soft_limit(resource.RLIMIT_AS, memory_held() + READING_BYTES)
-    soft_limit(resource.RLIMIT_FSIZE, DISK_BYTES)
-    soft_limit(resource.RLIMIT_CORE, 0)
-    # DuckDB's threads run by now, and no more are needed.
-    confine_reader()

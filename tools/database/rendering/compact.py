@@ -48,7 +48,7 @@ def keys_of_tables(schema: Schema) -> defaultdict[str, list[ForeignKey]]:
 def table_line(table: TableSchema, keys: Sequence[ForeignKey], written: Names) -> str:
     """Write a table's line."""
     # A reference of a single column stands at the column, one of several columns at the table's end.
-    name = f"{written.table(table.name)}{'^' if written.marks(table.name) else ''}"
+    name = f"{written.table(table.name)}{'^' if (table.name.lower(), '') in written.marked else ''}"
     if table.like:
         return f"{name}(columns as {written.table(table.like)}){_about(table, 0)}"
     simple: dict[str, list[ForeignKey]] = defaultdict(list)
@@ -86,7 +86,7 @@ def _legend(written: Names) -> str:
 
 def _column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], written: Names) -> str:
     text = written(column.name) + ("*" if column.primary_key else "~*" if column.likely_key else "")
-    text += "^" if written.marks(table.name, column.name) else ""
+    text += "^" if (table.name.lower(), column.name.lower()) in written.marked else ""
     samples, codes = written.samples, column.codes
     if not table.brief:
         # Without samples it is a structure, told in the plain kinds.

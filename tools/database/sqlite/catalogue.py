@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ...errors import DatabaseUnavailable
 from ..quoting import quoted
 from ..session import Permissions
-from .visibility import FULL_TEXT, Declared, Visibility, module_of, resolve
+from .visibility import FULL_TEXT, Entry, Visibility, module_of, resolve
 
 # The suffixes of the tables in which SQLite's own virtual tables (FTS3 to FTS5, R-tree) keep their content.
 _SHADOWS = ("content", "idx", "data", "docsize", "config", "segments", "segdir", "stat", "node", "rowid", "parent")
 # What `PRAGMA table_xinfo` says of virtual and of stored generated columns.
 _GENERATED = (2, 3)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A table, view or virtual table in the file's own list."""
-
-    name: str
-    kind: Literal["table", "view", "virtual"]
-    sql: str  # the statement that made it
 
 
 class FileState(NamedTuple):
@@ -63,7 +55,7 @@ class Catalogue:
     def full_text(self) -> frozenset[str]:
         """The names of the full-text tables, in lower case."""
         virtual = (entry for entry in self.entries if entry.kind == "virtual")
-        return frozenset(entry.name.lower() for entry in virtual if module_of(entry.sql)[0] in FULL_TEXT)
+        return frozenset(entry.key for entry in virtual if module_of(entry.sql)[0] in FULL_TEXT)
 
     @property
     def visible(self) -> tuple[Entry, ...]:
@@ -85,23 +77,21 @@ def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Perm
         " WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
     )
     entries = [Entry(*row) for row in rows]
-    names = {entry.name.lower() for entry in entries if entry.kind == "table"}
+    names = {entry.key for entry in entries if entry.kind == "table"}
     shadows = {
         name: tuple(shadow for suffix in _SHADOWS if (shadow := f"{name}_{suffix}") in names)
-        for name in (entry.name.lower() for entry in entries if entry.kind == "virtual")
+        for name in (entry.key for entry in entries if entry.kind == "virtual")
     }
-    internal = {name for group in shadows.values() for name in group}
-    shown = tuple(entry for entry in entries if entry.name.lower() not in internal)
-    declared = [
-        _declared(connection, entry) if rules else Declared(entry.name.lower(), entry.kind, entry.sql, frozenset("*"))
-        for entry in shown
-    ]
+    internal = set(chain(*shadows.values()))
+    shown = tuple(entry for entry in entries if entry.key not in internal)
+    if rules:
+        shown = tuple(_with_columns(connection, entry) for entry in shown)
     encoding: str = connection.execute("PRAGMA encoding").fetchone()[0]
-    return Catalogue(version, shown, resolve(rules, declared, shadows), encoding)
+    return Catalogue(version, shown, resolve(rules, shown, shadows), encoding)
 
 
-def _declared(connection: sqlite3.Connection, entry: Entry) -> Declared:
-    """An entry with its columns; without any if SQLite cannot tell them."""
+def _with_columns(connection: sqlite3.Connection, entry: Entry) -> Entry:
+    """Return an entry with its columns; without any if SQLite cannot tell them."""
     try:
         rows = connection.execute(f"PRAGMA table_xinfo({quoted(entry.name)})").fetchall()
     except (sqlite3.Error, UnicodeDecodeError):
@@ -109,7 +99,7 @@ def _declared(connection: sqlite3.Connection, entry: Entry) -> Declared:
     columns = frozenset(row[1].lower() for row in rows)
     generated = frozenset(row[1].lower() for row in rows if row[6] in _GENERATED)
     reads = _reads(connection, entry.name) if entry.kind == "view" else frozenset[tuple[str, str]]()
-    return Declared(entry.name.lower(), entry.kind, entry.sql, columns, generated, reads)
+    return replace(entry, columns=columns, generated=generated, reads=reads)
 
 
 def _reads(connection: sqlite3.Connection, view: str) -> frozenset[tuple[str, str]]:

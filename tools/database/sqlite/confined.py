@@ -31,9 +31,10 @@ from dataclasses import dataclass, replace
 
 from ...errors import QueryError, QueryFailed, QueryRejected
 from ..quoting import naming, quoted
-from .catalogue import Catalogue, Entry
+from .catalogue import Catalogue
 from .functions import TABLE_FUNCTIONS
 from .tokens import name_length, named_tables, tokens, unquoted, words
+from .visibility import Entry
 
 _READS = frozenset({"select", "values", "with"})
 # How the names begin that SQLite keeps to itself: no view can be called so.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from ...errors import NothingReadable, QueryError
@@ -93,23 +93,17 @@ class SQLiteEngine:
         if not empty or (state := self.state()) == self._probed:
             return False
         self._probed = state
-        connection = self._pool.take()
-        try:
+        with self._pool.taken() as connection, suppress(*SQLITE_ERRORS):
             return any(connection.sqlite.execute(f"SELECT 1 FROM {quoted(name)} LIMIT 1").fetchone() for name in empty)
-        except SQLITE_ERRORS:
-            return False
-        finally:
-            self._pool.give(connection)
+        return False
 
     def _read_schema(self, catalogue: Catalogue) -> Schema:
-        guarded = self._pool.take()
-        try:
-            with closing(connect(self.path).sqlite) as reader, lenient_text(guarded.sqlite):
-                return read_schema(reader, guarded.sqlite, self.database, catalogue, self._egress)
-        except SQLITE_ERRORS as error:
-            raise unavailable(self.path, error) from None
-        finally:
-            self._pool.give(guarded)
+        with self._pool.taken() as guarded:
+            try:
+                with closing(connect(self.path).sqlite) as reader, lenient_text(guarded.sqlite):
+                    return read_schema(reader, guarded.sqlite, self.database, catalogue, self._egress)
+            except SQLITE_ERRORS as error:
+                raise unavailable(self.path, error) from None
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         return self._pool.distinct_values(table, column, limit, seconds)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SettingsError, TableLocked
@@ -128,8 +130,16 @@ class ConnectionPool:
         except DatabaseUnavailable:
             return file, None
 
-    def take(self) -> QueryConnection:
-        """Take a connection for one query; give it back with `give`."""
+    @contextmanager
+    def taken(self) -> Generator[QueryConnection]:
+        """Take a connection for one query, and give it back."""
+        connection = self._take()
+        try:
+            yield connection
+        finally:
+            self._give(connection)
+
+    def _take(self) -> QueryConnection:
         with self._lock:
             self._check_open()
             # A writer with a write-ahead log alters the schema without touching the file. If nothing is hidden, a
@@ -146,12 +156,11 @@ class ConnectionPool:
             return connect_guarded(self._path, catalogue)
         except Stale:
             self.catalogue()
-            return self.take()
+            return self._take()
         except SQLITE_ERRORS as error:
             raise unavailable(self._path, error) from None
 
-    def give(self, connection: QueryConnection) -> None:
-        """Take a connection back."""
+    def _give(self, connection: QueryConnection) -> None:
         with self._lock:
             usable = connection.catalogue is self._catalogue and not connection.suspect
             if usable and not self._closed and len(self._idle) < _IDLE_CONNECTIONS:
@@ -161,19 +170,17 @@ class ConnectionPool:
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         self._limit_heap(limits.memory_bytes)
-        connection = self.take()
-        try:
-            return run_query(connection, sql, limits, cancellation, sink)
-        except Stale:
-            self.catalogue()
-        except TableLocked:
-            raise  # nor could the names be read
-        except QueryError:
-            # A table made, or a virtual table touched, by another program since the connection was set up.
-            if connection.catalogue is self.catalogue():
-                raise
-        finally:
-            self.give(connection)
+        with self.taken() as connection:
+            try:
+                return run_query(connection, sql, limits, cancellation, sink)
+            except Stale:
+                self.catalogue()
+            except TableLocked:
+                raise  # nor could the names be read
+            except QueryError:
+                # A table made, or a virtual table touched, by another program since the connection was set up.
+                if connection.catalogue is self.catalogue():
+                    raise
         return self.execute(sql, limits, cancellation, sink)
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
@@ -181,21 +188,19 @@ class ConnectionPool:
         name = quoted(column)
         sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
         values: list[Cell] = []
-        connection = self.take()
-        sqlite, connection.guard.refusal = connection.sqlite, None
-        sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
-        query = RunningQuery(sqlite, time.monotonic() + seconds)
-        try:
-            with lenient_text(sqlite), WATCHDOG.watching(query):
-                for (value,) in sqlite.execute(sql):
-                    values.append(value)
-        except (*SQLITE_ERRORS, MemoryError) as error:
-            connection.failed(error)
-            # Out of time, or a value too long to be of use: what was read until then will do.
-            if not query.stopped and "too big" not in str(error):
-                raise failure(error, sql, connection.guard.refusal, _CELL_BYTES) from None
-        finally:
-            self.give(connection)
+        with self.taken() as connection:
+            sqlite, connection.guard.refusal = connection.sqlite, None
+            sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
+            query = RunningQuery(sqlite, time.monotonic() + seconds)
+            try:
+                with lenient_text(sqlite), WATCHDOG.watching(query):
+                    for (value,) in sqlite.execute(sql):
+                        values.append(value)
+            except (*SQLITE_ERRORS, MemoryError) as error:
+                connection.failed(error)
+                # Out of time, or a value too long to be of use: what was read until then will do.
+                if not query.stopped and "too big" not in str(error):
+                    raise failure(error, sql, connection.guard.refusal, _CELL_BYTES) from None
         return tuple(values)
 
     def _limit_heap(self, limit: int) -> None:

@@ -21,18 +21,30 @@ _CONTENT = "content"
 
 
 @dataclass(frozen=True)
-class Declared:
-    """A table, view or virtual table as the file declares it, all names in lower case."""
+class Entry:
+    """A table, view or virtual table as the file declares it.
+
+    Attributes:
+        sql: The statement that made it.
+        columns: In lower case, those that its module hides included; read only where something is hidden.
+        generated: Columns that are computed from others.
+        reads: Every (table, column) that a view reads.
+    """
 
     name: str
     kind: Literal["table", "view", "virtual"]
-    sql: str  # the statement that made it
-    columns: frozenset[str]  # those that its module hides included
-    generated: frozenset[str] = frozenset()  # columns that are computed from others
-    reads: frozenset[tuple[str, str]] = frozenset()  # every (table, column) that a view reads
+    sql: str
+    columns: frozenset[str] = frozenset("*")
+    generated: frozenset[str] = frozenset()
+    reads: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def key(self) -> str:
+        """Its name in lower case."""
+        return self.name.lower()
 
 
-def _with_computed(entry: Declared, hidden: frozenset[str]) -> frozenset[str]:
+def _with_computed(entry: Entry, hidden: frozenset[str]) -> frozenset[str]:
     """Add to hidden columns those that are computed from them, or whose declaration isn't found."""
     definitions = _definitions(words(entry.sql)) if hidden and entry.generated else {}
     while more := {name for name in entry.generated - hidden if not hidden.isdisjoint(definitions.get(name, hidden))}:
@@ -41,7 +53,7 @@ def _with_computed(entry: Declared, hidden: frozenset[str]) -> frozenset[str]:
 
 
 def _revealing(
-    entries: Sequence[Declared], visible: set[str], hidden: Mapping[str, frozenset[str]], allowed: frozenset[str]
+    entries: Sequence[Entry], visible: set[str], hidden: Mapping[str, frozenset[str]], allowed: frozenset[str]
 ) -> set[str]:
     """Return the virtual tables and views that tell of what is hidden, of those that the rules alone would show.
 
@@ -53,21 +65,21 @@ def _revealing(
     understood, or that a column of it is named like a hidden one, it is no revealing one.
     """
     columns = frozenset(name for names in hidden.values() for name in names)
-    views = ((entry.name, words(entry.sql)) for entry in entries if entry.kind == "view" and columns)
+    views = ((entry.key, words(entry.sql)) for entry in entries if entry.kind == "view" and columns)
     gone = {name for name, read in views if "natural" in read or not columns.isdisjoint(names_after_using(read))}
     virtual = [entry for entry in entries if entry.kind == "virtual"]
-    plain = visible.intersection(entry.name for entry in entries if entry.kind != "view")
+    plain = visible.intersection(entry.key for entry in entries if entry.kind != "view")
 
-    def tells(entry: Declared) -> bool:
+    def tells(entry: Entry) -> bool:
         module, arguments = module_of(entry.sql)
         read = _reads(module, arguments)
         if read is None:
-            return entry.name not in allowed
+            return entry.key not in allowed
         if read:
             return read not in plain or read in hidden or read in gone
-        return module in FULL_TEXT and entry.name not in allowed and not columns.isdisjoint(entry.columns)
+        return module in FULL_TEXT and entry.key not in allowed and not columns.isdisjoint(entry.columns)
 
-    while more := {entry.name for entry in virtual if entry.name not in gone and tells(entry)}:
+    while more := {entry.key for entry in virtual if entry.key not in gone and tells(entry)}:
         gone |= more
     return gone
 
@@ -150,7 +162,7 @@ class Visibility:
         return "" if hidden or tells(comment) else comment, shown
 
 
-def resolve(rules: Permissions, entries: Sequence[Declared], shadows: Mapping[str, Iterable[str]]) -> Visibility:
+def resolve(rules: Permissions, entries: Sequence[Entry], shadows: Mapping[str, Iterable[str]]) -> Visibility:
     """Hold the rules against what the database declares.
 
     Args:
@@ -162,30 +174,30 @@ def resolve(rules: Permissions, entries: Sequence[Declared], shadows: Mapping[st
         SettingsError: An entry without `*` names nothing, which would hide less than its author believes; or what is
             to be hidden has the name of a table function.
     """
-    rules.check({name for held in entries for name in (held.name, *(f"{held.name}.{each}" for each in held.columns))})
+    rules.check({name for held in entries for name in (held.key, *(f"{held.key}.{each}" for each in held.columns))})
     visible: set[str] = set()
     hidden: dict[str, frozenset[str]] = {}
     for entry in entries:
-        denied = frozenset(column for column in entry.columns if not rules.shows(entry.name, column))
+        denied = frozenset(column for column in entry.columns if not rules.shows(entry.key, column))
         gone = _with_computed(entry, denied)
         # The shadow tables of a virtual one hold the text of all its columns.
         if entry.columns == gone or (gone and entry.kind == "virtual"):
             continue
-        visible.add(entry.name)
+        visible.add(entry.key)
         if gone:
-            hidden[entry.name] = gone
+            hidden[entry.key] = gone
     if rules:
         # The names that the allow lists give in full: those of the first list, as far as lists over it agree.
         *over, first = (frozenset(layer.allow) for layer in rules.layers())
         visible -= _revealing(entries, visible, hidden, first.intersection(*filter(None, over)))
         visible -= {
-            entry.name
+            entry.key
             for entry in entries
             if any(table not in visible or column in hidden.get(table, _NOTHING) for table, column in entry.reads)
         }
     shown = frozenset(visible) | {shadow for name in visible for shadow in shadows.get(name, ())}
-    everything = {entry.name for entry in entries} | {name for group in shadows.values() for name in group}
-    columns = {entry.name: entry.columns for entry in entries} if rules else {}
+    everything = {entry.key for entry in entries} | {name for group in shadows.values() for name in group}
+    columns = {entry.key: entry.columns for entry in entries} if rules else {}
     for name in sorted(TABLE_FUNCTIONS & everything - shown):
         # It takes the function's place, so that the function's absence would tell of it.
         raise SettingsError(f"the table {name} has the name of a function of SQLite, and cannot be hidden: rename it")
