@@ -393,7 +393,7 @@ def test_what_another_worker_approved_instead_answers_here(staff: SQLAgent, tmp_
 
 
 def test_a_repeated_answer_does_not_hide_the_wider_persons_own(staff: SQLAgent) -> None:
-    for _ in range(4):  # of several that read the same, any might be met first
+    for _ in range(2):  # of several that read the same, any might be met first
         approved(staff, "ada", HEADS)
         approved(staff, "bo", HEADS)
         approved(staff, "dan", NAMES)
@@ -440,7 +440,7 @@ def test_a_query_that_a_wider_person_shared_is_not_told(staff: SQLAgent) -> None
 
 
 def test_any_number_of_hidden_examples_hides_no_other(staff: SQLAgent) -> None:
-    for number in range(20):
+    for number in range(14):
         approved(staff, "ada", f"{PAY} WHERE id > {number}", f"How big is the team {number}?")
     before = approved(staff, "bo", HEADS, "How big is our great team here at work?")
     assert before.new

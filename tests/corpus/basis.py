@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from pandas import DataFrame
 from sqlglot import exp
 from tableturn.evals.datasets import Question, load_dataset
 from tableturn.evals.lab.bench.gold import Databases, golds
-from tableturn.evals.lab.bench.registry import BenchOptions, Figures
+from tableturn.evals.lab.bench.registry import BenchOptions, Figures, Measure
 from tableturn.tools.basis import Basis, basis_of
 from tableturn.tools.database import Database, Limits, Table
 from tableturn.tools.errors import QueryError, SQLParseError
@@ -32,30 +33,36 @@ def _golds(options: BenchOptions) -> Iterator[tuple[Question, Database]]:
                 yield gold, database
 
 
-def _check_basis(case: tuple[Question, Database]) -> tuple[Question, list[_Said] | None]:
-    """Return what a gold query's basis says that can be checked, and whether it is so; None if it says nothing."""
+def _check_basis(case: tuple[Question, Database]) -> Iterator[Mapping[str, object]]:
+    """Yield what a gold query's basis says that can be checked, and whether it is so; `unread` if it says nothing."""
     gold, database = case
+    row = {"query": gold.golds[0], "database": gold.database, "kind": "unread", "holds": True}
     try:
         basis = basis_of(gold.golds[0], database.schema(), gold.text)
     except SQLParseError:
-        return gold, None
-    return gold, list(_check_statements(gold.golds[0], basis, database))
+        yield row
+        return
+    yield row | {"kind": "read"}
+    for kind, holds in _check_statements(gold.golds[0], basis, database):
+        yield row | {"kind": kind, "holds": holds}
 
 
-def run(options: BenchOptions) -> Figures:
+def _tell_basis(table: DataFrame) -> Figures:
     """Return `queries`, `statements` that could be checked, `false` ones with examples in `wrong`, and `unread`."""
-    checked = [_check_basis(case) for case in _golds(options)]
-    said = [(gold, *one) for gold, statements in checked for one in statements or ()]
-    kinds = Counter(kind for _, kind, _ in said)
-    wrong = [f"{kind}: {gold.database}: {gold.golds[0]}" for gold, kind, holds in said if not holds]
+    is_query = table["kind"].isin(["read", "unread"])
+    said = table[~is_query]
+    wrong = said[~said["holds"]]
     return {
-        "queries": len(checked),
-        "statements": kinds.total(),
-        "by_kind": dict(kinds),
+        "queries": is_query.sum(),
+        "statements": len(said),
+        "by_kind": dict(Counter(said["kind"])),
         "false": len(wrong),
-        "unread": sum(statements is None for _, statements in checked),
-        "wrong": wrong[:20],
+        "unread": (table["kind"] == "unread").sum(),
+        "wrong": list(wrong["kind"] + ": " + wrong["database"] + ": " + wrong["query"])[:20],
     }
+
+
+run = Measure(_golds, _check_basis, _tell_basis)
 
 
 def _check_statements(sql: str, basis: Basis, database: Database) -> Iterator[_Said]:

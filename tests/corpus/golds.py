@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from itertools import chain, islice
 from typing import TypedDict, cast
 
+from pandas import DataFrame
 from tableturn.evals.datasets import load_dataset, read_predictions
 from tableturn.evals.lab.bench.gold import ALL_SPLITS, Databases, golds
-from tableturn.evals.lab.bench.registry import BenchOptions, Figures, divide
+from tableturn.evals.lab.bench.registry import BenchOptions, Figures, Measure, divide
 from tableturn.evals.lab.bench.replays import read_multiturn, read_published, read_strong
 from tableturn.evals.metrics.judging import OfficialJudge, Verdict
 from tableturn.tools.database import Database
@@ -35,32 +37,33 @@ def _golds(*splits: tuple[str, str], distinct: bool = True) -> Callable[[BenchOp
     return cases
 
 
-def _regularize(case: Query) -> tuple[str, str]:
-    """Return what became of a query, and the query: its rows stay (in order), and it stays if regularised again."""
+def _regularize(case: Query) -> Iterator[Mapping[str, str]]:
+    """Yield what became of a query, and the query: its rows stay (in order), and it stays if regularised again."""
     name, _, sql, databases = case
     expected, schema = databases.run(name, sql), databases.open(name).schema()
-    if isinstance(expected, QueryError):
-        return "not_running", sql
-    try:
-        regular = regularize(sql, schema)
-    except SQLParseError:
-        return "changed", sql
-    if databases.run(name, regular) != expected:
-        return "changed", sql
-    return ("idempotent" if regularize(regular, schema) == regular else "same_result"), sql
+    outcome = "not_running"
+    if not isinstance(expected, QueryError):
+        outcome = "changed"
+        with suppress(SQLParseError):
+            regular = regularize(sql, schema)
+            if databases.run(name, regular) == expected:
+                outcome = "idempotent" if regularize(regular, schema) == regular else "same_result"
+    yield {"outcome": outcome, "sql": sql}
 
 
-def measure_regularize(options: BenchOptions) -> Figures:
+def _tell_regular(table: DataFrame) -> Figures:
     """Return queries that run, how many keep their rows, how many are stable, and at most ten that `changed`."""
-    outcomes = [_regularize(case) for case in _golds(*ALL_SPLITS)(options)]
-    counts = Counter(outcome for outcome, _ in outcomes)
+    counts = Counter(table["outcome"])
     return {
-        "queries": len(outcomes) - counts["not_running"],
+        "queries": len(table) - counts["not_running"],
         "same_result": counts["same_result"] + counts["idempotent"],
         "idempotent": counts["idempotent"],
         "not_running": counts["not_running"],
-        "changed": [sql for outcome, sql in outcomes if outcome == "changed"][:10],
+        "changed": list(table["sql"][table["outcome"] == "changed"])[:10],
     }
+
+
+measure_regularize = Measure(_golds(*ALL_SPLITS), _regularize, _tell_regular)
 
 
 def _drafts(options: BenchOptions) -> Iterator[tuple[str, Query]]:

@@ -208,7 +208,7 @@ def test_what_is_gone_names_what_to_use(command: list[str], instead: str) -> Non
         ("q.json", "[", "cannot be read"),
         ("q.yaml", "a: [b", "cannot be read"),
         ("q.json", "[" * 100_000, "nested too deeply"),
-        ("q.yaml", "[" * 5_000, "nested too deeply"),
+        ("q.yaml", "[" * 1_000, "nested too deeply"),
         ("q.csv", f"question,sql,database\n{'long ' * 30_000},SELECT 1,league.sqlite\n", "field larger than"),
         ("q.csv", "question,sql,database\nHow many?,SELECT 1, 2,league.sqlite\n", "record 1: more cells"),
         (
@@ -263,12 +263,11 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("question,sql,database\n" + ",".join(f'"{text}"' for text in record.values()))
     (tmp_path / "p.sql").write_text(sql + "\n")
     (tmp_path / "p.jsonl").write_text(json.dumps({"id": "1", "sql": sql}, ensure_ascii=False))
-    for dataset in ("q.jsonl", "q.csv"):
-        for predictions in ("p.sql", "p.jsonl"):
-            options = ["--dataset", str(tmp_path / dataset), "--predictions", str(tmp_path / predictions), "--json"]
-            result = runner.invoke(app, ["score", *options])
-            assert result.exit_code == 0, result.output
-            assert json.loads(result.stdout)["ex"] == 1.0
+    for dataset, predictions in (("q.jsonl", "p.sql"), ("q.csv", "p.jsonl")):
+        options = ["--dataset", str(tmp_path / dataset), "--predictions", str(tmp_path / predictions), "--json"]
+        result = runner.invoke(app, ["score", *options])
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)["ex"] == 1.0
 
 
 def test_predictions_may_hold_what_is_asked_alone(spider_root: Path, tmp_path: Path) -> None:

@@ -16,12 +16,15 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
+from typing import Any
+
+from pandas import DataFrame
 
 from ....tools.database import ColumnSchema, Database, Schema, TableSchema
 from ....tools.database.quoting import naming
 from ....tools.sample import build_sample
 from ...impact import PastAnswer, Replay
-from .registry import BenchOptions, Figures, divide
+from .registry import BenchOptions, Figures, Measure, divide, share
 
 SEED = 11
 TURNS = 300
@@ -230,12 +233,13 @@ def _make_turns(database: Database, count: int, random: Random) -> list[MadeTurn
     return [*(MadeTurn(question, "") for question in _IN_VAIN), *islice(running, count - len(_IN_VAIN))]
 
 
-def run(options: BenchOptions) -> Figures:
-    """Replay every change of every database with all of that database's past turns; `limit` is of turns in all."""
+_Replayed = tuple[Database, Sequence[MadeTurn], Sequence[object], str, Path]
+"""A database, its past turns, what plain SQLite gives for them, a change's name, and the file that has it."""
+
+
+def _change_databases(options: BenchOptions) -> Iterator[_Replayed]:
+    """Yield every change of every database with all of that database's past turns; the limit is of turns in all."""
     random = Random(SEED)  # noqa: S311 - changes that can be made again, not secrets
-    turns = changes = 0
-    # Whether an answer changes in truth, whether it is listed, whether that is settled; and why.
-    found: list[tuple[bool, bool, bool, str]] = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         others = [options.data / name for name in _OTHERS] if options.data else []
@@ -244,33 +248,49 @@ def run(options: BenchOptions) -> Figures:
         for file in files:
             with Database.open(file) as before:
                 past = _make_turns(before, (options.limit or TURNS) // len(files), random)
-                turns += len(past)
                 old = _run_plainly(file, past)
                 for name, path in _make_changes(file, before.schema(), folder, random):
-                    changes += 1
-                    with Database.open(path) as after:
-                        replay = Replay(before, after)
-                        for turn, was, now in zip(past, old, _run_plainly(path, past), strict=True):
-                            status = "converged" if turn.sql else "unanswerable"
-                            settled = replay.settle(PastAnswer(turn.question, turn.sql, "", status=status))
-                            added = name.startswith("add_sought") and "footprint" in turn.question
-                            why = f"{name}; {settled.kind}, {settled.why}: {turn.sql or turn.question}"
-                            truth = was != now if turn.sql else added
-                            found.append((truth, settled.kind in ("error", "rows"), settled.kind != "unsettled", why))
-    changed = sum(truth for truth, *_ in found)
-    right = sum(truth and listed for truth, listed, *_ in found)
+                    yield before, past, old, name, path
+
+
+def _replay(case: _Replayed) -> Iterator[Mapping[str, Any]]:
+    """Yield whether an answer changes in truth, whether it is listed, whether that is settled; and why."""
+    before, past, old, name, path = case
+    with Database.open(path) as after:
+        replay = Replay(before, after)
+        for number, (turn, was, now) in enumerate(zip(past, old, _run_plainly(path, past), strict=True)):
+            status = "converged" if turn.sql else "unanswerable"
+            settled = replay.settle(PastAnswer(turn.question, turn.sql, "", status=status))
+            added = name.startswith("add_sought") and "footprint" in turn.question
+            yield {
+                "database": before.name,
+                "change": path.name,
+                "turn": number,
+                "changed": was != now if turn.sql else added,
+                "listed": settled.kind in ("error", "rows"),
+                "settled": settled.kind != "unsettled",
+                "why": f"{name}; {settled.kind}, {settled.why}: {turn.sql or turn.question}",
+            }
+
+
+def _tell_changes(table: DataFrame) -> Figures:
+    changed, listed, why = table["changed"], table["listed"], table["why"]
+    right = (changed & listed).sum()
     return {
-        "databases": len(files),
-        "changes": changes,
-        "turns": turns,
-        "pairs": len(found),
-        "changed": changed,
-        "recall": divide(right, changed),
-        "precision": divide(right, sum(listed for _, listed, *_ in found)),
-        "without_model_share": divide(sum(is_settled for _, _, is_settled, _ in found), len(found)),
-        "missed": [why for truth, listed, _, why in found if truth and not listed][:20],
-        "wrongly_listed": [why for truth, listed, _, why in found if listed and not truth][:20],
+        "databases": table["database"].nunique(),
+        "changes": table["change"].nunique(),
+        "turns": len(table.drop_duplicates(["database", "turn"])),
+        "pairs": len(table),
+        "changed": changed.sum(),
+        "recall": divide(right, changed.sum()),
+        "precision": divide(right, listed.sum()),
+        "without_model_share": share(table["settled"]),
+        "missed": list(why[changed & ~listed])[:20],
+        "wrongly_listed": list(why[listed & ~changed])[:20],
     }
+
+
+run = Measure(_change_databases, _replay, _tell_changes)
 
 
 def _run_plainly(path: Path, past: Sequence[MadeTurn]) -> list[object]:

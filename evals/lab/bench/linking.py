@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from pandas import DataFrame
 
 from ....agent.context.inputs import MOST_COLUMNS
 from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
@@ -34,7 +35,7 @@ from ..training.fit_linker_turns import (
     take_nothing,
 )
 from .gold import Databases
-from .registry import BenchOptions, Figures
+from .registry import BenchOptions, Figures, Measure, divide
 
 _TAKEN: Mapping[str, Given] = {
     "whole": take_nothing,
@@ -95,17 +96,12 @@ def _link(dialogues: Sequence[Dialogue], *, own: bool = False, given: Given = ta
     return measure(turns, *zip(*map(find, turns), strict=True))
 
 
-def measure_linking_scale(options: BenchOptions) -> Figures:
-    """Return figures of linking on one schema of a thousand tables, put together from the benchmarks' databases.
+_InCrowd = tuple[Schema, SchemaLinker, Mapping[str, str], Dialogue]
+"""The schema of a thousand tables, its linker, and a dialogue with the names that its tables have there."""
 
-    The tables of all databases stand side by side; made-up tables and columns fill them up. SParC dev's questions are
-    asked with gold history; the values that a question mentions are those of its own database, so that what is measured
-    is linking and not the value index.
 
-    Returns:
-        `tables`, `columns`, processor `ms` a question, `table_recall_at_40`; of the columns that the gold queries use
-        the shares that a prompt shows: `column_recall`, and with the threshold 0.1 `column_recall_cut`.
-    """
+def _read_crowd(options: BenchOptions) -> Iterator[_InCrowd]:
+    """Yield dialogues; the tables of all databases stand side by side, and made-up tables and columns fill them up."""
     dataset, train = load_dataset("sparc", "dev", options.folder), load_dataset("spider", "train", options.folder)
     with tempfile.TemporaryDirectory() as cache:
         dialogues = read_dialogues(dataset.first(options.limit or _DIALOGUES), Path(cache))
@@ -117,43 +113,64 @@ def measure_linking_scale(options: BenchOptions) -> Figures:
     schema, renamed = _combine_schemas(list(schemas.values()))
     linker = SchemaLinker(schema)
     linker.link("warm up")
-    asked = used_tables = found_tables = used_columns = shown_columns = cut_columns = 0
-    spent = 0.0
-    for dialogue in dialogues:
-        names, new = dialogue.database.names, renamed[dialogue.database.names.schema.name]
-        history: list[PastTurn] = []
-        for question in dialogue.questions:
-            values = [replace(match, table=new[match.table]) for match in question.values]
-            start = time.process_time()
-            linked = linker.link(question.text, history[-WINDOW:], values, max_columns=MOST_COLUMNS)
-            spent += time.process_time() - start
-            asked += 1
-            used = names.past_use(question.gold)
-            first = [item.table for item in linked.items if item.column is None][:_FIRST]
-            used_tables += len(used.tables)
-            found_tables += len({new[table] for table in used.tables} & set(first))
-            needed = {(new[table], column) for table, column in used.columns if column != STAR}
-            cut = keep(schema, linked.items, _CUT, MOST_COLUMNS)
-            used_columns += len(needed)
-            shown_columns += sum(linked.kept.column(*each) is not None for each in needed)
-            cut_columns += sum(cut.column(*each) is not None for each in needed)
-            # A query that uses what gold uses, under its tables' new names.
-            sql = stand_in(
-                [new[table] for table in names.table_number],
-                [(new[table], column) for table, column in names.columns],
-                np.array([float(table in used.tables) for table in names.table_number]),
-                np.array([float(column in used.columns) for column in names.columns]),
-            )
-            history.append(PastTurn(question.text, sql=sql))
+    yield from ((schema, linker, renamed[each.database.names.schema.name], each) for each in dialogues)
+
+
+def _link_in_crowd(case: _InCrowd) -> Iterator[Mapping[str, float]]:
+    """Yield what gold uses of a question, and what of that the linker finds, with gold history.
+
+    The values that a question mentions are those of its own database, so that what is measured is linking and not the
+    value index.
+    """
+    schema, linker, new, dialogue = case
+    names = dialogue.database.names
+    history: list[PastTurn] = []
+    for question in dialogue.questions:
+        values = [replace(match, table=new[match.table]) for match in question.values]
+        start = time.process_time()
+        linked = linker.link(question.text, history[-WINDOW:], values, max_columns=MOST_COLUMNS)
+        spent = time.process_time() - start
+        used = names.past_use(question.gold)
+        first = [item.table for item in linked.items if item.column is None][:_FIRST]
+        needed = {(new[table], column) for table, column in used.columns if column != STAR}
+        cut = keep(schema, linked.items, _CUT, MOST_COLUMNS)
+        yield {
+            "ms": 1000 * spent,
+            "tables": len(used.tables),
+            "found": len({new[table] for table in used.tables} & set(first)),
+            "columns": len(needed),
+            "shown": sum(linked.kept.column(*each) is not None for each in needed),
+            "cut": sum(cut.column(*each) is not None for each in needed),
+            "all_tables": len(schema.tables),
+            "all_columns": schema.shown_columns,
+        }
+        # A query that uses what gold uses, under its tables' new names.
+        tables = [new[table] for table in names.table_number if table in used.tables]
+        columns = [(new[table], column) for table, column in names.columns if (table, column) in used.columns]
+        sql = stand_in(tables, columns, np.ones(len(tables)), np.ones(len(columns)))
+        history.append(PastTurn(question.text, sql=sql))
+
+
+def _tell_crowd(table: DataFrame) -> Figures:
+    """Return figures of linking on one schema of a thousand tables, put together from the benchmarks' databases.
+
+    Returns:
+        `tables`, `columns`, processor `ms` a question, `table_recall_at_40`; of the columns that the gold queries use
+        the shares that a prompt shows: `column_recall`, and with the threshold 0.1 `column_recall_cut`.
+    """
+    total = table.sum()
     return {
-        "tables": len(schema.tables),
-        "columns": sum(len(table.columns) for table in schema.tables),
-        "ms": round(1000 * spent / asked, 2),
-        "table_recall_at_40": round(found_tables / used_tables, 4),
-        "column_recall": round(shown_columns / used_columns, 4),
-        "column_recall_cut": round(cut_columns / used_columns, 4),
-        "questions": asked,
+        "tables": table["all_tables"][0],
+        "columns": table["all_columns"][0],
+        "ms": round(table["ms"].mean(), 2),
+        "table_recall_at_40": divide(total.found, total.tables),
+        "column_recall": divide(total.shown, total.columns),
+        "column_recall_cut": divide(total.cut, total.columns),
+        "questions": len(table),
     }
+
+
+measure_linking_scale = Measure(_read_crowd, _link_in_crowd, _tell_crowd)
 
 
 def _combine_schemas(schemas: Sequence[Schema]) -> tuple[Schema, Mapping[str, Mapping[str, str]]]:

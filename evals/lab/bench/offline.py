@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
+
+from pandas import DataFrame
 
 from tests.tools.database.carried import carry, explain_missing, read_tables
 
@@ -21,13 +24,14 @@ from ....prompts.rephrase import RephraseTask
 from ....tools.database import Cell, Database
 from ....tools.errors import NotUnderstood, QueryError
 from ....tools.linking import PastTurn
-from ...datasets import Question, load_dataset
-from ...metrics.judging import Expected, OfficialJudge, Verdict
+from ...datasets import Dataset, Question, load_dataset
+from ...metrics.judging import Expected, OfficialJudge
+from ...metrics.summary import share as known_share
 from ...metrics.summary import summarize
 from ...official.execution import same_rows
 from .engines import find_determined
 from .gold import LIMITS, PARTIAL, Databases, Rows
-from .registry import BenchOptions, Figures, share
+from .registry import BenchOptions, Figures, Measure, share
 
 _GATE = 0.8
 """Confidence from which a draft is taken without another look."""
@@ -51,55 +55,52 @@ def _translate(offline: OfflineTranslator, database: Database, text: str, histor
     return draft.sql, draft.confidence or 0.0, rephrasing.intent == "answerable"
 
 
-def measure_offline(options: BenchOptions) -> Figures:
-    """Return EX by dataset, and the share of answers that the gate lets through with their EX."""
-    verdicts: dict[str, list[Verdict]] = {}
-    drafts: dict[str, list[_Draft]] = {}
+def _read_sets(options: BenchOptions) -> Iterator[Dataset]:
     for name in _SETS:
         dataset = load_dataset(name, "dev", options.folder)
         if any(question.database in PARTIAL for question in dataset.questions):
             dataset = dataset.without(PARTIAL)
-        dataset = dataset.first(options.limit)
-        verdicts[name], drafts[name] = [], []
-        translators: dict[str, OfflineTranslator] = {}
-        with Databases(dataset) as databases, OfficialJudge(dataset) as judge:
-            for turns in dataset.interactions:
-                place = turns[0].database
-                database = databases.open(place)
-                if place not in translators:
-                    translators[place] = OfflineTranslator(database)
-                    _translate(translators[place], database, "How many are there?")
-                history: list[PastTurn] = []
-                for question in turns:
-                    draft = _translate(translators[place], database, question.text, history)
-                    history.append(PastTurn(question.text, sql=draft[0]))
-                    verdicts[name].append(judge.judge(question, draft[0]))
-                    drafts[name].append(draft)
-    summaries = {name: summarize(found) for name, found in verdicts.items()}
-    spider, n = drafts["spider"], len(drafts["spider"])
-    gated, offered = (
-        [verdict for verdict, chosen in zip(verdicts["spider"], some, strict=True) if chosen]
-        for some in ([sure >= _GATE for _, sure, _ in spider], [given for *_, given in spider])
-    )
+        yield dataset.first(options.limit)
+
+
+def _answer(dataset: Dataset) -> Iterator[Mapping[str, Any]]:
+    """Yield whether each question is right, and whether its query is given by default, past the gate, or missing."""
+    translators: dict[str, OfflineTranslator] = {}
+    with Databases(dataset) as databases, OfficialJudge(dataset) as judge:
+        for turns in dataset.interactions:
+            place = turns[0].database
+            database = databases.open(place)
+            if place not in translators:
+                translators[place] = OfflineTranslator(database)
+                _translate(translators[place], database, "How many are there?")
+            history: list[PastTurn] = []
+            for turn in turns:
+                sql, sure, given = _translate(translators[place], database, turn.text, history)
+                history.append(PastTurn(turn.text, sql=sql))
+                verdict = judge.judge(turn, sql)
+                about = {"set": dataset.name, "declined": not sql, "sure": sure >= _GATE, "given": given}
+                yield about | {"verdict": verdict, "ex": verdict.ex}
+
+
+def _tell_sets(table: DataFrame) -> Figures:
+    """Return EX by dataset, and the share of answers that the gate lets through with their EX."""
+    ex = {name: summarize(list(rows["verdict"])) for name, rows in table.groupby("set")}
+    spider = table[table["set"] == "spider"]
+    offered, gated = spider[spider["given"]]["ex"], spider[spider["sure"]]["ex"]
     return {
         "spider_dev": {
-            "ex": summaries["spider"].all.ex,
-            "declined": sum(not sql for sql, *_ in spider) / n,
-            "by_default": {"declined": 1 - len(offered) / n, "ex_of_answered": _mean_ex(offered)},
+            "ex": ex["spider"].all.ex,
+            "declined": spider["declined"].mean(),
+            "by_default": {"declined": 1 - len(offered) / len(spider), "ex_of_answered": known_share(offered)},
         },
-        **{
-            f"{name}_dev": {"qm": summaries[name].all.ex, "im": summaries[name].interactions.ex}
-            for name in ("sparc", "cosql")
-        },
-        "spider_syn": summaries["spider-syn"].all.ex,
-        "spider_dk": summaries["spider-dk"].all.ex,
-        "gate": {"share": len(gated) / n, "ex": _mean_ex(gated)},
+        **{f"{name}_dev": {"qm": ex[name].all.ex, "im": ex[name].interactions.ex} for name in ("sparc", "cosql")},
+        "spider_syn": ex["spider-syn"].all.ex,
+        "spider_dk": ex["spider-dk"].all.ex,
+        "gate": {"share": len(gated) / len(spider), "ex": known_share(gated)},
     }
 
 
-def _mean_ex(verdicts: Sequence[Verdict]) -> float | None:
-    judged = [verdict.ex for verdict in verdicts if verdict.ex is not None]
-    return sum(judged) / len(judged) if judged else None
+measure_offline = Measure(_read_sets, _answer, _tell_sets)
 
 
 def measure_engines_offline(options: BenchOptions) -> Figures:

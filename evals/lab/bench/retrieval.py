@@ -12,15 +12,16 @@ analyst wrote and what it leaves open.
 from __future__ import annotations
 
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, cast
 
+from pandas import DataFrame
 from sqlglot import exp
 
 from tests.support.scripted import ScriptedModel
@@ -40,7 +41,7 @@ from ....tools.sql.query import Query
 from ....tools.values import IndexBounds, ValueIndex, likely
 from ...datasets import Dataset, Question, load_dataset, read_predictions
 from .gold import Databases
-from .registry import BenchOptions, Figures, divide, share
+from .registry import BenchOptions, Figures, Measure, divide, share
 
 DATA = Path(__file__).parent / "data"
 _OUR_QUESTIONS, _OUR_ENTRIES = 10, 20
@@ -297,36 +298,36 @@ def text_literals(sql: str, schema: Schema) -> list[Literal]:
     return list(found)
 
 
-def count_found(questions: Iterable[AskedValues]) -> dict[str, dict[str, float]]:
-    """Return recall at 5 by set, with the counts behind it.
+def find_literals(asked: AskedValues) -> Iterator[Mapping[str, Any]]:
+    """Yield how many literals of a question's gold query are found, could be, and are not in the database.
 
     A literal is found if one of the first five matches per literal of its query is this very text in the column that
     gold compares it with. A literal that its column does not hold cannot be found; patterns of LIKE are not values.
     """
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for asked in questions:
-        matches = asked.index.find(asked.text, _FIRST * max(1, len(asked.literals)))
-        held = [each for each in asked.literals if asked.index.holds(*each)]
-        found = {(match.table, match.column, match.value) for match in matches}.intersection(held)
-        counts[asked.set].update(found=len(found), held=len(held), absent=len(asked.literals) - len(held))
-    return {
-        name: {
-            "recall_at_5": divide(count["found"], count["held"]),
-            "literals": count["held"],
-            "not_in_database": count["absent"],
-        }
-        for name, count in counts.items()
-    }
+    matches = asked.index.find(asked.text, _FIRST * max(1, len(asked.literals)))
+    held = [each for each in asked.literals if asked.index.holds(*each)]
+    found = {(match.table, match.column, match.value) for match in matches}.intersection(held)
+    yield {"set": asked.set, "found": len(found), "literals": len(held), "absent": len(asked.literals) - len(held)}
 
 
-def measure_values(options: BenchOptions) -> Figures:
+def tell_recall(table: DataFrame) -> Figures:
     """Return recall at 5 on Spider train (which the index was developed on) and the dev sets."""
-    details = count_found(_read_sets(options, _SETS))
+    details = {
+        str(name): {
+            "recall_at_5": divide(count.found, count.literals),
+            "literals": count.literals,
+            "not_in_database": count.absent,
+        }
+        for name, count in table.groupby("set", sort=False).sum().iterrows()
+    }
     return {**{name: detail["recall_at_5"] for name, detail in details.items()}, "details": details}
 
 
-def measure_value_noise(options: BenchOptions) -> Figures:
-    """Return by set `precision` of the values that prompts tell of, `precision_before` and `recall_at_5`, with counts.
+measure_values = Measure(partial(_read_sets, sets=_SETS), find_literals, tell_recall)
+
+
+def _show_values(asked: AskedValues) -> Iterator[Mapping[str, Any]]:
+    """Yield how many values a prompt tells of, how many of them are right, and the texts of the gold query found.
 
     A value is shown if it is among the candidates that a prompt lists for the question (`Settings.values` at most); in
     an interaction those of the question before count too, after the question's own. It is right if gold compares this
@@ -334,82 +335,94 @@ def measure_value_noise(options: BenchOptions) -> Figures:
     once. Every other value shown counts as wrong, also if gold is another reading or uses LIKE. Found are texts, of
     those that their column holds, that are right among the first five shown for each text of the query.
     """
-    counts: dict[str, Counter[str]] = {name: Counter() for name in _NOISE_SETS}
-    for asked in _read_sets(options, _NOISE_SETS):
-        # For each column, itself and those that a declared or inferred key links with it directly.
-        linked: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
-        for key in asked.schema.foreign_keys:
-            for own, other in zip(key.columns, key.ref_columns, strict=True):
-                pair = {(key.table.lower(), own.lower()), (key.ref_table.lower(), other.lower())}
-                for place in pair:
-                    linked[place] |= pair
-        matches = [
-            match
-            for text in (asked.text, asked.before)
-            if text
-            for match in likely(text, asked.index.find(text, CANDIDATES), asked.schema)
-        ]
-        distinct = dict.fromkeys((match.table, match.column, match.value) for match in matches)
-        shown = [(table.lower(), column.lower(), value) for table, column, value in distinct][: Settings().values]
-        first = set(shown[: _FIRST * max(1, len(asked.literals))])
-        meant: set[Literal] = set()
-        count = counts[asked.set]
-        for table, column, text in asked.literals:
-            place = (table.lower(), column.lower())
-            right = {(*other, text) for other in {place} | linked[place]}
-            meant |= right
-            if asked.index.holds(table, column, text):
-                count.update(texts=1, found=bool(right & first))
-        count.update(shown=len(shown), right=sum(value in meant for value in shown))
+    # For each column, those that a declared or inferred key links with it directly.
+    linked: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+    for key in asked.schema.foreign_keys:
+        for own, other in zip(key.columns, key.ref_columns, strict=True):
+            one, two = (key.table.lower(), own.lower()), (key.ref_table.lower(), other.lower())
+            linked[one].add(two)
+            linked[two].add(one)
+    matches = (
+        match
+        for text in (asked.text, asked.before)
+        if text
+        for match in likely(text, asked.index.find(text, CANDIDATES), asked.schema)
+    )
+    distinct = dict.fromkeys((match.table, match.column, match.value) for match in matches)
+    shown = [(table.lower(), column.lower(), value) for table, column, value in distinct][: Settings().values]
+    first = set(shown[: _FIRST * max(1, len(asked.literals))])
+    meant: set[Literal] = set()
+    held: list[bool] = []
+    for table, column, text in asked.literals:
+        place = (table.lower(), column.lower())
+        right = {(*other, text) for other in {place} | linked[place]}
+        meant |= right
+        held += [bool(right & first)] if asked.index.holds(table, column, text) else []
+    right = sum(value in meant for value in shown)
+    yield {"set": asked.set, "shown": len(shown), "right": right, "texts": len(held), "found": sum(held)}
+
+
+def _tell_noise(table: DataFrame) -> Figures:
+    """Return by set `precision` of the values that prompts show, `precision_before` and `recall_at_5`, with counts."""
     return {
-        name: {
-            "precision": divide(count["right"], count["shown"]),
-            "precision_before": BEFORE[name],
-            "recall_at_5": divide(count["found"], count["texts"]),
-            "shown": count["shown"],
-            "texts": count["texts"],
+        str(name): {
+            "precision": divide(count.right, count.shown),
+            "precision_before": BEFORE[str(name)],
+            "recall_at_5": divide(count.found, count.texts),
+            "shown": count.shown,
+            "texts": count.texts,
         }
-        for name, count in counts.items()
+        for name, count in table.groupby("set", sort=False).sum().iterrows()
     }
+
+
+measure_value_noise = Measure(partial(_read_sets, sets=_NOISE_SETS), _show_values, _tell_noise)
 
 
 _SETTINGS = {"record": "off", "examples": "none", "clarify": False, "readings": "tell"}
 
 
-def measure_rivals(options: BenchOptions) -> Figures:
-    """Return whether the reading that a question hangs on is shown, and none if nothing is open.
-
-    `decisive` are questions that a reading changes, `decisive_shown` the share of those whose reading is shown,
-    `by_matter` shown of all; `false_alarms` is the share of settled questions at which a reading is said to change
-    something. The model writes the analyst's query.
-    """
+def _read_rivals(options: BenchOptions) -> Iterator[tuple[SQLAgent, Mapping[str, str]]]:
+    """Yield the questions, each with an agent whose model writes the analyst's query."""
     records = cast("Sequence[Mapping[str, str]]", read_records(DATA / "rival_questions.yaml"))[: options.limit]
     model = ScriptedModel(script=lambda prompt: "")
-    shown: dict[str, list[bool]] = defaultdict(list)
-    missed: list[str] = []
-    alarms: list[str] = []
-    settled = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, some in groupby(sorted(records, key=itemgetter("database")), itemgetter("database")):
             with SQLAgent(_find_database(name, options, folder), model=model, settings=_SETTINGS) as agent:
                 for record in some:
                     model.script = lambda prompt, sql=record["sql"]: f"```sql\n{sql}\n```"
-                    matter, question = record["matter"], record["question"]
-                    readings = agent.ask(question).readings
-                    found = {reading.matter for reading in readings.tried if not reading.same}
-                    if matter == "settled":
-                        settled += 1
-                        alarms += [f"{question} {readings.line}"] if found else []
-                    else:
-                        shown[matter].append(matter in found)
-                        missed += [] if matter in found else [f"{matter}: {question}"]
-    flags = [flag for found in shown.values() for flag in found]
+                    yield agent, record
+
+
+def _show_rivals(case: tuple[SQLAgent, Mapping[str, str]]) -> Iterator[Mapping[str, Any]]:
+    agent, record = case
+    readings = agent.ask(record["question"]).readings
+    found = {reading.matter for reading in readings.tried if not reading.same}
+    shown = bool(found) if record["matter"] == "settled" else record["matter"] in found
+    yield {"matter": record["matter"], "question": record["question"], "shown": shown, "line": readings.line}
+
+
+def _tell_rivals(table: DataFrame) -> Figures:
+    """Return whether the reading that a question hangs on is shown, and none if nothing is open.
+
+    `decisive` are questions that a reading changes, `decisive_shown` the share of those whose reading is shown,
+    `by_matter` shown of all; `false_alarms` is the share of settled questions at which a reading is said to change
+    something.
+    """
+    settled = table[table["matter"] == "settled"]
+    decisive = table.drop(settled.index)
+    missed, alarms = decisive[~decisive["shown"]], settled[settled["shown"]]
     return {
-        "questions": len(records),
-        "decisive": len(flags),
-        "decisive_shown": share(flags) if flags else None,
-        "by_matter": {matter: f"{sum(shown[matter])} of {len(shown[matter])}" for matter in sorted(shown)},
-        "false_alarms": divide(len(alarms), settled) if settled else None,
-        "missed": missed,
-        "alarms": alarms,
+        "questions": len(table),
+        "decisive": len(decisive),
+        "decisive_shown": share(decisive["shown"]) if len(decisive) else None,
+        "by_matter": {
+            str(matter): f"{flags.sum()} of {len(flags)}" for matter, flags in decisive.groupby("matter")["shown"]
+        },
+        "false_alarms": divide(len(alarms), len(settled)) if len(settled) else None,
+        "missed": list(missed["matter"] + ": " + missed["question"]),
+        "alarms": list(alarms["question"] + " " + alarms["line"]),
     }
+
+
+measure_rivals = Measure(_read_rivals, _show_rivals, _tell_rivals)

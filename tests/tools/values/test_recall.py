@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pandas import DataFrame
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.bench.retrieval import count_found, read_questions, text_literals
+from tableturn.evals.lab.bench.retrieval import find_literals, read_questions, tell_recall, text_literals
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 
 SHOP = Schema("shop", (TableSchema("t", (ColumnSchema("a"), ColumnSchema("b"))),))
@@ -29,6 +31,8 @@ def test_text_literals(sql: str, literals: list[tuple[str, str, str]]) -> None:
 @pytest.mark.data
 def test_recall_on_spider_train(data_dir: Path, tmp_path: Path) -> None:
     dataset = load_dataset("spider", "train", data_dir).first(500)
-    figures = count_found(read_questions("train", dataset, tmp_path))["train"]
+    rows = [row for asked in read_questions("train", dataset, tmp_path) for row in find_literals(asked)]
+    figures: Any = tell_recall(DataFrame(rows))["details"]
+    figures = figures["train"]
     assert figures["literals"] > 100
     assert figures["recall_at_5"] >= 0.95
