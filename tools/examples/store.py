@@ -54,6 +54,7 @@ class ExampleStore:
         self._lock = threading.Lock()
         self._changes = [0]
         self._reader: Database | None = None
+        self._reader_name = ""
         self._standings: dict[Hashable, dict[str, Standing | None]] = {}
         self._cache: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
 
@@ -78,7 +79,7 @@ class ExampleStore:
     def seen_by(self, database: Database) -> ExampleStore:
         """Return this store as whoever opened a database may read it: see `readable`."""
         seen = copy(self)
-        seen._reader = database
+        seen._reader, seen._reader_name = database, database.name
         return seen
 
     def verified(self, question: str, k: int, database: Database, identity: str) -> Iterator[list[Example]]:
@@ -247,8 +248,9 @@ class ExampleStore:
 
     def _hit(self, row: Row, similarity: float = 1.0, skeleton: str = "") -> Found | None:
         """Return a pair as the reader may see it; None if they may not, and nothing else tells that it is there."""
-        example: Example | None = _example(row)
-        if self._reader is not None:
+        example = _example(row)
+        # Nobody's example of another database needs no look at the rights; most are such.
+        if self._reader and (example.owner or example.database == self._reader_name):
             example = readable(example, self._reader)
         return Found(row.id, example, similarity, skeleton) if example else None
 
