@@ -14,7 +14,7 @@ import os
 import sys
 import tomllib
 import warnings
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -41,25 +41,15 @@ _OPTIONS = {"database": "db", "model": "model", "format": "form"}
 _TAKE = ("ask", "chat", "doctor", "link", "schema")  # commands that take those of these options that they have
 
 
-class Defaults(Mapping[str, Any]):
-    """Options by command, as Click takes them; the files are read once a command asks.
+def defaults() -> dict[str, str]:
+    """Return options as Click takes them.
 
     What is given on the command line wins, then the environment, then the folder's file, then the person's.
     """
-
-    def __getitem__(self, command: str) -> dict[str, Any]:
-        if command not in _TAKE:
-            raise KeyError(command)
-        chosen = read_defaults(config_folder() / NAME) | read_defaults(Path(NAME))
-        if os.environ.get("TABLETURN_MODEL"):
-            chosen.pop("model", None)
-        return chosen
-
-    def __iter__(self) -> Any:
-        return iter(_TAKE)
-
-    def __len__(self) -> int:
-        return len(_TAKE)
+    chosen = read_defaults(config_folder() / NAME) | read_defaults(Path(NAME))
+    if os.environ.get("TABLETURN_MODEL"):
+        chosen.pop("model", None)
+    return chosen
 
 
 def read_defaults(path: Path) -> dict[str, str]:
@@ -110,8 +100,8 @@ class Root(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; an error of ours is one line on standard error and exit code 2."""
-        ctx.default_map = Defaults()
         try:
+            ctx.default_map = {name: defaults() for name in ctx.obj[:1] if name in _TAKE}
             with _deprecations_on_stderr():
                 return super().invoke(ctx)
         except TableturnError as error:

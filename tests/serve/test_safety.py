@@ -310,7 +310,7 @@ def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch
     with pytest.raises(Busy):
         alive.begin(Asked(owner, thread, "And?"))
     alive.ask_to_stop(owner, turn.id)
-    assert dead.stop_wanted() == {turn.id}
+    assert dead.stop_wanted() == (turn.id,)
     monkeypatch.setattr("tableturn.serve.store.time.time", lambda: __import__("time").monotonic() + 10**10)
     alive.beat()
     assert alive.mend() == 1

@@ -75,19 +75,15 @@ class Pages:
         answer = self.answer
         self.now = Page(answer.columns, answer.headings, answer.rows[:PAGE], len(answer.rows), answer.truncated)
 
-    def next(self, count: int, chat: Chat, cancellation: Cancellation) -> Page:
-        """Turn to the next rows."""
-        first = self.now.offset + len(self.now.rows)
-        return self.part(first, first + count, chat, cancellation)
-
-    def part(self, first: int, last: int, chat: Chat, cancellation: Cancellation) -> Page:
-        """Turn to the rows from number `first`, counted from 0, up to `last`."""
-        view, read = View(first, last - first), min(last * _AHEAD, chat.agent.settings.export_rows)
-        page = self.results.page("", self.answer, chat.resources, view, cancellation, need=min(last, read), read=read)
+    def turn(self, first: int, count: int, chat: Chat) -> None:
+        """Turn to so many rows from number `first`, counted from 0."""
+        last = first + count
+        view, read = View(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
+        with interrupted() as stop:
+            page = self.results.page("", self.answer, chat.resources, view, stop, need=min(last, read), read=read)
         if not page.rows:
             raise SettingsError(f"there are no more rows: the last one is number {page.total:,}")
         self.now = page
-        return page
 
 
 @dataclass(kw_only=True)

@@ -103,9 +103,9 @@ _MOST = 1_000  # rows that are shown at a time
 
 def _more(chat: Chat, rest: str) -> RenderableType:
     """The next rows."""
-    with interrupted() as cancellation:
-        _pages(chat).next(_count(rest, "/more 50"), chat, cancellation)
-    return _show_page(_pages(chat))
+    pages = _pages(chat)
+    pages.turn(pages.now.offset + len(pages.now.rows), _count(rest, "/more 50"), chat)
+    return _show_page(pages)
 
 
 def _some(chat: Chat, rest: str) -> RenderableType:
@@ -118,17 +118,16 @@ def _some(chat: Chat, rest: str) -> RenderableType:
         raise SettingsError(f"there are no rows {rest}: rows are numbered from 1")
     if last - first >= _MOST:
         raise SettingsError(f"that is more than {_MOST:,} rows at a time: /export writes them all to a file")
-    with interrupted() as cancellation:
-        _pages(chat).part(first - 1, last, chat, cancellation)
-    return _show_page(_pages(chat))
+    pages = _pages(chat)
+    pages.turn(first - 1, last - first + 1, chat)
+    return _show_page(pages)
 
 
 def _wide(chat: Chat, rest: str) -> RenderableType:
     """The rows that were shown last as records, or so many from there."""
     pages = _pages(chat)
     if rest:
-        with interrupted() as cancellation:
-            pages.part(pages.now.offset, pages.now.offset + _count(rest, "/wide 3"), chat, cancellation)
+        pages.turn(pages.now.offset, _count(rest, "/wide 3"), chat)
     now = pages.now
     return Group(as_records(now.headings, now.rows, now.offset + 1), Text(now.caption, style="dim"))
 
