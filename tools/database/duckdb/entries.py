@@ -120,10 +120,8 @@ def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, 
 
 def _reduced(entry: Entry, permissions: Permissions) -> Entry:
     hidden = {shown.name.lower() for shown in entry.columns if not permissions.shows(entry.shown, shown.name)}
-    size = -1
-    while size != len(hidden):
-        size = len(hidden)
-        hidden |= {name for name, sources in entry.computed.items() if sources & hidden}
+    while more := {name for name, sources in entry.computed.items() if sources & hidden} - hidden:
+        hidden |= more
     columns = tuple(shown for shown in entry.columns if shown.name.lower() not in hidden)
     # A view's query may tell of a part of the database that is hidden.
     return replace(entry, columns=columns, comment="" if hidden else entry.comment, definition="")

@@ -37,9 +37,6 @@ _CLAUSES = frozenset({"select", "from", "where", "group", "having", "order", "on
 
 def _compares_full_text(read: list[str], searched: Collection[str]) -> bool:
     """Whether a statement may search full-text tables for a value that is not written in it."""
-    # Most searches are a single step.
-    if not searched:
-        return False
     named = False
     for position, (word, following) in enumerate(pairwise(read)):
         called = (
@@ -190,7 +187,7 @@ def value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> i
     windows = read.count("over")
     if windows > _WINDOWS or (windows and expanded(read, "over") > _EXPANDED_WINDOWS):
         raise ResultTooLarge(f"the statement has too many window functions (OVER): it may have {_WINDOWS}")
-    if _compares_full_text(read, full_text):
+    if full_text and _compares_full_text(read, full_text):
         limit = min(limit, _COMPARED_LENGTH)
     patterns = sum(unquoted(word) in _PATTERNS and following[0] != "'" for word, following in pairwise(read))
     if patterns:

@@ -33,7 +33,7 @@ from ...errors import QueryError, QueryFailed, QueryRejected
 from ..quoting import naming, quoted
 from .catalogue import Catalogue
 from .functions import TABLE_FUNCTIONS
-from .tokens import name_length, named_tables, tokens, unquoted, words
+from .tokens import named_tables, tokens, unquoted, words
 from .visibility import Entry
 
 _READS = frozenset({"select", "values", "with"})
@@ -129,66 +129,56 @@ def _attach(connection: sqlite3.Connection, uri: str, schema: str) -> None:
 
 def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catalogue) -> frozenset[str]:
     """Declare every view, and return the names that lead nowhere."""
+    visibility = catalogue.visibility
+
+    def show(entry: Entry, source: str) -> None:
+        rows = connection.execute(f"PRAGMA {made.schema}.table_xinfo({quoted(entry.name)})")
+        names = [str(row[1]) for row in rows if visibility.shows(entry.name, row[1])]
+        # In capitals it is what the authorizer is told where the number of a row is meant.
+        listed = ", ".join(f"t.{quoted(name)} AS {quoted('rowid' if name == 'ROWID' else name)}" for name in names)
+        connection.execute(f"CREATE TEMP VIEW {quoted(entry.name)} AS SELECT {listed} FROM {source} AS t")
+
+    def block(name: str) -> None:
+        nothing = quoted(f"{made.schema} {name}")
+        connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS SELECT * FROM {nothing}")
+
     shown = [entry for entry in catalogue.visible if entry.kind != "virtual"]
+    views = [entry for entry in shown if entry.kind == "view"]
     for entry in shown:
         if entry.kind == "table":
-            columns = _columns(connection, made.schema, entry, catalogue)
-            source = f"{made.schema}.{quoted(entry.name)}"
-            connection.execute(f"CREATE TEMP VIEW {quoted(entry.name)} AS SELECT {columns} FROM {source} AS t")
-    blocked = made.blocked - {_folded(entry.name) for entry in shown}
-    views = [entry for entry in shown if entry.kind == "view"]
+            show(entry, f"{made.schema}.{quoted(entry.name)}")
     for entry in views:
-        if made.reserved.isdisjoint(named_tables(entry.sql)):
-            _declare_view(connection, made.schema, entry, catalogue)
+        # The views of the file, over those that stand for its tables.
+        if entry.sql.startswith(_CREATE_VIEW) and made.reserved.isdisjoint(named_tables(entry.sql)):
+            whole = entry.key not in visibility.hidden_columns
+            name = quoted(entry.name if whole else f"{made.schema}_{entry.name}")
+            # One that names the schema, or cannot be understood, is found unreadable, and blocked.
+            with suppress(sqlite3.Error):
+                connection.execute(f"CREATE TEMP VIEW {name} {_body(entry.sql[len(_CREATE_VIEW) :])}")
+                if not whole:
+                    show(entry, name)
+    blocked = made.blocked - {_folded(entry.name) for entry in shown}
     for name in sorted(blocked):
-        _block(connection, made.schema, name)
+        block(name)
     # A view can read one that turns out to be unreadable.
     while unreadable := [entry for entry in views if not _readable(connection, entry.name)]:
         views = [entry for entry in views if entry not in unreadable]
         for entry in unreadable:
             connection.execute(f"DROP VIEW IF EXISTS temp.{quoted(entry.name)}")
-            _block(connection, made.schema, _folded(entry.name))
+            block(_folded(entry.name))
             blocked |= {_folded(entry.name)}
     return blocked
 
 
-def _block(connection: sqlite3.Connection, schema: str, name: str) -> None:
-    connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS SELECT * FROM {quoted(f'{schema} {name}')}")
-
-
-def _declare_view(connection: sqlite3.Connection, schema: str, entry: Entry, catalogue: Catalogue) -> None:
-    """Declare a view of the file over the views that stand for the file's tables."""
-    if not entry.sql.startswith(_CREATE_VIEW):
-        return
-    declared = entry.sql[len(_CREATE_VIEW) :]
-    body = _of_no_database(declared[name_length(declared) :])
-    whole = entry.name.lower() not in catalogue.visibility.hidden_columns
-    name = quoted(entry.name if whole else f"{schema}_{entry.name}")
-    # One that names the schema, or cannot be understood, is found unreadable, and blocked.
-    with suppress(sqlite3.Error):
-        connection.execute(f"CREATE TEMP VIEW {name} {body}")
-        if not whole:
-            columns = _columns(connection, schema, entry, catalogue)
-            connection.execute(f"CREATE TEMP VIEW {quoted(entry.name)} AS SELECT {columns} FROM {name} AS t")
-
-
-def _of_no_database(body: str) -> str:
-    """Return a view's body without `main.` before names, unless something else may be called so in it."""
-    spans = list(tokens(body))
-    main = [number for number, (_, _, word) in enumerate(spans) if unquoted(word) == "main"]
-    if any(number + 1 == len(spans) or spans[number + 1][2] != "." for number in main):
-        return body
-    for number in reversed(main):
-        start, end = spans[number][0], spans[number + 1][1]
-        body = body[:start] + body[end:]
-    return body
-
-
-def _columns(connection: sqlite3.Connection, schema: str, entry: Entry, catalogue: Catalogue) -> str:
-    rows = connection.execute(f"PRAGMA {schema}.table_xinfo({quoted(entry.name)})")
-    names = [str(row[1]) for row in rows if catalogue.visibility.shows(entry.name, row[1])]
-    # In capitals it is what the authorizer is told where the number of a row is meant.
-    return ", ".join(f"t.{quoted(name)} AS {quoted('rowid' if name == 'ROWID' else name)}" for name in names)
+def _body(declared: str) -> str:
+    """Return what follows a view's name, without `main.` before names, unless something else may be called so in it."""
+    spans = list(tokens(declared))
+    start = spans[0][1] if spans else 0
+    main = [number for number, (at, _, word) in enumerate(spans) if at >= start and unquoted(word) == "main"]
+    if not any(number + 1 == len(spans) or spans[number + 1][2] != "." for number in main):
+        for number in reversed(main):
+            declared = declared[: spans[number][0]] + declared[spans[number + 1][1] :]
+    return declared[start:]
 
 
 def _readable(connection: sqlite3.Connection, name: str) -> bool:

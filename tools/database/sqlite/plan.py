@@ -38,36 +38,33 @@ def estimate(sql: str, lines: Sequence[Line], schema: Schema) -> Estimate | None
     names = _named(sql, sizes, max(known))
     if names is None:
         return None
+    largest = float(max(known))
     below: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for number, parent, what in lines:
         below[parent].append((number, what))
-    return Estimate(round(_cost(0, below, {**names}, float(max(known)))[0]))
 
+    def cost(parent: int) -> tuple[float, float]:
+        """Return how many rows the steps below one read, and how many they make."""
+        read, made, again = 0.0, 1.0, 0.0
+        for number, what in below[parent]:
+            inner, given = cost(number)
+            if named := _MADE.match(what):
+                names[named["name"].lower()] = given
+            if what.startswith("CORRELATED"):
+                again += inner
+                continue
+            read += inner
+            if step := _STEP.match(what):
+                size = names.get(step["table"].lower(), 1.0 if step["table"] == "CONSTANT ROW" else largest)
+                if "AUTOMATIC" in (step["index"] or ""):
+                    read += size  # such an index is made for the statement alone
+                made *= min(size, _found(step, size)) or 1.0
+                read += made
+            elif given > 1.0:
+                made = max(made, given)
+        return read + again * made, made
 
-def _cost(
-    parent: int, below: Mapping[int, Sequence[tuple[int, str]]], sizes: dict[str, float], largest: float
-) -> tuple[float, float]:
-    """Return how many rows the steps below one read, and how many they make."""
-    read, made, again = 0.0, 1.0, 0.0
-    for number, what in below.get(parent, ()):
-        named = _MADE.match(what)
-        inner, given = _cost(number, below, sizes, largest)
-        if named:
-            sizes[named["name"].lower()] = given
-        if what.startswith("CORRELATED"):
-            again += inner
-            continue
-        read += inner
-        step = _STEP.match(what)
-        if step is not None:
-            size = sizes.get(step["table"].lower(), 1.0 if step["table"] == "CONSTANT ROW" else largest)
-            if "AUTOMATIC" in (step["index"] or ""):
-                read += size  # such an index is made for the statement alone
-            made *= min(size, _found(step, size)) or 1.0
-            read += made
-        elif given > 1.0:
-            made = max(made, given)
-    return read + again * made, made
+    return Estimate(round(cost(0)[0]))
 
 
 def _found(step: re.Match[str], size: float) -> float:

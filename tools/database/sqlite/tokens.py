@@ -33,12 +33,6 @@ def tokens(sql: str) -> Iterator[tuple[int, int, str]]:
             yield found.start(), found.end(), word.lower()
 
 
-def name_length(sql: str) -> int:
-    """Return how many characters the name takes that a text begins with."""
-    found = _TOKEN.match(sql)
-    return found.end() if found else 0
-
-
 def names_after_using(read: list[str]) -> Iterator[str]:
     """Iterate over the columns that JOIN ... USING names."""
     inside = False
