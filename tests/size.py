@@ -12,6 +12,7 @@ import tokenize
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,7 @@ def measure_room(room: Room) -> tuple[int, int | None]:
     return sum(len(text.splitlines()) for text in texts), tokens
 
 
+@cache  # a file may belong to two rooms
 def count_tokens(source: str) -> int:
     """Return the number of Python tokens without comments, docstrings and layout."""
     docstrings = {

@@ -177,13 +177,12 @@ def build_suites(
 ) -> None:
     """Build test suites from a dataset's gold queries; judge on them with `score --databases`."""
     from ..datasets import load_dataset
+    from .bench.gold import group_golds
     from .suite import build_suite, check_folder
 
     questions = load_dataset(dataset, split, data).without(without or ())
     questions.on(out)  # not for questions of one's own
-    golds: dict[str, list[str]] = {}
-    for question in questions.questions:
-        golds.setdefault(question.database, []).extend(question.golds[:1])
+    golds = group_golds(questions.questions)
     for name in golds:
         check_folder(name, out)
     reports = []

@@ -41,15 +41,30 @@ def handlers() -> Iterator[Handler]:
 
     One that only cleans up and raises the same error again is none.
     """
-    for room in ROOMS:
-        for path in sorted((ROOT / room).rglob("*.py")):
-            tree = ast.parse(path.read_text("utf-8"))
-            name = str(path.relative_to(ROOT))
-            yield from _in_node(tree, name, "", _own_names(tree))
+    for name, tree in _trees().items():
+        yield from _in_node(tree, name, "", _own_names(tree))
+
+
+@cache
+def _trees() -> dict[str, ast.Module]:
+    paths = (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))
+    return {str(path.relative_to(ROOT)): ast.parse(path.read_text("utf-8")) for path in paths}
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what a node is made of, but for expressions, which hold no handlers, functions or imports."""
+    return (child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        yield (node := waiting.pop())
+        waiting += _parts(node)
 
 
 def _in_node(node: ast.AST, file: str, function: str, own: set[str]) -> Iterator[Handler]:
-    for child in ast.iter_child_nodes(node):
+    for child in _parts(node):
         inside = function
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             inside = f"{function}.{child.name}" if function else child.name
@@ -79,16 +94,19 @@ def _names(caught: ast.expr | None) -> set[str]:
 
 def _own_names(tree: ast.Module) -> set[str]:
     """Return the names in a module that are code of ours: what it defines, and what it imports from its package."""
-    defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    imported = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level)
-    return defined | {alias.asname or alias.name for node in imported for alias in node.names}
+    found: set[str] = set()
+    for node in _statements(tree):
+        if isinstance(node, _FUNCTIONS):
+            found.add(node.name)
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            found.update(alias.asname or alias.name for alias in node.names)
+    return found
 
 
 @cache
 def _methods() -> set[str]:
     """Return the names of methods that are ours alone: none that objects of the standard library have, too."""
-    trees = (ast.parse(path.read_text("utf-8")) for room in ROOMS for path in (ROOT / room).rglob("*.py"))
-    classes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    classes = (node for tree in _trees().values() for node in _statements(tree) if isinstance(node, ast.ClassDef))
     defined = (part.name for each in classes for part in each.body if isinstance(part, _FUNCTIONS))
     usual = (str, bytes, dict, list, set, tuple, int, float, Path, IOBase, re.Pattern, re.Match, datetime)
     return set(defined) - {name for kind in usual for name in dir(kind)}

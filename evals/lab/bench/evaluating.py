@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -17,6 +16,7 @@ from ...datasets import Dataset, load_dataset, read_predictions
 from ...metrics.judging import OfficialJudge, Verdict
 from ...trial import TrialOptions, run_trial
 from ..suite import build_random_suite, build_suite
+from .gold import group_golds
 from .registry import BenchOptions, Figures
 
 # The official script asks NLTK for sentence boundaries, for which NLTK wants a download; one query is one sentence.
@@ -59,7 +59,7 @@ def measure_score_speed(options: BenchOptions) -> Figures:
     official, _ = _run_official(options.official, tables)
     figures |= {"official_s": round(official, 3), "ratio": round(ours / official, 3)}
     with tempfile.TemporaryDirectory() as folder:
-        for name, queries in _group_golds(dataset).items():
+        for name, queries in group_golds(dataset.questions).items():
             build_random_suite(dataset.database(name), queries, Path(folder), _SUITE)
         start = time.perf_counter()
         right = sum(verdict.ex is True for verdict in _judge(dataset.on(Path(folder)), found))
@@ -78,13 +78,6 @@ def measure_score_speed(options: BenchOptions) -> Figures:
 def _judge(dataset: Dataset, found: Mapping[str, str]) -> Sequence[Verdict]:
     with OfficialJudge(dataset) as judge:
         return [judge.judge(question, found[question.id]) for question in dataset.questions]
-
-
-def _group_golds(dataset: Dataset) -> Mapping[str, Sequence[str]]:
-    golds: dict[str, list[str]] = defaultdict(list)
-    for question in dataset.questions:
-        golds[question.database].append(question.golds[0])
-    return golds
 
 
 def _run_official(folder: Path, arguments: Sequence[object]) -> tuple[float, str]:
@@ -121,7 +114,7 @@ def measure_suite(options: BenchOptions) -> Figures:
     `limit` is a number of schemas.
     """
     dataset = load_dataset("spider", "dev", options.folder)
-    golds = list(_group_golds(dataset).items())[: options.limit]
+    golds = list(group_golds(dataset.questions).items())[: options.limit]
     with tempfile.TemporaryDirectory() as folder:
         reports = [build_suite(dataset.database(name), queries, Path(folder)) for name, queries in golds]
     mutants, killed = sum(report.mutants for report in reports), sum(report.killed for report in reports)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -81,11 +81,16 @@ def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True
                 yield question
 
 
-def gold_queries(data: Path) -> dict[Path, list[str]]:
-    """Return gold SQL of `ALL_SPLITS` by database file; a query that occurs twice is there twice."""
-    spider = load_dataset("spider", "dev", data)
+def group_golds(questions: Iterable[Question]) -> dict[str, list[str]]:
+    """Return questions' gold SQL, the published one of each, by database; a query that occurs twice is there twice."""
     queries: dict[str, list[str]] = {}
-    for question in golds(data, ALL_SPLITS, distinct=False):
-        queries.setdefault(question.database, []).append(question.golds[0])
+    for question in questions:
+        queries.setdefault(question.database, []).extend(question.golds[:1])
+    return queries
+
+
+def gold_queries(data: Path) -> dict[Path, list[str]]:
+    """Return gold SQL of `ALL_SPLITS` by database file."""
+    spider, queries = load_dataset("spider", "dev", data), group_golds(golds(data, ALL_SPLITS, distinct=False))
     files = {root / name / f"{name}.sqlite": found for root in spider.databases for name, found in queries.items()}
     return {path: found for path, found in files.items() if path.is_file()}

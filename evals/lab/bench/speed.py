@@ -6,7 +6,6 @@ Turns are timed in this process, at a server under load, and at a pseudo-termina
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import queue
 import resource
@@ -14,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import closing
 from itertools import count
@@ -25,7 +25,7 @@ import httpx2 as httpx
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
-from tests.support.openai_server import OpenAIServer
+from tests.support.openai_server import HANG, Behaviour, OpenAIServer, says
 from tests.support.scripted import ScriptedModel
 from tests.support.terminal import CTRL_C, PROMPT, PseudoTerminal
 
@@ -372,10 +372,9 @@ _TERMINAL_TURNS = 5
 _ON_THE_WAY = 0.5
 """Seconds that a turn has been at it when it is ended."""
 
-_PAUSE_SECONDS = 0.25
-"""Between two pieces of a reply."""
+_PAUSE_SECONDS = 0.5
+"""Before the first half of a reply, whose second half never comes."""
 
-_PIECES = 240
 _BEGIN = "SELECT count(*) AS one"
 """What every streamed query begins with, so that it can be waited for."""
 
@@ -385,10 +384,21 @@ _SLOW = f"{_BEGIN} FROM customers a, customers b, customers c, customers d WHERE
 def measure_terminal(options: BenchOptions) -> Figures:
     """Return the longest seconds from Ctrl-C to the next prompt, and from a model's piece to the screen.
 
-    A turn is ended while a model's reply comes piece by piece, while none comes, and while a query runs.
+    A turn is ended while a model's reply has begun, while none comes, and while a query runs.
     """
     turns = options.limit or _TERMINAL_TURNS
-    with tempfile.TemporaryDirectory() as folder, sample_database() as database, _StreamingServer() as server:
+    said: queue.Queue[float] = queue.Queue()
+
+    def reply(request: dict[str, Any]) -> Behaviour:
+        question = request["messages"][-1]["content"].rsplit("<question>", 1)[-1]
+        if "quiet" in question:
+            return HANG
+        if "slow words" not in question:
+            return says(f"```sql\n{_SLOW}\n```")
+        said.put(time.monotonic() + _PAUSE_SECONDS)
+        return says(f"```sql\n{_BEGIN}{', 1' * 99}\n```", delay=_PAUSE_SECONDS, held=threading.Event())
+
+    with tempfile.TemporaryDirectory() as folder, sample_database() as database, OpenAIServer(reply) as server:
         settings = Path(folder) / "settings.toml"
         settings.write_text('query_seconds = 300\nturn_seconds = 600\nexamples = "none"\n', encoding="utf-8")
         chat = ["chat", "--db", str(database), "--settings", str(settings)]
@@ -396,7 +406,7 @@ def measure_terminal(options: BenchOptions) -> Figures:
         own = {"TABLETURN_HOME": folder, "TABLETURN_CACHE": folder, "OPENAI_API_KEY": "none"}
         with PseudoTerminal([*chat, *model], own) as terminal:
             terminal.wait_for(PROMPT)
-            found = [_time_words(terminal, server.said) for _ in range(turns)]
+            found = [_time_words(terminal, said) for _ in range(turns)]
             ended = [
                 _interrupt(terminal, question, shown)
                 for question, shown in [("Something quiet?", ""), ("A slow query?", _BEGIN)] * turns
@@ -434,43 +444,3 @@ def _press_ctrl_c(terminal: PseudoTerminal) -> float:
     if b"interrupted" not in terminal.written[start:]:
         raise AssertionError(f"the turn had ended before: {terminal.written[start - 500 :]!r}")
     return ended
-
-
-class _StreamingServer(OpenAIServer):
-    """A server that streams, and notes in `said` when a reply of slow words begins.
-
-    A question decides what comes: one with `quiet` no reply at all, one with `slow words` a reply of one piece after
-    the other for a minute, one with `slow query` at once a query that runs for minutes.
-    """
-
-    def __init__(self) -> None:
-        super().__init__([])
-        self.said: queue.Queue[float] = queue.Queue()
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        async def send(text: str, reason: str | None = None) -> None:
-            choice = {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": reason}
-            event = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
-            end = "data: [DONE]\n\n" if reason else ""
-            writer.write(f"data: {json.dumps(event)}\n\n{end}".encode())
-            await writer.drain()
-
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-        length = int(head.split("content-length:")[1].split("\r\n")[0])
-        question = (await reader.readexactly(length)).decode().rsplit("<question>", 1)[-1]
-        if "quiet" in question:
-            await reader.readexactly(1)  # nothing comes: the client leaves
-        slow = "slow words" in question
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
-        await writer.drain()
-        if slow:
-            await asyncio.sleep(2 * _PAUSE_SECONDS)
-            self.said.put(time.monotonic())
-        await send(f"```sql\n{_BEGIN if slow else _SLOW}")
-        for number in range(_PIECES if slow else 0):
-            await asyncio.sleep(_PAUSE_SECONDS)
-            if reader.at_eof():
-                raise ConnectionError
-            await send(f", {number}")
-        await send("\n```", "stop")
-        return False

@@ -49,8 +49,6 @@ from ..disputes import Golds, find_disputes, published_predictions
 from ..suite.mutants import mutants
 from .registry import BenchOptions, Figures, share
 
-UNSTORED = "a reply is not stored: pass --model, and --base-url, to ask for it"
-
 DATA = Path(__file__).parent / "data"
 DECLINES = DATA / "decline_replies.jsonl"
 
@@ -143,7 +141,10 @@ def stored_model(
     if replies is None or (model is None and not replies.exists()):
         raise SettingsError("this figure needs stored replies: pass --replies FILE, and --model to have it made")
     cache = ReplyFile(replies)
-    nobody = ScriptedModel(script=lambda prompt: ModelError(UNSTORED), cache=cache)
+    nobody = ScriptedModel(
+        script=lambda prompt: ModelError("a reply is not stored: pass --model, and --base-url, to ask for it"),
+        cache=cache,
+    )
     if model is None:
         return nobody
     return kept_model(model, base_url, Settings(request_seconds=seconds, request_retries=0), cache) or nobody
@@ -157,8 +158,8 @@ def check_all_stored(model: BaseChatModel) -> None:
     """
     if isinstance(model.cache, ReplyFile) and model.cache.missed:
         raise ModelError(
-            f"{len(model.cache.missed)} requests got no reply: pass --model, and --base-url, to ask for them, or run "
-            "again; what is stored is not asked for a second time"
+            f"{len(model.cache.missed)} replies are not stored: pass --model, and --base-url, to ask for them; "
+            "what is stored is not asked for a second time"
         )
 
 
@@ -176,8 +177,7 @@ def measure_declines(options: BenchOptions) -> Figures:
     sorts = {sort: draw_questions(dataset, outcome, count) for sort, outcome in _SORTS.items()}
     model = stored_model(options.replies or DECLINES, options.model, options.base_url)
     records = asyncio.run(_answer_turns(dataset, model, [turn for turns in sorts.values() for turn in turns]))
-    if unasked := [record for record in records.values() if not record.asked or record.text == UNSTORED]:
-        raise ModelError(f"{len(unasked)} of {len(records)} questions have no reply: {unasked[0].text}")
+    check_all_stored(model)
     labels: list[Any] = read_lines(LABELS.read_text("utf-8"))
     verdicts = {label["question"]: label["verdict"] for label in labels}
     for verdict, sort in (("unanswerable", "unanswerable_verified"), ("answerable", "unanswerable_doubted")):
@@ -422,11 +422,10 @@ def measure_judge_agreement(options: BenchOptions) -> Figures:
     said: dict[Case, Word] = {}
     for dataset in {one.dataset.name + one.dataset.split: one.dataset for one in labelled}.values():
         cases = list(dict.fromkeys(one.case for one in labelled if one.dataset is dataset))
-        ended = judge_cases(
+        judge_cases(
             cases, dataset, PromptedTranslator(model), lambda c, a, _: said.setdefault(c, a.verdict), jobs=_AT_ONCE
         )
-        if ended.failed:
-            raise ModelError(f"{len(ended.failed)} of {len(cases)} cases have no reply: {ended.failed[0][1]}")
+        check_all_stored(model)
     figures: dict[str, Figures] = {}
     for name in ("", "verdicts", "mutants"):
         found = agreement([(one.verdict, said[one.case]) for one in labelled if name in ("", one.part)])
