@@ -250,11 +250,15 @@ def copy_words(table: TableSchema) -> frozenset[str]:
 
 @derived
 def families(schema: Schema) -> Mapping[str, Sequence[str]]:
-    """Return by name tables of the same columns whose names differ in numbers alone that go on or are dates."""
+    """Return by name tables of the same columns whose names differ in numbers alone that go on or are dates.
+
+    Columns that are described otherwise are others.
+    """
     members: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for table in schema.tables:
         if _NUMBERS.search(table.name):
-            members[_NUMBERS.sub("0", table.name), *(column.name for column in table.columns)].append(table.name)
+            parts = (part for column in table.columns for part in (column.name, column.comment))
+            members[_NUMBERS.sub("0", table.name), *parts].append(table.name)
     return {name: names for names in members.values() if len(names) > 1 and _go_on(names) for name in names}
 
 

@@ -100,6 +100,16 @@ def test_of_tables_that_numbers_tell_apart_one_is_shown() -> None:
     assert set(families(schema)[shown[0]]) == {table.name for table in months}
 
 
+def test_tables_whose_columns_are_described_otherwise_are_no_family() -> None:
+    tables = [_table(f"F_{number}", "C01", "C02") for number in (17, 18)]
+    assert families(Schema("w", tuple(tables)))
+    told = [
+        replace(table, columns=tuple(replace(column, comment=f"{word} {column.name}") for column in table.columns))
+        for table, word in zip(tables, ("inspection", "meter"), strict=True)
+    ]
+    assert not families(Schema("w", tuple(told)))
+
+
 def test_the_months_that_a_question_names_are_shown_and_the_view_of_all() -> None:
     months = [_table(f"visits_2024_{month:02}", "visit_id", "visitor", "page") for month in range(1, 13)]
     united = " UNION ALL ".join(f"SELECT * FROM {table.name}" for table in months)
