@@ -46,16 +46,14 @@ class StoreOptions:
     embedding: EmbeddingOption = "hashed"
 
     @contextmanager
-    def open(self, *, make: bool = True, seeds: bool = False) -> Generator[ExampleStore]:
-        """Open it, the built-in examples beside it if `seeds`; what only reads makes none."""
-        from ...tools.examples import ExampleStore, default_location, is_made, make_embedding, open_with_seeds
+    def open(self, *, make: bool = True) -> Generator[ExampleStore]:
+        """Open it, with the built-in examples beside it; what only reads makes none."""
+        from ...tools.examples import default_location, make_embedding, open_existing, open_with_seeds
 
-        place, chosen = self.store or default_location(), make_embedding(self.embedding)
-        if not make and not is_made(place):  # a mistyped place would look empty
-            raise ExampleStoreError(
-                f"there is no example store at {place}: `tableturn examples add` or `import` creates one"
-            )
-        with (open_with_seeds if seeds else ExampleStore.open)(place, chosen) as opened:
+        place = self.store or default_location()
+        # A mistyped place would look empty.
+        store = open_with_seeds(place, make_embedding(self.embedding)) if make else open_existing(place, self.embedding)
+        with store as opened:
             yield opened
 
 
@@ -315,7 +313,7 @@ def search(
     settings, kind = Settings(), cast("SelectorKind", by)
     numbers = selector_numbers(settings.model_copy(update={"examples": by}))
     with (
-        stored.open(make=False, seeds=True) as examples,
+        stored.open(make=False) as examples,
         options.open_database(db) if db else nullcontext() as asked,
     ):
         query = ExampleQuery(question, simplified, draft_sql=draft)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -32,8 +32,7 @@ class AgentExamples:
         self._embedding = embedding
         self._stack = stack
         self._lock = threading.Lock()
-        self._own: ExampleStore | None = None
-        self._built_in: ExampleStore | None = None
+        self._opened: dict[str, ExampleStore] = {}
 
     @property
     def can_save(self) -> bool:
@@ -42,44 +41,35 @@ class AgentExamples:
 
     def store(self) -> ExampleStore:
         """The store to look examples up in."""
-        with self._lock:
-            if self._own is not None or (self._given is not None and not self._unmade(self._given)):
-                return self._opened()
-            if self._built_in is None:
-                from ...tools.examples import default_store
+        from ...tools.examples import default_store
 
-                self._built_in = self._stack.enter_context(default_store())
-            return self._built_in
+        return self.own() or self._open_once("built in", default_store)
 
     def own(self) -> ExampleStore | None:
         """The store that was given, if anything was ever saved in it; None where there is none."""
-        with self._lock:
-            return None if self._given is None or self._unmade(self._given) else self._opened()
+        from ...tools.examples import is_made
+
+        unmade = self._given is None or (isinstance(self._given, str | Path) and not is_made(self._given))
+        return None if unmade else self.saving()
 
     def saving(self) -> ExampleStore:
         """The store to save in."""
-        if self._given is None:
+        from ...tools.examples import make_embedding, open_with_seeds
+
+        place = self._given
+        if place is None:
             raise SettingsError(
                 "this agent has no example store to save in: pass one as `examples`, a folder or a Chroma server's URL"
             )
+        if not isinstance(place, str | Path):
+            return place
+        return self._open_once("own", lambda: open_with_seeds(place, make_embedding(self._embedding)))
+
+    def _open_once(self, name: str, open_store: Callable[[], ExampleStore]) -> ExampleStore:
         with self._lock:
-            return self._opened()
-
-    @staticmethod
-    def _unmade(given: ExampleStore | str | Path) -> bool:
-        from ...tools.examples import is_made
-
-        return isinstance(given, str | Path) and not is_made(given)
-
-    def _opened(self) -> ExampleStore:
-        from ...tools.examples import ExampleStore, make_embedding, open_with_seeds
-
-        if self._own is None:
-            if isinstance(self._given, ExampleStore):
-                self._own = self._given
-            else:
-                self._own = self._stack.enter_context(open_with_seeds(self._given, make_embedding(self._embedding)))
-        return self._own
+            if name not in self._opened:
+                self._opened[name] = self._stack.enter_context(open_store())
+            return self._opened[name]
 
 
 OFF = "off"  # given as a file: use none, also where there is one

@@ -24,7 +24,11 @@ from .rights import database_identity, schema_part
 from .soundness import fault, mended
 from .store import ExampleStore
 
-_OTHER_NAMES = {"query": "sql", "db_id": "database", "database_id": "database", "utterance": "question"}
+_NAMES = {
+    "question": ("utterance", "question"),
+    "sql": ("query", "sql"),  # Spider's `sql` is a parse; its `query` is the SQL
+    "database": ("database_id", "db_id", "database"),
+}
 """What benchmarks call the fields."""
 
 _OPEN = 16
@@ -93,8 +97,8 @@ def _records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
         dialogue = f"import:{path.stem}-{crc32(text.encode()):08x}#{number}"  # other files may have this one's name
         earlier: tuple[str, ...] = ()
         for count, turn in enumerate(map(_fields, cast(list[Any], turns)), 1):
-            asked = {"database_id": fields.get("database_id"), "turn": count, "earlier": earlier}
-            yield f"{place}, turn {count}", partial(_benchmark_example, turn | asked, dialogue)
+            asked = {"database": fields.get("database_id"), "turn": count, "earlier": earlier}
+            yield f"{place}, turn {count}", partial(_benchmark_example, turn, dialogue, **asked)
             earlier += (str(turn.get("utterance", "")),)
 
 
@@ -102,17 +106,14 @@ def _fields(item: Any) -> dict[str, Any]:
     return cast(dict[str, Any], item) if isinstance(item, dict) else {}
 
 
-def _benchmark_example(item: Any, source: str) -> Example:
+def _benchmark_example(item: Any, source: str, **place: Any) -> Example:
     if not isinstance(item, dict):
         raise ExampleStoreError("not an object")
-    # Spider's `sql` is a parse; its `query` is the SQL.
     fields = _fields(item)
-    fields = fields | {name: fields[other] for other, name in _OTHER_NAMES.items() if other in fields}
-    if isinstance(sql := fields.get("sql"), str):
-        fields["sql"] = join_split_operators(sql)
-    known = {name: fields.get(name) for name in ("question", "sql", "database")}
-    place = {name: fields[name] for name in ("turn", "earlier") if name in fields}
-    return from_mapping({**known, **place, "source": source})
+    known = {name: next((fields[each] for each in names if each in fields), None) for name, names in _NAMES.items()}
+    if isinstance(sql := known["sql"], str):
+        known["sql"] = join_split_operators(sql)
+    return from_mapping({**known, "source": source, **place})
 
 
 class DatabaseFolder:

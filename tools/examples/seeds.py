@@ -100,11 +100,12 @@ def open_with_seeds(location: str | Path | None = None, embedding: Embedding | N
     return ExampleStore.open(location, embedding, partial(default_store, embedding))
 
 
-def open_existing(location: str, embedding: str) -> ExampleStore:
+def open_existing(location: str | Path, embedding: str) -> ExampleStore:
     """Open a store that is there, a folder or a Chroma server's URL, as `open_with_seeds` does."""
+    chosen = make_embedding(embedding)
     if not is_made(location):
         raise ExampleStoreError(f"there is no example store at {location}: `tableturn examples import` makes one")
-    return open_with_seeds(location, make_embedding(embedding))
+    return open_with_seeds(location, chosen)
 
 
 def _rows(name: str) -> list[dict[str, Any]]:

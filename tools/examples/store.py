@@ -111,7 +111,7 @@ class ExampleStore:
             ExampleRefused: SQL that is not one query or doesn't run (if `strict`).
             ExampleStoreError: The store cannot be written.
         """
-        total, refused = Added(), list[Refusal]()
+        refused: list[Refusal] = []
 
         def passing(examples: Sequence[Example], check: Callable[[Example], _T]) -> Iterator[_T]:
             for example in examples:
@@ -122,18 +122,17 @@ class ExampleStore:
                         raise
                     refused.append(Refusal(example, str(error)))
 
+        given = added = updated = 0
         stream = iter(examples)
         while part := list(islice(stream, _BATCH)):
-            before = len(refused)
             unknown, changed = self._compared(list(passing(part, sound)))
             entries = list(passing(unknown, lambda example: make_entry(example, verify)))
-            rooms = dict.fromkeys(room_of(entry.example) for entry in entries)
-            new = sum(self._write(room, [one for one in entries if room_of(one.example) == room]) for room in rooms)
+            for room in dict.fromkeys(room_of(entry.example) for entry in entries):
+                added += self._write(room, [one for one in entries if room_of(one.example) == room])
             for entry in changed:
                 self._rewrite(entry)
-            known = len(part) - (len(refused) - before) - new - len(changed)
-            total = Added(total.added + new, total.known + known, tuple(refused), total.updated + len(changed))
-        return total
+            given, updated = given + len(part), updated + len(changed)
+        return Added(added, given - len(refused) - added - updated, tuple(refused), updated)
 
     def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Found]:
         """Return the examples that stand for the k nearest keys, best first.
