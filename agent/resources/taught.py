@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...tools.errors import KnowledgeError, SettingsError
+from ...tools.examples import ExampleStore, default_store, is_made, make_embedding, open_with_seeds
+from ...tools.knowledge import Knowledge
 from ...tools.knowledge.read import knowledge_path, read_knowledge
 from ...tools.knowledge.write import KnowledgeWriter
 
 if TYPE_CHECKING:
     from ...tools.database import Database, Schema
-    from ...tools.examples import ExampleStore
-    from ...tools.knowledge import Entry, Knowledge
+    from ...tools.knowledge import Entry
     from ...tools.knowledge.read import Layers
 
 
@@ -42,19 +43,18 @@ class AgentExamples:
 
     def store(self) -> ExampleStore:
         """The store to look examples up in."""
+        if (own := self.own()) is not None:
+            return own
         with self._lock:
-            if self._own is not None or (self._given is not None and not self._unmade(self._given)):
-                return self._opened()
             if self._built_in is None:
-                from ...tools.examples import default_store
-
                 self._built_in = self._stack.enter_context(default_store())
             return self._built_in
 
     def own(self) -> ExampleStore | None:
         """The store that was given, if anything was ever saved in it; None where there is none."""
         with self._lock:
-            return None if self._given is None or self._unmade(self._given) else self._opened()
+            unmade = isinstance(self._given, str | Path) and not is_made(self._given)
+            return None if self._own is None and (self._given is None or unmade) else self._opened()
 
     def saving(self) -> ExampleStore:
         """The store to save in."""
@@ -65,15 +65,7 @@ class AgentExamples:
         with self._lock:
             return self._opened()
 
-    @staticmethod
-    def _unmade(given: ExampleStore | str | Path) -> bool:
-        from ...tools.examples import is_made
-
-        return isinstance(given, str | Path) and not is_made(given)
-
     def _opened(self) -> ExampleStore:
-        from ...tools.examples import ExampleStore, make_embedding, open_with_seeds
-
         if self._own is None:
             if isinstance(self._given, ExampleStore):
                 self._own = self._given
@@ -128,18 +120,17 @@ class PersonKnowledge:
     def __init__(self, source: KnowledgeSource, database: Database, shared: PersonKnowledge | None = None) -> None:
         self.source = source
         self._database = database
+        self._key = database.rights.key  # of those with equal rights
         self._shared = shared  # of somebody with equal rights, who reads the same
         self._lock = threading.Lock()
         self._made: tuple[_Stamp, Schema, Knowledge] | None = None
 
     def now(self) -> Knowledge | None:
         """What is known; None where there is no file. Reads the schema, so call it within an effect."""
-        from ...tools.knowledge.search import Knowledge
-
         if self._shared is not None:
             return self._shared.now()
-        path, key = self._path, self._database.rights.key
-        own, apart = self.source.layers(path), self.source.layers(_apart(path, key))
+        path = self._path
+        own, apart = self.source.layers(path), self.source.layers(_apart(path, self._key))
         if own is None and apart is None:
             return None
         (stamp, layers), (more, above) = own or ((), ()), apart or ((), ())
@@ -153,7 +144,7 @@ class PersonKnowledge:
 
     def add(self, entry: Entry) -> Entry:
         """Write an entry in the name of whoever asks; see `KnowledgeWriter.add`."""
-        key, path = self._database.rights.key, self._path
+        key, path = self._key, self._path
         if path is None:
             raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
         others = [known for known in self._entries(path) if _same(entry, known) and known.rights != key]
@@ -170,7 +161,7 @@ class PersonKnowledge:
 
     def remove(self, name: str) -> bool:
         """Take out a definition that this person may take out; whether it was there."""
-        key, path = self._database.rights.key, self._path
+        key, path = self._key, self._path
         apart = _apart(path, key)
         if apart is not None and KnowledgeWriter(apart).remove(name):
             return True

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from ..database.rendering import text as rendered
 from ..errors import ExampleStoreError
@@ -59,8 +59,7 @@ Index = Literal["question", "skeleton", "sql"]
 """What a lookup goes by."""
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """An example with its identifier; if found by a key, with its cosine and the identifier of its SQL skeleton."""
 
     id: str

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ...derived import derived
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from .text import Names, examples, filled, literal, one_line, pitfalls, remark
+from .text import Names, examples, filled, identifier, literal, one_line, pitfalls, remark
 
 _LEGEND = "Notation: table(column type{values}); * primary key{key}, -> references"
 _LONGEST_TITLE = 100
@@ -95,7 +95,7 @@ def _legend(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) ->
 
 
 def _brief_column(column: ColumnSchema, written: Names, keys: Sequence[ForeignKey], marked: bool, samples: int) -> str:
-    text = f"{written(column.name)}{_signs(column, marked)}"
+    text = f"{identifier(column.name, written.schema.dialect)}{_signs(column, marked)}"
     for key in keys:
         same = key.ref_columns[0].lower() == column.name.lower()
         text += f" {_arrow(key)} {written.table(key.ref_table)}{'' if same else '.' + written(key.ref_columns[0])}"
@@ -111,7 +111,7 @@ def _signs(column: ColumnSchema, marked: bool) -> str:
 def _column(column: ColumnSchema, written: Names, keys: Sequence[ForeignKey], marked: bool, samples: int) -> str:
     # Without samples it is a structure, told in the plain kinds.
     kind = f"{_type(column)}{'?' if column.nulls else ''}" if samples else column.kind
-    text = f"{written(column.name)}{_signs(column, marked)} {kind}"
+    text = f"{identifier(column.name, written.schema.dialect)}{_signs(column, marked)} {kind}"
     if keys:
         for key in keys:
             text += f" {_arrow(key)} {written.table(key.ref_table)}.{written(key.ref_columns[0])}"
@@ -149,6 +149,7 @@ def _contents(column: ColumnSchema, samples: int) -> str:
     return f"{text} {remark(column.comment)}" if column.comment else text
 
 
+@derived
 def _meanings(column: ColumnSchema, longest: int = _LONGEST_CODES) -> str:
     """Write what a column's codes mean, if it is short."""
     if column.codes is None:
