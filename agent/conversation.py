@@ -117,9 +117,8 @@ class Conversation:
         Only where it is `watched` do models send their replies piece by piece.
         """
         masks = self._agent.resources.database.session.policy.egress.mask
-        reader = EventReader(question, deltas=not masks) if watched else None
-        if reader:
-            yield reader.begin()
+        reader = EventReader(deltas=not masks)
+        yield Event("reading", "rephrase", {"question": str(question)})
         try:
             with self._turn(question) as turn:
                 config, output = self._config(turn), dict[str, Any]()
@@ -130,7 +129,8 @@ class Conversation:
                 async for mode, part in _fetched(parts, turn) if blocking else parts:
                     if mode == "values":
                         output = part
-                    for event in reader.read(mode, part) if reader else ():
+                        continue
+                    for event in reader.read(mode, part):
                         yield event
                 if turn.undone:
                     raise KeyboardInterrupt if turn.interrupted else cancelled_turn()
@@ -146,7 +146,7 @@ class Conversation:
         if delivered and answer.withheld:
             deliver = partial(self._agent.deliver, answer, settings=settings)
             answer = deliver() if blocking else await asyncio.to_thread(deliver)
-        for event in reader.end(answer) if reader else (Event("answer", "respond", {}, answer),):
+        for event in reader.end(answer):
             yield event
 
     async def _state(self, config: RunnableConfig, blocking: bool) -> StateSnapshot:
@@ -201,7 +201,7 @@ class Conversation:
         try:
             yield turn
         except BaseException as error:
-            turn.fail()
+            turn.failed = True
             turn.cancellation.cancel()
             if not isinstance(error, AuditError):
                 ended = isinstance(error, TurnCancelled | KeyboardInterrupt | asyncio.CancelledError | GeneratorExit)

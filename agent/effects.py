@@ -162,32 +162,31 @@ class RequestFailed(Exception):
         self.error = error
 
 
-class _Driver:
+class _Driver(NamedTuple):
     """Runs bodies within the budget of a tally.
 
     Both ways of doing an effect raise `_Late` after so many seconds, and `TurnCancelled` once the turn is cancelled. A
     function that is not to be abandoned is waited for even then.
     """
 
-    def __init__(self, translator: Translator, tally: Tally, way: _Blocking | _Awaiting) -> None:
-        self._translator = translator
-        self._tally = tally
-        self._way = way
+    translator: Translator
+    tally: Tally
+    way: _Blocking | _Awaiting
 
     async def perform(self, effect: Effect) -> Any:
         """Does an effect of a node's body."""
-        if self._tally.cancellation is not None and self._tally.cancellation.cancelled:
+        if self.tally.cancellation is not None and self.tally.cancellation.cancelled:
             raise cancelled_turn()
         if isinstance(effect, Ask):
-            return await self._ask(effect.task, effect.translator or self._translator)
+            return await self._ask(effect.task, effect.translator or self.translator)
         if isinstance(effect, Do):
-            with spending(Allowance(self._tally.budget)):
-                return await self._way.call(effect.function, math.inf, abandoned=effect.abandoned)
+            with spending(Allowance(self.tally.budget)):
+                return await self.way.call(effect.function, math.inf, abandoned=effect.abandoned)
         raise TypeError("only translators send requests")
 
     async def _ask(self, task: Task[R], translator: Translator) -> Done[R]:
         """Has a translator do a task, all of its requests and retries together within the time for one task."""
-        allowance = Allowance(self._tally.budget)
+        allowance = Allowance(self.tally.budget)
         allowance.budget.check_seconds()
         until = time.monotonic() + allowance.budget.wait
 
@@ -199,7 +198,7 @@ class _Driver:
                 if isinstance(effect, Request):
                     return await self._send(effect, task.name, allowance, seconds)
                 assert isinstance(effect, Do), "a translator asks nobody else"
-                return await self._way.call(effect.function, seconds)
+                return await self.way.call(effect.function, seconds)
             except _Late:
                 raise _called_off(allowance) from None
 
@@ -210,25 +209,29 @@ class _Driver:
                 allowance.call_off()
                 raise
             finally:
-                self._tally.usage += allowance.spent
-                self._tally.budget = allowance.left
+                self.tally.usage += allowance.spent
+                self.tally.budget = allowance.left
                 told_cost(allowance.spent)
 
     async def _send(self, request: Request, task: str, allowance: Allowance, seconds: float) -> AIMessage:
         """A request; it counts as one at least, also where the model's client does not count what it sends."""
-        before = allowance.sent
+        before = allowance.spent.llm_calls
+
+        def uncounted() -> int:
+            return int(allowance.spent.llm_calls == before)
+
         try:
-            reply = await self._way.send(request, self._tally.config(task), allowance, seconds)
+            reply = await self.way.send(request, self.tally.config(task), allowance, seconds)
         except BudgetReached:
             raise  # the client sent nothing more
         except (TurnCancelled, asyncio.CancelledError, _Late):
             # The model may have read the prompt, and is paid for that.
-            allowance.spent += Usage(int(allowance.sent == before), request.tokens)
+            allowance.spent += Usage(uncounted(), request.tokens)
             raise
         except Exception:
-            allowance.spent += Usage(int(allowance.sent == before))
+            allowance.spent += Usage(uncounted())
             raise
-        allowance.spent += replace(reply_usage(reply, request.tokens), llm_calls=int(allowance.sent == before))
+        allowance.spent += replace(reply_usage(reply, request.tokens), llm_calls=uncounted())
         return reply
 
 
@@ -264,22 +267,21 @@ def _called_off(allowance: Allowance) -> ModelError:
     )
 
 
-class _Blocking:
+class _Blocking(NamedTuple):
     """Effects done here, or in a thread that is left to itself when time is up or the turn cancelled.
 
     That thread sends nothing more, and its connection is closed (`Allowance.call_off`).
     """
 
-    def __init__(self, cancellation: Cancellation | None) -> None:
-        self._cancellation = cancellation
+    cancellation: Cancellation | None
 
     async def call(self, function: Callable[[], Any], seconds: float, *, abandoned: bool = True) -> Any:
-        if seconds == math.inf and not (abandoned and self._cancellation):
+        if seconds == math.inf and not (abandoned and self.cancellation):
             return function()
         outcome = start(function)
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
-            if self._cancellation and self._cancellation.cancelled:
+            if self.cancellation and self.cancellation.cancelled:
                 raise cancelled_turn()
             try:
                 return outcome.result(min(left, _SLICE_SECONDS))
@@ -315,11 +317,10 @@ def cancelled_turn() -> TurnCancelled:
     return TurnCancelled("this turn was cancelled; the ones before it are kept")
 
 
-class _Awaiting:
+class _Awaiting(NamedTuple):
     """Effects awaited."""
 
-    def __init__(self, cancellation: Cancellation | None) -> None:
-        self._cancellation = cancellation
+    cancellation: Cancellation | None
 
     async def call(self, function: Callable[[], Any], seconds: float, *, abandoned: bool = True) -> Any:
         return await self._within(asyncio.to_thread(function), seconds)
@@ -336,7 +337,7 @@ class _Awaiting:
             loop.call_soon_threadsafe(lambda: stopped.done() or stopped.set_result(None))
 
         try:
-            with self._cancellation.watched(stop) if self._cancellation else nullcontext():
+            with self.cancellation.watched(stop) if self.cancellation else nullcontext():
                 limit = None if seconds == math.inf else seconds
                 await asyncio.wait((task, stopped), timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if task.done():

@@ -35,10 +35,10 @@ from .nodes.retrieve import retrieve
 from .records import Usage, parallel_usage
 from .resources import Resources, Run
 from .settings import Settings
-from .state import AgentInput, AgentOutput, AgentState, clarified_turn, dump, load, turn_of, upgrade, usage_of
+from .state import AgentInput, AgentOutput, AgentState, Update, clarified_turn, dump, load, turn_of, upgrade, usage_of
 from .undo import open_turn, undoable
 
-NodeBody = Callable[[AgentState, Run], Body[dict[str, Any]]]
+NodeBody = Callable[[AgentState, Run], Body[Update]]
 AgentGraph: TypeAlias = CompiledStateGraph[AgentState, Settings, AgentInput, Any]
 
 NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
@@ -124,7 +124,7 @@ class _Choice(Runnable[AgentState, Any]):
         return self._choose(input)
 
 
-class _Node(Runnable[AgentState, dict[str, Any]]):
+class _Node(Runnable[AgentState, Update]):
     """One body, run blocking under `invoke` and awaited under `ainvoke`.
 
     A plain function would do, but LangChain inspects a function's signature at every call, and LangGraph traces the
@@ -136,13 +136,13 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
         self._body = body
         self._resources = resources
 
-    def invoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
+    def invoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> Update:  # noqa: A002
         return finished(self._run(input, config, blocking=True))
 
-    async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
+    async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> Update:  # noqa: A002
         return await self._run(input, config)
 
-    async def _run(self, given: AgentState, config: RunnableConfig | None, *, blocking: bool = False) -> dict[str, Any]:
+    async def _run(self, given: AgentState, config: RunnableConfig | None, *, blocking: bool = False) -> Update:
         """Run the body. A turn that fails leaves nothing behind; one that waits for a person is kept."""
         started = time.perf_counter()
         try:
@@ -159,7 +159,7 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
             raise
         except BaseException:
             if turn := open_turn(config):
-                turn.fail()
+                turn.failed = True
             raise
         return _counted(self.get_name(), state, changes | _noted(update, notes), tally, started)
 
@@ -169,7 +169,8 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
         """The node's run, and what it may spend.
 
         Its settings are the agent's, overridden for this run, varied where it writes one of several drafts. Where the
-        run narrows what may be read, its resources are those of somebody who may read no more.
+        run narrows what may be read, its resources are those of somebody who may read no more. A turn goes on only
+        under the rights that it was begun with, or wider ones.
         """
         name = self.get_name()
         resources, settings = self._resources, self._resources.settings
@@ -178,21 +179,18 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
             resources = resources.narrowed(settings.permissions)
         if name == "candidate":
             settings = vary(settings, turn_of(state).candidate)
-        _check_rights(name, state, resources)
+        # A run that begins has the turn of the run before in its state.
+        begins = name == "learn" or (name == "rephrase" and clarified_turn(state) is None)
+        if not begins and not resources.may_read(turn_of(state).rights):
+            raise TableturnError(
+                "this turn was begun under other permissions, or by somebody else: ask the question again instead"
+            )
         turn = open_turn(config)
         cancellation = turn.cancellation if turn else None
-        tally = Tally(_budget(name, settings, state), _query_number(name, state), cancellation)
+        budget = left_of(settings, {}) if begins else _budget(name, settings, state)
+        tally = Tally(budget, _query_number(name, state), cancellation)
         thread = str(((config or {}).get("configurable") or {}).get("thread_id", ""))
         return Run(resources, settings, runtime.stream_writer, cancellation, thread), tally
-
-
-def _check_rights(name: str, state: AgentState, resources: Resources) -> None:
-    """A turn goes on only under the rights that it was begun with, or wider ones."""
-    goes_on = name not in _FIRST or (name == "rephrase" and clarified_turn(state) is not None)
-    if goes_on and not resources.may_read(turn_of(state).rights):
-        raise TableturnError(
-            "this turn was begun under other permissions, or by somebody else: ask the question again instead"
-        )
 
 
 def _query_number(name: str, state: AgentState) -> int:
@@ -212,8 +210,6 @@ def _query_number(name: str, state: AgentState) -> int:
 
 def _budget(name: str, settings: Settings, state: AgentState) -> Budget:
     """What the node may spend; drafts side by side share what is left."""
-    if name == "learn" or (name == "rephrase" and clarified_turn(state) is None):
-        return left_of(settings, {})  # what was spent is of another turn
     usage = usage_of(state)
     if name == "candidate":
         turn = turn_of(state)
@@ -223,21 +219,21 @@ def _budget(name: str, settings: Settings, state: AgentState) -> Budget:
     return left_of(settings, usage)
 
 
-def _noted(update: dict[str, Any], notes: list[str]) -> dict[str, Any]:
+def _noted(update: Update, notes: list[str]) -> Update:
     """Return the update with more notes, in whatever carries those of its node."""
     if not notes:
         return update
     if update.get("answer"):
         return update | {"answer": _noted(update["answer"], notes)}
     if isinstance(drafts := update.get("drafts"), list):
-        return update | {"drafts": [_noted(draft, notes) for draft in cast("list[dict[str, Any]]", drafts)]}
+        return update | {"drafts": [_noted(draft, notes) for draft in cast("list[Update]", drafts)]}
     before = update.get("notes", [])
     if isinstance(before, Overwrite):
         return update | {"notes": Overwrite([*cast("list[str]", before.value), *notes])}
     return update | {"notes": [*before, *notes]}
 
 
-def _counted(name: str, state: AgentState, update: dict[str, Any], tally: Tally, started: float) -> dict[str, Any]:
+def _counted(name: str, state: AgentState, update: Update, tally: Tally, started: float) -> Update:
     """The update with the turn's usage, this node's run added."""
     if name == "candidate":
         # Nodes side by side cannot add to one usage: each draft carries its own, and `select` adds them up. Some wait

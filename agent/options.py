@@ -201,7 +201,7 @@ class AgentOptions(DatabaseOptions):
                 warn(f"tableturn: {OFFLINE_LINE}")
             for warning in agent.resources.database.warnings:
                 warn(f"tableturn: {warning}")
-            known = advise("knowledge", agent.resources.knowledge.now, None) if agent.resources.knowledge else None
+            known = advise("knowledge", agent.resources.knowledge.now, None)
             for problem in known.problems if known else ():
                 warn(f"tableturn: left out of the knowledge: {problem}")
             yield agent
@@ -225,8 +225,9 @@ def with_options(without: Collection[str] = ()) -> Callable[[Callable[..., R]], 
             types = get_type_hints(group, include_extras=True)
             # What a class adds comes before what it builds on: the model before the rights.
             order = [name for base in group.__mro__ for name in vars(base).get("__annotations__", ())]
-            taken = [one for one in fields(group) if hasattr(types[one.name], "__metadata__")]
-            taken = [one for one in taken if one.name not in without]
+            taken = [
+                one for one in fields(group) if hasattr(types[one.name], "__metadata__") and one.name not in without
+            ]
             own[parameter.name] = [one.name for one in taken]
             for one in sorted(taken, key=lambda one: (one.default is not MISSING, order.index(one.name))):
                 default = Parameter.empty if one.default is MISSING else one.default

@@ -310,7 +310,7 @@ class UsedKnowledge:
         return f"{self.kind} {self.name}: {self.text or self.sql}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AnswerRecord:
     """Everything that an answer says; see `tableturn.agent.Answer` for its fields."""
 
@@ -318,14 +318,14 @@ class AnswerRecord:
     rephrased: str
     intent: Intent
     sql: str | None
-    columns: tuple[str, ...]
-    rows: tuple[tuple[PlainCell, ...], ...]
-    row_count: int
-    truncated: bool
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[PlainCell, ...], ...] = ()
+    row_count: int = 0
+    truncated: bool = False
     status: Status
     text: str
-    confidence: float
-    attempts: tuple[AttemptView, ...]
+    confidence: float = 0.0
+    attempts: tuple[AttemptView, ...] = ()
     usage: Usage
     translator: str
     model: str

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -24,6 +24,12 @@ from ..tools.errors import SettingsError
 from ..tools.words import did_you_mean, nearest_names
 
 PresetName = Literal["full", "credit", "craft", "track", "revision"]
+
+Few = Annotated[int, Field(ge=0, le=50)]
+Temperature = Annotated[float, Field(ge=0.0, le=2.0)]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+ShortSeconds = Annotated[float, Field(gt=0, le=3_600)]
+EstimatedRows = Annotated[int, Field(ge=0, le=1_000_000_000_000_000)]
 
 REMOVED: dict[str, str] = {
     "annotation_calls": "a turn makes at most 10 such requests; `tableturn annotate` makes the rest",
@@ -71,11 +77,11 @@ class Method(BaseModel):
     (`question`, SQL-CRAFT 3), by question skeletons and, again before each revision, by the SQL skeleton of the last
     query (`draft`, DAIL-SQL's idea), by diversity and voting (`voted`, CREDIT-SQL 3.3), at random, or not at all
     (`none`)."""
-    own_examples: int = Field(default=3, ge=0, le=50)
+    own_examples: Few = 3
     """Most examples approved on this same database that are shown before the others, however those are chosen."""
-    k_question_skeleton: int = Field(default=4, ge=0, le=50)
+    k_question_skeleton: Few = 4
     """Examples by the question's skeleton (revision chain 4.1.1, k1)."""
-    k_simplified_skeleton: int = Field(default=4, ge=0, le=50)
+    k_simplified_skeleton: Few = 4
     """Examples by the simplified question's skeleton (revision chain 4.1.1, k2)."""
     skeleton_form: Literal["marked", "plain"] = "marked"
     """How a question becomes a skeleton. `marked`: common schema words (name, year) stay, and marks say how much is
@@ -83,7 +89,7 @@ class Method(BaseModel):
     skeleton_pool: int = Field(default=64, ge=0, le=1_000)
     """Number of nearest skeletons that vote for their form of SQL; one example of each form is shown. With 0, or with
     the plain form, the nearest skeletons themselves are shown (revision chain 3.1.3)."""
-    k_question: int = Field(default=5, ge=0, le=50)
+    k_question: Few = 5
     """Examples by question (SQL-CRAFT 3, 5-shot)."""
     n_voted: int = Field(default=18, ge=1, le=100)
     """Examples chosen by voting (CREDIT-SQL 3.3, N) or at random (table 3)."""
@@ -124,7 +130,7 @@ class Method(BaseModel):
     (`code_blocks`)."""
     show_code_result: bool = True
     """In the second step of `code_blocks`, show the result of the code. SQL-CRAFT 2 shows only the code."""
-    simplify_temperature: float = Field(default=0.0, ge=0.0, le=2.0)
+    simplify_temperature: Temperature = 0.0
     """Temperature of simplification (revision chain 4.1.1: 1.0)."""
     candidate_reasoning: bool = False
     """If there are several drafts and the others are not reasoned in code, reason every third one in code."""
@@ -191,7 +197,7 @@ class Settings(Method):
     """What to do about other readings of the question that nothing rules out (which date, with or without returns,
     ties). `tell`: run them beside the query, without a request to the model, and report them with the answer. `ask`:
     ask back if one changes the answer (`max_clarifications`). `off`: ignore them."""
-    history_window: int = Field(default=5, ge=0, le=50)
+    history_window: Few = 5
     """Number of earlier turns that a turn sees (Track-SQL 3.1: a window of 5)."""
     annotate: bool = False
     """Have the model describe columns and tables once, for linking and for prompts whose schema form shows comments
@@ -219,15 +225,15 @@ class Settings(Method):
     deny: tuple[str, ...] = ()
     """Tables and columns that may not be read, written as for `--deny`. In a single run it can only narrow what the
     agent may read."""
-    code_seconds: float = Field(default=10.0, gt=0, le=3_600)
+    code_seconds: ShortSeconds = 10.0
     """Longest run of one piece of pandas code, in seconds."""
-    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
+    temperature: Temperature = 0.0
     """Temperature of every request except simplification (CREDIT-SQL 4.2: 0)."""
     max_output_tokens: int = Field(default=1_000, ge=50, le=100_000)
     """Most tokens of one reply (CREDIT-SQL 4.2: 600)."""
     prompt_tokens: int = Field(default=16_000, ge=500, le=2_000_000)
     """Most tokens of one prompt. Parts that do not fit are left out, and the prompt says so."""
-    request_seconds: float = Field(default=60.0, gt=0, le=86_400)
+    request_seconds: Seconds = 60.0
     """Longest wait for one reply of a model, in seconds."""
     request_retries: int = Field(default=2, ge=0, le=10)
     """How often a failed request is sent again (rate limits, server errors, connection resets)."""
@@ -242,13 +248,13 @@ class Settings(Method):
     turn_tokens: int = Field(default=1_000_000, ge=500, le=1_000_000_000)
     """Most tokens in one turn, as the model reports them, otherwise estimated. The cost of a request is estimated
     before it is sent."""
-    turn_seconds: float = Field(default=600.0, gt=0, le=86_400)
+    turn_seconds: Seconds = 600.0
     """Seconds during which one turn may ask a model and run queries and code. Anything later is not waited for."""
-    query_seconds: float = Field(default=5.0, gt=0, le=3_600)
+    query_seconds: ShortSeconds = 5.0
     """Longest run of one query, in seconds."""
     export_rows: int = Field(default=1_000_000, ge=1, le=100_000_000)
     """Most rows of an export to a file or stream."""
-    export_seconds: float = Field(default=600.0, gt=0, le=86_400)
+    export_seconds: Seconds = 600.0
     """Longest run of an export in seconds, including writing its rows."""
     rows: int = Field(default=1_000, ge=1, le=1_000_000)
     """Most rows in an answer."""
@@ -262,9 +268,9 @@ class Settings(Method):
     """Most memory of one query in bytes, including its result. 0 for no limit."""
     query_disk_bytes: int = Field(default=1_000_000_000, ge=0, le=1_000_000_000_000)
     """Most bytes in all temporary files of one query."""
-    estimated_rows: int = Field(default=0, ge=0, le=1_000_000_000_000_000)
+    estimated_rows: EstimatedRows = 0
     """Most rows that the engine's plan may expect one query to read, checked before it runs. 0 for no limit."""
-    estimated_rows_per_day: int = Field(default=0, ge=0, le=1_000_000_000_000_000)
+    estimated_rows_per_day: EstimatedRows = 0
     """The same for all queries to a database in one day, counted in `TABLETURN_HOME`. 0 for no limit."""
 
     @model_validator(mode="before")

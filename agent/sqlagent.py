@@ -15,8 +15,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel, Field
 
-from ..tools.database import Access, Database, Identity, asked_in
-from ..tools.errors import QueryError
+from ..tools.database import Access, Database, Egress, Identity, Policy, Session, asked_in
+from ..tools.errors import QueryError, SettingsError
 from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
@@ -27,7 +27,8 @@ from .conversation import Conversation, RunSettings
 from .graph import AgentGraph, build_graph
 from .records import plain_result
 from .resources import Resources
-from .resources.opening import open_resources
+from .resources.opening import House, make_translators
+from .resources.taught import AgentExamples, KnowledgeSource
 from .settings import make_settings
 from .undo import call_async
 from .verbs import Correction, Saved
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.tools import BaseTool
 
-    from ..tools.database import Egress, PermissionsFile
+    from ..tools.database import PermissionsFile
     from ..tools.database.engines import DatabaseSource
     from ..tools.database.watchdog import Cancellation
     from ..tools.examples import ExampleStore
@@ -108,23 +109,29 @@ class SQLAgent:
         knowledge: Path | str | None = None,
         annotator: str | BaseChatModel | None = None,
     ) -> None:
+        chosen, access = make_settings(settings, preset=preset), Access.of(allow, deny, permissions)
+        trail = AuditTrail(audit) if isinstance(audit, str | Path) else audit
+        if isinstance(database, Database) and egress is not None:
+            raise SettingsError("this database is already open: pass egress to Database.open")
+        own = Session(policy=Policy(egress=Egress.of(egress)))
+        base = database.session if isinstance(database, Database) else own
+
+        def session_of(identity: Identity) -> Session:
+            return access.session(identity, base.policy).narrowed(chosen.permissions)
+
         with ExitStack() as stack:
-            resources = open_resources(
-                stack,
-                database,
-                model=model,
-                settings=make_settings(settings, preset=preset),
-                examples=examples,
-                embedding=embedding,
-                base_url=base_url,
-                sandbox=sandbox,
-                access=Access.of(allow, deny, permissions),
-                identity=Identity(user) if isinstance(user, str) else user,
-                audit=AuditTrail(audit) if isinstance(audit, str | Path) else audit,
-                egress=egress,
-                knowledge=knowledge,
-                annotator=annotator,
-            )
+            store, known = AgentExamples(examples, embedding, stack), KnowledgeSource(knowledge)
+            answering = make_translators(model, base_url)
+            describing = answering if annotator is None else make_translators(annotator, None)
+            session = session_of(Identity(user) if isinstance(user, str) else user or base.identity)
+            if not isinstance(database, Database):
+                database = stack.enter_context(Database.open(database, session=session))
+            elif database.session != session:
+                database = stack.enter_context(database.for_user(session.identity, session.policy))
+            house = House(database, session_of, answering, describing, chosen, store, sandbox, trail, known)
+            stack.callback(house.close)
+            resources = house.under(session)
+            resources.translator(chosen)  # one that cannot be set up is an error now
             self._set_up(resources, InMemorySaver() if checkpointer is None else checkpointer)
             self._opened = stack.pop_all()
 

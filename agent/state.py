@@ -21,6 +21,7 @@ from .records import Attempt, Turn, Usage
 T = TypeVar("T")
 
 Record = dict[str, Any]  # a record's JSON form; `agent/records.py` names the types
+Update = dict[str, Any]  # what a node writes: keys of the state with their new values
 
 
 def add_drafts(before: list[Record], more: list[Record]) -> list[Record]:
@@ -77,7 +78,7 @@ UPGRADES: tuple[Upgrade, ...] = (lambda state: {},)  # 0.2 wrote no version; not
 """By the version that they upgrade; the current one is their number."""
 
 
-def upgrade(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) -> dict[str, Any]:
+def upgrade(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) -> Update:
     """Return what changes in a state that an older version saved; nothing if it is of this version."""
     version = state.get("version", 0)
     if not isinstance(version, int) or version > len(upgrades):
@@ -85,7 +86,7 @@ def upgrade(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) 
             f"this conversation was saved by a newer version of tableturn (state {version!r}, this one reads up to "
             f"{len(upgrades)}): install that version, or start a new conversation"
         )
-    changes: dict[str, Any] = {}
+    changes: Update = {}
     for step in upgrades[version:]:
         changes |= step({**state, **changes})
     return {**changes, "version": len(upgrades)} if version < len(upgrades) else {}
@@ -104,7 +105,7 @@ class _Known(dict[str, Any]):
 
     __slots__ = ("record",)
 
-    def __init__(self, fields: dict[str, Any], record: Any) -> None:
+    def __init__(self, fields: Record, record: Any) -> None:
         super().__init__(fields)
         self.record = record
 
@@ -116,7 +117,7 @@ _written: dict[type[Any], _Known] = {}
 """By type, the record that was written last, whichever turn's: what it shares is seen field by field."""
 
 
-def dump(value: Any) -> dict[str, Any]:
+def dump(value: Any) -> Record:
     """The JSON form of a record; it is not to be changed, but copied.
 
     Node after node changes a few fields of one record: what it shares with the one before is not written again.
@@ -133,12 +134,12 @@ def dump(value: Any) -> dict[str, Any]:
     return known
 
 
-def fields_of(value: Any, names: Iterable[str]) -> dict[str, Any]:
+def fields_of(value: Any, names: Iterable[str]) -> Record:
     """Some of a record's fields as `dataclasses.asdict` has them, many times as quick."""
     return _adapter(type(value)).dump_python(value, include=set(names))
 
 
-def dump_all(values: Sequence[Any]) -> list[dict[str, Any]]:
+def dump_all(values: Sequence[Any]) -> list[Record]:
     """The JSON forms of several records."""
     return [dump(value) for value in values]
 
@@ -158,7 +159,7 @@ def load(kind: type[T], record: Any) -> T:
         ) from None
 
 
-def checked(kind: type[Any], records: Sequence[Any]) -> list[dict[str, Any]]:
+def checked(kind: type[Any], records: Sequence[Any]) -> list[Record]:
     """The JSON forms of several records of one type, validated once for whoever loads them later."""
     return [_Known(record, load(kind, record)) for record in records]
 
@@ -168,7 +169,7 @@ def load_all(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:
     return tuple(load(kind, record) for record in records or ())
 
 
-def fresh_turn(question: str) -> dict[str, Any]:
+def fresh_turn(question: str) -> Update:
     """The turn's part of the state as it stands before the first node."""
     return {
         "question": question,
@@ -182,6 +183,11 @@ def fresh_turn(question: str) -> dict[str, Any]:
         "usage": {},
         "answer": None,
     }
+
+
+def step(following: str, turn: Turn, notes: Iterable[str] = (), **more: Any) -> Update:
+    """Return the update with a turn and notes, after which a node comes next."""
+    return {"turn": dump(turn), "notes": [*notes], "next": following, **more}
 
 
 def turn_of(state: AgentState) -> Turn:

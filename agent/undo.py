@@ -35,7 +35,7 @@ class OpenTurn:
         self.before: list[CheckpointTuple | None] = []  # the checkpoint that it starts from: looked at, then run from
         self.written = False  # whether it was kept
         self.interrupted = False  # whether Ctrl-C ended it
-        self._failed = False
+        self.failed = False  # whether an error ended it
         self._lock = threading.Lock()
 
     def keep(self, found: CheckpointTuple | None) -> CheckpointTuple | None:
@@ -44,14 +44,10 @@ class OpenTurn:
             self.before.append(found)
         return found
 
-    def fail(self) -> None:
-        """Undoes it."""
-        self._failed = True
-
     @property
     def undone(self) -> bool:
         """Whether nothing of it is to be kept."""
-        return not self.written and (self._failed or self.cancellation.cancelled)
+        return not self.written and (self.failed or self.cancellation.cancelled)
 
     def write(self) -> bool:
         """Whether it may be written now; from then on it counts as kept."""

@@ -37,7 +37,6 @@ from ..tools.examples import (
 from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import fragment_kind, read_fragment
-from ..tools.knowledge.proposals import proposals
 from ..tools.outgoing import Outgoing
 from .answers.answer import Answer
 from .answers.phrasing import explained, headed, phrased
@@ -197,6 +196,8 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
     """Run the right query in the place of an answer's, and keep it as the answer to that question."""
     if not sql.strip():
         raise SettingsError("a correction takes the right query: give its SQL")
+    from ..tools.knowledge.proposals import proposals
+
     record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
     right = Answer(record, answer.thread)
     found = proposals(answer.sql or "", sql, question or answer.question, resources.database.schema())
@@ -282,8 +283,6 @@ def note(text: str, resources: Resources) -> Entry:
 
 def keep(entry: Entry, resources: Resources) -> Entry:
     """Write an entry into the database's knowledge file, in the name of whoever asks."""
-    if resources.knowledge is None:
-        raise KnowledgeError("this agent was opened without knowledge")
     known = resources.knowledge.now()
     alone = Knowledge.of(((entry,),), resources.database)
     if alone.problems:
@@ -299,7 +298,7 @@ def keep(entry: Entry, resources: Resources) -> Entry:
 def forget(name: str, resources: Resources) -> str:
     """Remove a definition, or an approved answer by its question or identifier; return in words what went."""
     wanted, database = " ".join(name.split()), resources.database
-    if resources.knowledge is not None and resources.knowledge.remove(wanted):
+    if resources.knowledge.remove(wanted):
         return f"the definition of {wanted!r}"
     store, identity = resources.examples.own(), database_identity(database)
     if store is not None:

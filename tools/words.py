@@ -101,6 +101,7 @@ def stems(text: str) -> list[str]:
     return [stem(folded) for word in _WORD.findall(_POSSESSIVE.sub("  ", text)) if (folded := fold(word))]
 
 
+@lru_cache(maxsize=50_000)
 def fold(word: str) -> str:
     """Return lower case, letters and digits alone: without accents, and without what joins a fraction's digits."""
     lowered = word.casefold()

@@ -224,7 +224,7 @@ class Answer(AnswerRecord):
         whole["chart"] = self.chart if self.pictured else None
         whole["notes"] = self.notes
         whole["text"] = "\n".join([self.text, *numbered(self.choices)])
-        whole["estimate"] = advise("phrasing", lambda: shown(self.estimate), None)
+        whole["estimate"] = shown(self.estimate)
         return {key: whole[key] for key in JSON_KEYS}
 
     def to_json(self) -> str:
@@ -245,14 +245,8 @@ def pending_answer(
         rephrased=turn.rephrasing.rephrased,
         intent=turn.rephrasing.intent,
         sql=asked.get("sql"),
-        columns=(),
-        rows=(),
-        row_count=0,
-        truncated=False,
         status="needs_clarification",
         text=str(asked.get("question", "")),
-        confidence=0.0,
-        attempts=(),
         usage=sum(by_node.values(), Usage()),
         translator=translator.name,
         model=translator.model,

@@ -86,19 +86,11 @@ def _correct(answers: Answers, rest: str) -> str:
     return "\n".join([right.text, _say_saved(answers, correction.saved), *offers])
 
 
-def _note(answers: Answers, rest: str) -> str:
-    return _say_kept(verbs.note(rest, answers.resources))
-
-
 def _accept(answers: Answers, number: str) -> str:
     offered = answers.offered or (answers.held[-1].answer.proposals if answers.held else ())
     if not number.isdecimal() or not 1 <= int(number) <= len(offered):
         raise SettingsError(f"nothing is offered under {number or 'no number'}: /correct offers what it suggests")
     return _say_kept(verbs.keep(offered[int(number) - 1], answers.resources))
-
-
-def _forget(answers: Answers, rest: str) -> str:
-    return f"forgot {verbs.forget(rest, answers.resources)}"
 
 
 def _explain(answers: Answers, rest: str) -> str:
@@ -139,9 +131,9 @@ RUN: dict[str, Callable[[Answers, str], str]] = {
     "/approve": _approve,
     "/share": partial(_approve, shared=True),
     "/correct": _correct,
-    "/note": _note,
+    "/note": lambda answers, rest: _say_kept(verbs.note(rest, answers.resources)),
     "/accept": _accept,
-    "/forget": _forget,
+    "/forget": lambda answers, rest: f"forgot {verbs.forget(rest, answers.resources)}",
     "/explain": _explain,
     "/answers": _list,
 }

@@ -65,18 +65,13 @@ class Event:
 class EventReader:
     """Reads the events of one turn off LangGraph's stream; no pieces of SQL while words in them are masked."""
 
-    def __init__(self, question: object, *, deltas: bool) -> None:
-        self._question = question
+    def __init__(self, *, deltas: bool) -> None:
         self._deltas = deltas
         self._told: set[str] = set()
         self._sql = ""
         self._draft = 0
         self._reply_id: str | None = None
         self._reply, self._written = "", ""
-
-    def begin(self) -> Event:
-        """The first event."""
-        return Event("reading", "rephrase", {"question": str(self._question)})
 
     def read(self, mode: str, part: Any) -> Iterator[Event]:
         """The events in one part of the stream."""

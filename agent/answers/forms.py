@@ -97,9 +97,8 @@ def answer_html(answer: Answer) -> str:
     if chart := _chart(answer):
         parts.append(chart)
     if lines := basis_lines(answer):
-        items = "".join(f"<div>{_text(line)}</div>" for line in lines)
-        parts.append(f'<details style="{_QUIET}"><summary>what this rests on</summary>{items}</details>')
-    parts.append(_steps(answer))
+        parts.append(_folded("what this rests on", lines))
+    parts.append(_folded("how this came about", _steps(answer)))
     return f'<div class="tableturn-answer" style="{_BOX}">{"".join(parts)}</div>'
 
 
@@ -145,16 +144,19 @@ def _chart(answer: Answer) -> str:
     return f'<img alt="{_text(answer.question)}" style="max-width:100%" src="data:image/svg+xml;base64,{drawn}">'
 
 
-def _steps(answer: Answer) -> str:
+def _folded(summary: str, lines: Sequence[str]) -> str:
+    items = "".join(f"<div>{_text(line)}</div>" for line in lines)
+    return f'<details style="{_QUIET}"><summary>{summary}</summary>{items}</details>'
+
+
+def _steps(answer: Answer) -> list[str]:
     """What was tried on the way, what it means, and what to know about it."""
     lines = [f"{answer.status}, {answer.usage.llm_calls} model call(s), {answer.model}"]
     lines += [answer.explanation] if answer.explanation else []
     for number, attempt in enumerate(answer.attempts, 1):
         came = f"failed: {attempt.error}" if attempt.error else attempt.came
         lines.append(f"attempt {number}: {came}: {attempt.sql}")
-    lines += [f"note: {note}" for note in answer.notes]
-    items = "".join(f"<div>{_text(line)}</div>" for line in lines)
-    return f'<details style="{_QUIET}"><summary>how this came about</summary>{items}</details>'
+    return [*lines, *(f"note: {note}" for note in answer.notes)]
 
 
 @dataclass(frozen=True)

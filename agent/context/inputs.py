@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import accumulate
-from typing import Any
 
 from langchain_core.messages import AIMessage
 
@@ -27,7 +26,7 @@ from ..effects import Body, do, wait_for
 from ..records import Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Record, attempts_of, checked, dump, load_all, turn_of
+from ..state import AgentState, Record, Update, attempts_of, checked, dump, load_all, turn_of
 
 KEY = "tableturn_turn"  # where a message carries its turn, among its additional arguments
 ITEMS_CARRIED = 40  # schema probabilities that a message carries, most probable first
@@ -81,7 +80,7 @@ def leaned_on(turn: Turn, history: tuple[PastTurn, ...]) -> str:
     return history[-1].rephrased or history[-1].question
 
 
-def remember(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> dict[str, Any]:
+def remember(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> Update:
     """The update that adds a finished turn to the conversation, and its answer to the chat."""
     turns = [*known_turns(state), dump(turn)][-max(settings.history_window, 1) :]
     carried = dict(dump(replace(turn, items=turn.items[:ITEMS_CARRIED])))

@@ -29,10 +29,7 @@ def definitions_for(
     Reads the schema, so call it within an effect.
     """
     budget = run.settings.knowledge_tokens
-    if run.resources.knowledge is None or not budget or not run.translator.reads_examples:
-        return NOTHING
-    knowledge = run.resources.knowledge.now()
-    if knowledge is None:
+    if not budget or not run.translator.reads_examples or (knowledge := run.resources.knowledge.now()) is None:
         return NOTHING
     text = " ".join(dict.fromkeys(filter(None, [before, as_asked(turn), turn.rephrasing.rephrased])))
     return knowledge.find(text, linked, budget * _CHARACTERS)
@@ -44,9 +41,7 @@ def unread_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
 
     Reads the schema, so call it within an effect.
     """
-    if run.resources.knowledge is None or run.translator.reads_examples:
-        return ()
-    known = run.resources.knowledge.now()
+    known = None if run.translator.reads_examples else run.resources.knowledge.now()
     found = known.find(f"{as_asked(turn)} {turn.rephrasing.rephrased}") if known else NOTHING
     names = [f"“{entry.name}”" for entry in found.entries if entry.kind in ("term", "metric")]
     if not names:
@@ -60,10 +55,8 @@ def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], 
 
     Only where there is a knowledge file, in which the answer can be remembered; a word that was said before is known.
     """
-    settings, knowledge = run.settings, run.resources.knowledge
-    if not settings.clarify or turn.clarifications >= settings.max_clarifications or knowledge is None:
-        return ""
-    known = knowledge.now() if run.translator.reads_examples else None
+    may_ask = run.settings.clarify and turn.clarifications < run.settings.max_clarifications
+    known = run.resources.knowledge.now() if may_ask and run.translator.reads_examples else None
     if known is None:
         return ""
     context = " ".join(said).casefold()
@@ -74,7 +67,7 @@ def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], 
 @advisory("knowledge", ())
 def problems_note(run: Run) -> tuple[str, ...]:
     """What to say of definitions that are left out, if any."""
-    knowledge = run.resources.knowledge.now() if run.resources.knowledge else None
+    knowledge = run.resources.knowledge.now()
     if knowledge is None or not knowledge.problems:
         return ()
     count = len(knowledge.problems)

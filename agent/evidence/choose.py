@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...tools.database import Table
 from ...tools.errors import SQLParseError
 from ...tools.results import same_result
-from ...tools.sandbox import Comparison, SandboxResult, results_agree
 from ...tools.sql import Query, SearchedLiteral, constants, is_ordered
 from ..records import Attempt, CodeResult, Result
+
+if TYPE_CHECKING:
+    from ...tools.sandbox import Comparison
 
 
 def is_empty(result: Result) -> bool:
@@ -38,6 +41,8 @@ def compare_code(attempt: Attempt, code: CodeResult | None) -> Comparison | None
     """How the code's result compares with the query's; None where either is missing."""
     if code is None or attempt.result is None or attempt.result.withheld:
         return None
+    from ...tools.sandbox import SandboxResult, results_agree
+
     ran = SandboxResult(_table(code.result), "", None, 0.0, index_columns=code.index_columns, labelled=code.labelled)
     return results_agree(
         ran, _table(attempt.result), ordered=is_ordered(attempt.sql, attempt.dialect), sampled=code.sampled

@@ -13,15 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tools.readings import Agreement
-from ...tools.sandbox import Comparison
 from ..advice import advisory
 from ..model.record import Standing, record_file, standing
 from ..records import Attempt, Reach, Status, Turn
 from ..resources import Run
 from .choose import agreement, differs, gave_nothing, is_empty
+
+if TYPE_CHECKING:
+    from ...tools.sandbox import Comparison
 
 BY_CODE = 0.3  # for an answer from pandas code whose SQL did not run: the code was never confirmed
 SURE, FAIRLY_SURE = 0.9, 0.7  # confidence from which an answer is called sure, and fairly sure

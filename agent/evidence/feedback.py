@@ -73,10 +73,10 @@ def _reach(sql: str, schema: Schema, items: Sequence[LinkedItem]) -> Reach | Non
 def _fit(sql: str, expected: Expectation | None, schema: Schema, items: Sequence[LinkedItem]) -> float | None:
     """How probable the query's form and its schema items are for the question."""
     linked = items_fit(sql, schema, items)
-    form = None if expected is None else expected.fit(sql, schema.dialect)
-    if form is None or linked is None:
-        return linked if expected is None else form
-    return form + linked
+    if expected is None:
+        return linked
+    form = expected.fit(sql, schema.dialect)
+    return form if form is None or linked is None else form + linked
 
 
 def _expected(state: AgentState, turn: Turn, run: Run, dialect: str) -> Expectation | None:

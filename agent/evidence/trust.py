@@ -178,7 +178,7 @@ def promise(bound: Bound) -> str:
 
 def fingerprints(resources: Resources, settings: Settings) -> Fingerprints:
     """What bounds hold for, as it is now; reads the schema, so call it within an effect."""
-    knowledge = resources.knowledge.now() if resources.knowledge else None
+    knowledge = resources.knowledge.now()
     known = sorted(entry.line for entry in knowledge.entries) if knowledge else []
     method = {name: getattr(settings, name) for name in (*PRESETS["full"], "approve")}
     translator = resources.translator(settings)

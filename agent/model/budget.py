@@ -8,11 +8,13 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...tools.errors import ModelError
 from ..records import Usage
 from ..settings import Settings
+
+T = TypeVar("T")
 
 LEAST_REPLY = 50  # tokens of a reply that are worth asking for
 
@@ -96,11 +98,6 @@ class Allowance:
             hang_up()
 
     @property
-    def sent(self) -> int:
-        """Requests that went out for it."""
-        return self.spent.llm_calls
-
-    @property
     def left(self) -> Budget:
         """What it may still cost."""
         return self.budget.after(self.spent)
@@ -126,17 +123,21 @@ def left_of(
     return Budget(calls // shares + (number < calls % shares), tokens // shares, until, task_seconds)
 
 
+def _within(variable: ContextVar[T], value: T) -> Generator[None]:
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
 _current: ContextVar[Allowance | None] = ContextVar("tableturn_allowance", default=None)
 
 
 @contextmanager
 def spending(allowance: Allowance) -> Generator[None]:
     """Within it, whoever asks a model keeps to this allowance; threads and tasks of their own do not share it."""
-    token = _current.set(allowance)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+    yield from _within(_current, allowance)
 
 
 _meter: ContextVar[Callable[[Usage], None] | None] = ContextVar("tableturn_meter", default=None)
@@ -145,11 +146,7 @@ _meter: ContextVar[Callable[[Usage], None] | None] = ContextVar("tableturn_meter
 @contextmanager
 def metered(count: Callable[[Usage], None]) -> Generator[None]:
     """Within it, and in tasks begun in it, `count` is told what each task of a model cost, ended turns included."""
-    token = _meter.set(count)
-    try:
-        yield
-    finally:
-        _meter.reset(token)
+    yield from _within(_meter, count)
 
 
 def told_cost(spent: Usage) -> None:

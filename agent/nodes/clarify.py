@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.types import interrupt
 
 from ..effects import Body
 from ..resources import Run
-from ..state import AgentState, dump, turn_of
+from ..state import AgentState, Update, step, turn_of
 
 DEFAULT_QUESTION = "What do you mean by that?"
 
 
-def clarify(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def clarify(state: AgentState, run: Run) -> Body[Update]:
     """CoSQL's AMBIGUOUS turns: the interrupt carries the question and the readings that the schema offers.
 
     Resumed with the person's words, or with the 1-based number of a choice. Where the reply is empty, or a number that
@@ -24,12 +23,12 @@ def clarify(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     yield from ()
     turn = turn_of(state)
     question, choices = turn.rephrasing.reply or DEFAULT_QUESTION, turn.rephrasing.choices
-    request: dict[str, Any] = {"kind": "clarify", "question": question, "choices": list(choices)}
+    request: Update = {"kind": "clarify", "question": question, "choices": list(choices)}
     text, problem = _read_reply(interrupt(request), choices)
     while problem:
         text, problem = _read_reply(interrupt(request | {"question": f"{problem} {question}"}), choices)
     asked = replace(turn, clarification=(question, text), clarifications=turn.clarifications + 1)
-    return {"turn": dump(asked), "messages": [AIMessage(question), HumanMessage(text)], "next": "rephrase"}
+    return step("rephrase", asked, messages=[AIMessage(question), HumanMessage(text)])
 
 
 def _read_reply(reply: object, choices: tuple[str, ...]) -> tuple[str, str]:

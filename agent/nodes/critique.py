@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from ...prompts.explain import ExplainTask
 from ...prompts.replies import Explanation
@@ -24,14 +24,14 @@ from ..model.budget import calls_left
 from ..records import Attempt, CodeResult, Feedback, Stop, Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, attempts_of, dump, dump_all, turn_of
+from ..state import AgentState, Update, attempts_of, dump_all, step, turn_of
 from .drafts import MORE_DRAFTS, needs_more
 
 READS_ONLY = "Nothing was changed: this only reads."  # what an answer says that shows what somebody wanted deleted
 _WITH_REVISION = 2  # calls that an explanation and the revision that reads it take
 
 
-def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def critique(state: AgentState, run: Run) -> Body[Update]:
     """SQL-CRAFT 2 (IC-Loop) and revision chain 3.2, behind the gate."""
     settings, turn = run.settings, turn_of(state)
     code = turn.code_result
@@ -51,9 +51,9 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     ):
         more = replace(turn, candidates=1 + MORE_DRAFTS)
         note = f"{MORE_DRAFTS} more drafts were written: no query ran"
-        return {"attempts": dump_all(attempts), "turn": dump(more), "notes": [note], "next": "candidate"}
+        return step("candidate", more, [note], attempts=dump_all(attempts))
     if stop:
-        return {"attempts": dump_all(attempts), "turn": dump(replace(turn, stop=stop)), "next": "respond"}
+        return step("respond", replace(turn, stop=stop), attempts=dump_all(attempts))
     comparison = yield from do(lambda: compare_code(last, code))
     disagreement = code_csv(code)
     if comparison is not None:
@@ -71,12 +71,8 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     )
     last = replace(last, feedback=feedback.text, differences=meaning.reply.differences)
     run.emit({"event": "revising", "feedback": feedback.problems})
-    return {
-        "attempts": dump_all([*earlier, last]),
-        "turn": dump(replace(turn, feedback=feedback)),
-        "notes": list(meaning.notes),
-        "next": "retrieve" if settings.examples == "draft" else "revise",
-    }
+    following = "retrieve" if settings.examples == "draft" else "revise"
+    return step(following, replace(turn, feedback=feedback), meaning.notes, attempts=dump_all([*earlier, last]))
 
 
 def _was_shown_too_little(attempts: list[Attempt], state: AgentState, run: Run) -> Body[bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from langgraph.types import Overwrite
 
@@ -17,7 +17,7 @@ from ..model.budget import BudgetReached
 from ..records import Attempt, CandidateDraft, Stop, Turn, Usage, parallel_usage
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, add_notes, attempts_of, dump, dump_all, load, load_all, turn_of
+from ..state import AgentState, Update, add_notes, attempts_of, dump, dump_all, load, load_all, step, turn_of
 from .execute import execute
 from .generate import declined, end_turn, generate, run_next
 from .reason import reason
@@ -60,7 +60,7 @@ def vary(settings: Settings, number: int) -> Settings:
     return settings.model_copy(update=change)
 
 
-def candidate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def candidate(state: AgentState, run: Run) -> Body[Update]:
     """Consistency voting (CREDIT-SQL 5.2): each draft has its own examples, temperature and way of writing.
 
     The run's settings are those of this draft (`drafts.vary`). A draft that cannot be had is left out of the vote.
@@ -70,25 +70,29 @@ def candidate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         state = _after(state, (yield from reason(state, run)))
     if state["next"] == "generate":
         state = _after(state, (yield from generate(state, run)))
-    turn, notes = turn_of(state), tuple(state["notes"])
-    if state["next"] in ("respond", "clarify"):
-        draft = CandidateDraft(turn.candidate, stop=turn.stop, notes=notes, understood=turn.rephrasing)
-        return {"drafts": [dump(draft)]}
-    state = _after(state, (yield from execute(state, run)))
-    attempt, _ = yield from look_at(attempts_of(state)[-1], state, run)
+    turn, notes, attempt = turn_of(state), tuple(state["notes"]), None
+    if state["next"] not in ("respond", "clarify"):
+        state = _after(state, (yield from execute(state, run)))
+        attempt, _ = yield from look_at(attempts_of(state)[-1], state, run)
     draft = CandidateDraft(
-        turn.candidate, attempt, notes=notes, caveats=turn.caveats, code=turn.code, understood=turn.rephrasing
+        turn.candidate,
+        attempt,
+        turn.stop,
+        notes,
+        caveats=turn.caveats,
+        code=turn.code,
+        understood=turn.rephrasing,
     )
     return {"drafts": [dump(draft)]}
 
 
-def _after(state: AgentState, update: dict[str, Any]) -> AgentState:
+def _after(state: AgentState, update: Update) -> AgentState:
     """The state as the graph would hand it to the next node."""
     notes = add_notes(state.get("notes", []), update.get("notes", []))
     return cast("AgentState", {**state, **update, "notes": notes})
 
 
-def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def select(state: AgentState, run: Run) -> Body[Update]:
     """The draft of the strongest group goes on as the turn's own; the others are kept as candidates.
 
     Attempts that were made before, and were in doubt, are among those to choose from.
@@ -100,16 +104,12 @@ def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     drafts = sorted(load_all(CandidateDraft, state["drafts"]), key=lambda draft: draft.number)
     turn, usage, earlier = turn_of(state), state["usage"], attempts_of(state)
     spent = load(Usage, usage.get("candidate", {})) + parallel_usage([draft.usage for draft in drafts])
-    update: dict[str, Any] = {"usage": usage | {"candidate": dump(spent)}}
+    update: Update = {"usage": usage | {"candidate": dump(spent)}}
     over_budget = [draft.stop for draft in drafts if draft.stop and draft.stop.kind == "budget"]
     if len(over_budget) == len(drafts) and not earlier:
         turn = replace(turn, candidates=len(drafts) // 2)
-        return update | {
-            "turn": dump(turn),
-            "notes": [f"{len(drafts)} drafts were more than the turn's budgets allow: fewer were written"],
-            "drafts": Overwrite([]),
-            "next": "candidate" if turn.candidates > 1 else "retrieve",
-        }
+        note = f"{len(drafts)} drafts were more than the turn's budgets allow: fewer were written"
+        return update | step("candidate" if turn.candidates > 1 else "retrieve", turn, [note], drafts=Overwrite([]))
     notes = [note for draft in drafts for note in draft.notes]
     unwritten = [draft.understood for draft in drafts if draft.understood and draft.understood.intent != "answerable"]
     if 2 * len(unwritten) > len(drafts) + bool(earlier) and (
@@ -126,7 +126,7 @@ def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     others = [replace(attempt, source="candidate") for attempt in attempts if attempt is not best]
     if origin is not None:
         turn = replace(turn, caveats=origin.caveats, code=origin.code, rephrasing=origin.understood or turn.rephrasing)
-    update |= {"attempts": dump_all([*others, best]), "turn": dump(turn), "notes": notes, "next": "critique"}
+    update |= step("critique", turn, notes, attempts=dump_all([*others, best]))
     if over_budget:
         why = f"not all drafts were written: {over_budget[0].why}"
         return update | end_turn(turn, "budget", why, "capped", notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from langgraph.types import interrupt
 
@@ -14,19 +14,19 @@ from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
 from ...tools.linking import set_aside
 from ...tools.sql import Mended, mend_names
-from ..advice import advise, advisory
+from ..advice import advisory
 from ..answers.phrasing import explained, shown
 from ..effects import Body, do
 from ..model.budget import seconds_left
 from ..records import Attempt, AttemptSource, plain_result
 from ..resources import Run
-from ..state import AgentState, dump, turn_of
+from ..state import AgentState, Update, dump, turn_of
 from .generate import end_turn
 
 _OF_NAMES = ("unknown_table", "unknown_column")
 
 
-def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def execute(state: AgentState, run: Run) -> Body[Update]:
     """Adds an attempt: the query with its result or its classified error.
 
     Where settings want it, a person is asked first (LangGraph interrupt); nothing before that has an effect, so that
@@ -38,7 +38,15 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         can_save = run.resources.examples.can_save
         meaning = yield from do(lambda: explained(drafted, run.resources.database))
         cost = yield from do(lambda: run.resources.outgoing.estimate(drafted, run.settings.limits))
-        decision = decide(interrupt(request(drafted, can_save, meaning, cost)), drafted, can_save)
+        request = {
+            "kind": "approve",
+            "question": "Run this query?",
+            "sql": drafted,
+            "choices": [*CHOICES, SAVE] if can_save else list(CHOICES),
+            "explanation": meaning,
+            "estimate": shown(cost),
+        }
+        decision = decide(interrupt(request), drafted, can_save)
         if decision.action == "reject":
             why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
             return end_turn(turn, "declined", why, "capped" if state.get("attempts") else "failed")
@@ -78,7 +86,7 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     columns = list(attempt.result.columns) if attempt.result else []
     seen = {"sql": sql, "columns": columns, "row_count": attempt.row_count, "error": attempt.error}
     run.emit({"event": "executed", **seen})
-    update: dict[str, Any] = {
+    update: Update = {
         "attempts": [*state.get("attempts", []), dump(attempt)],
         "notes": notes,
         "next": "critique",
@@ -118,19 +126,6 @@ class Decision:
     sql: str  # what is to run; with `reject`, what was not
     reason: str = ""  # why it was rejected, in the person's words; may be empty
     save: bool = False  # whether the answer is to be saved as an example, if it comes from this query
-
-
-def request(sql: str, can_save: bool, explanation: str = "", estimate: Estimate | None = None) -> dict[str, Any]:
-    """What the interrupt carries."""
-    choices = [*CHOICES, SAVE] if can_save else list(CHOICES)
-    return {
-        "kind": "approve",
-        "question": "Run this query?",
-        "sql": sql,
-        "choices": choices,
-        "explanation": explanation,
-        "estimate": advise("phrasing", lambda: shown(estimate), None),
-    }
 
 
 def decide(reply: object, sql: str, can_save: bool) -> Decision:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from ...prompts.replies import Draft, Rephrasing
 from ...prompts.revise import ReviseTask
@@ -14,10 +13,10 @@ from ..model.budget import BudgetReached
 from ..records import AttemptSource, Status, Stop, StopKind, Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, attempts_of, dump, turn_of
+from ..state import AgentState, Update, attempts_of, step, turn_of
 
 
-def generate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def generate(state: AgentState, run: Run) -> Body[Update]:
     """One task; a reply without SQL, or no reply, ends the turn with what happened.
 
     Where the reply says how it understood the question (`Settings.rephrase` auto), it may ask back or decline.
@@ -31,7 +30,7 @@ def generate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     return drafted(turn, done, run.settings)
 
 
-def revise(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def revise(state: AgentState, run: Run) -> Body[Update]:
     """Revision chain 3.2.2 and SQL-CRAFT 2: the model repeats the SQL where it finds it right.
 
     A revision that cannot be had ends the loop with what there is.
@@ -63,7 +62,7 @@ _DECLINED = {
 """The answer where the translator gives no reply of its own."""
 
 
-def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterable[str] = ()) -> dict[str, Any]:
+def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterable[str] = ()) -> Update:
     """Has a query run."""
     draft = done.reply
     turn = replace(
@@ -75,16 +74,10 @@ def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterab
         caveats=draft.caveats,
         rephrasing=draft.understood or turn.rephrasing,
     )
-    return {
-        "turn": dump(turn),
-        "sql": draft.sql,
-        "sql_source": source,
-        "notes": [*notes, *done.notes, *draft.notes],
-        "next": "execute",
-    }
+    return step("execute", turn, [*notes, *done.notes, *draft.notes], sql=draft.sql, sql_source=source)
 
 
-def drafted(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[str] = ()) -> dict[str, Any]:
+def drafted(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[str] = ()) -> Update:
     """Has a draft run, or goes the way of a reply that asks back or declines instead."""
     notes = [*notes, *done.notes]
     if done.reply.declines and done.reply.understood is not None:
@@ -101,9 +94,7 @@ def drafted(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[s
     return run_next(turn, done._replace(notes=()), "draft", notes)
 
 
-def declined(
-    turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()
-) -> dict[str, Any] | None:
+def declined(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()) -> Update | None:
     """Ends the turn, or asks back, where the question was understood so; None where the turn goes on to a query."""
     if not settings.clarify:
         return None
@@ -111,17 +102,13 @@ def declined(
         turn = replace(turn, rephrasing=rephrasing)
         return end_turn(turn, "declined", rephrasing.reply or _DECLINED[rephrasing.intent], "unanswerable", notes)
     if rephrasing.intent == "ambiguous" and turn.clarifications < settings.max_clarifications:
-        return {"turn": dump(replace(turn, rephrasing=rephrasing)), "notes": list(notes), "next": "clarify"}
+        return step("clarify", replace(turn, rephrasing=rephrasing), notes)
     return None
 
 
-def end_turn(turn: Turn, kind: StopKind, why: str, status: Status, notes: Iterable[str] = ()) -> dict[str, Any]:
+def end_turn(turn: Turn, kind: StopKind, why: str, status: Status, notes: Iterable[str] = ()) -> Update:
     """Ends the turn; one that is capped says why in its notes too."""
-    return {
-        "turn": dump(replace(turn, stop=Stop(kind, why, status))),
-        "notes": [*notes, why] if status == "capped" else [*notes],
-        "next": "respond",
-    }
+    return step("respond", replace(turn, stop=Stop(kind, why, status)), [*notes, why] if status == "capped" else notes)
 
 
 def error_kind(error: Exception) -> StopKind:
@@ -129,6 +116,6 @@ def error_kind(error: Exception) -> StopKind:
     return "budget" if isinstance(error, BudgetReached) else "error"
 
 
-def end_without_sql(turn: Turn, error: Exception, notes: Iterable[str] = ()) -> dict[str, Any]:
+def end_without_sql(turn: Turn, error: Exception, notes: Iterable[str] = ()) -> Update:
     """Ends a turn that got no query: with what pandas code found, where it found something."""
     return end_turn(turn, error_kind(error), str(error), "capped" if turn.code_result else "failed", notes)

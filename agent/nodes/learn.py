@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
@@ -13,7 +12,7 @@ from ..answers.commands import Answers, is_command, teach
 from ..effects import Body, do
 from ..records import AnswerRecord
 from ..resources import Run
-from ..state import AgentState, dump, load
+from ..state import AgentState, Update, dump, load
 
 
 def command_of(state: AgentState) -> str:
@@ -23,13 +22,13 @@ def command_of(state: AgentState) -> str:
     return line if is_command(line) else ""
 
 
-def learn(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def learn(state: AgentState, run: Run) -> Body[Update]:
     """Does what the command says, as the terminal does, for the conversation's last answer; replies as a message."""
     said, answer = yield from do(lambda: _done(command_of(state), state.get("answer"), run))
     return {"messages": [AIMessage(said)], "answer": answer}
 
 
-def _done(line: str, kept: dict[str, Any] | None, run: Run) -> tuple[str, dict[str, Any] | None]:
+def _done(line: str, kept: Update | None, run: Run) -> tuple[str, Update | None]:
     record = load(AnswerRecord, kept) if kept else None
     answers = Answers(run.resources)
     if record and run.resources.may_read(record.rights):

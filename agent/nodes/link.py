@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from operator import attrgetter
-from typing import Any
 
 from ...prompts.replies import Draft
 from ...tools.database import Schema
@@ -24,7 +23,7 @@ from ..effects import Body, Done, do, wait_for
 from ..model.budget import seconds_left
 from ..records import Turn
 from ..resources import Run
-from ..state import AgentState, dump, turn_of
+from ..state import AgentState, Update, step, turn_of
 from .drafts import count_drafts
 from .generate import run_next
 
@@ -39,7 +38,7 @@ LEAST_ALL_COLUMNS = 0.1
 """Least probability at which all columns of a table count as asked for, also where the whole schema is shown."""
 
 
-def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def link(state: AgentState, run: Run) -> Body[Update]:
     """Track-SQL 2.2 and 2.3."""
     settings, turn = run.settings, turn_of(state)
     history = window(state, run)
@@ -104,8 +103,8 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if word:
         asks = replace(turn.rephrasing, intent="ambiguous", reply=ASKED.format(word), choices=())
         turn = replace(turn, rephrasing=asks, unknown=(*turn.unknown, word))
-        return {"turn": dump(turn), "notes": notes, "next": "clarify"}
-    return {"turn": dump(turn), "notes": notes, "next": "retrieve" if turn.candidates == 1 else "candidate"}
+        return step("clarify", turn, notes)
+    return step("retrieve" if turn.candidates == 1 else "candidate", turn, notes)
 
 
 @advisory("values", ())

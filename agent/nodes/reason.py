@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...prompts.reason import ReasonTask, SQLFromCodeTask
 from ...prompts.replies import CodeDraft, Draft
@@ -16,7 +16,7 @@ from ..model.budget import seconds_left
 from ..records import CodeResult, CodeRun, plain_result
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, dump, turn_of
+from ..state import AgentState, Update, step, turn_of
 from .generate import drafted, end_without_sql, run_next
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...tools.toolset import PandasRun
 
 
-def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def reason(state: AgentState, run: Run) -> Body[Update]:
     """SQL-CRAFT 2: `pot` asks for code and SQL in one reply, `code_blocks` for code, then for SQL that follows it.
 
     Code is run where its result is used; the paper only has it written. Where it cannot be, or no SQL comes of it,
@@ -55,7 +55,7 @@ def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         return end_without_sql(turn, error, notes)
     except (ReplyError, NotUnderstood) as error:
         why = f"the SQL was written without reasoning in code: {error}"
-        return {"turn": dump(turn), "notes": [*notes, why], "next": "generate"}
+        return step("generate", turn, [*notes, why])
     return run_next(turn, draft, "draft", notes)
 
 

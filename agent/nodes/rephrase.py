@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.types import Overwrite
@@ -21,7 +21,6 @@ from ...tools.examples import seed_dialogues
 from ...tools.linking import PastTurn
 from ...tools.words import english_stem, name_parts
 from ..advice import advise, advisory
-from ..context.annotate import annotate
 from ..context.inputs import MOST_COLUMNS, as_asked, known_turns, overview, unread_note, window
 from ..context.knowledge import definitions_for, unread_definitions
 from ..effects import Body, Done, ask, do, wait_for
@@ -29,22 +28,22 @@ from ..model.record import record_file, recorded
 from ..records import Turn
 from ..resources import Run
 from ..settings import PAPERS
-from ..state import AgentState, clarified_turn, dump, fresh_turn
+from ..state import AgentState, Update, clarified_turn, fresh_turn, step
 from .generate import declined, end_turn, error_kind
 
 NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."
 
 
-def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def rephrase(state: AgentState, run: Run) -> Body[Update]:
     """CREDIT-SQL 3.1 and revision chain 3.1.1; also labels the turn's intent and decides whether to ask back.
 
     By default (`Settings.rephrase` auto) all that comes with the SQL, in the reply that `generate` reads.
     """
-    known: dict[str, Any] = {"turns": known_turns(state)}
+    known: Update = {"turns": known_turns(state)}
     state = cast("AgentState", {**state, **known})
     clarified = clarified_turn(state)
     if clarified:
-        reset: dict[str, Any] = {"question": clarified.question}
+        reset: Update = {"question": clarified.question}
         turn = clarified
     else:
         question, message = _question(state)
@@ -56,6 +55,8 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         reset = fresh_turn(question) | {"drafts": Overwrite([]), "messages": [message] if message else []}
     notes = list(filter(None, [unread_note(state, run)]))
     if run.settings.annotate:
+        from ..context.annotate import annotate
+
         notes += yield from annotate(run)
     history = window(state, run)
     update = yield from (_read(turn, history, run) if turn.question else _again(turn, history, run))
@@ -65,7 +66,7 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     return known | reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
 
 
-def _again(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str, Any]]:
+def _again(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
     """The update that runs the query of the turn before once more, where nothing but a picture of it is asked for."""
     past = next((past for past in reversed(history) if past.sql), None)
     if past is None:
@@ -79,10 +80,10 @@ def _again(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str
         written=past.sql,
         shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in schema.tables),
     )
-    return {"turn": dump(turn), "sql": past.sql, "sql_source": "draft", "notes": [], "next": "execute"}
+    return step("execute", turn, sql=past.sql, sql_source="draft")
 
 
-def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str, Any]]:
+def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
     """The update with the question as far as it is understood, and where the turn goes from there."""
     notes: tuple[str, ...] = ()
     if turn.clarification:
@@ -91,7 +92,7 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str,
         if chosen := next((offer for offer in turn.offered if offer.words == reply), None):
             read_as = replace(turn.rephrasing, intent="answerable", reply="", choices=())
             turn = replace(turn, clarification=None, rephrasing=read_as, written=chosen.sql)
-            return {"turn": dump(turn), "sql": chosen.sql, "sql_source": "draft", "notes": [], "next": "execute"}
+            return step("execute", turn, sql=chosen.sql, sql_source="draft")
     first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"
     if first and (plain := what_it_is(turn.question)):
         turn = replace(turn, question=plain, asked=turn.question)
@@ -113,10 +114,10 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str,
         return end_turn(failed, error_kind(error), str(error), "failed")
     turn = replace(turn, clarification=None, rephrasing=standing, understood=False)
     if understood is None:
-        return {"turn": dump(turn), "notes": list(notes), "next": "link"}
+        return step("link", turn, notes)
     turn = replace(turn, rephrasing=understood.reply, understood=run.settings.rephrase != "never")
     ended = declined(turn, understood.reply, run.settings, understood.notes)
-    return ended or {"turn": dump(turn), "notes": list(understood.notes), "next": "link"}
+    return ended or step("link", turn, understood.notes)
 
 
 def _understood(

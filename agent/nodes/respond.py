@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from langgraph.graph import END
 from langgraph.types import Overwrite
@@ -40,7 +39,7 @@ from ..records import (
     UsedKnowledge,
 )
 from ..resources import Run
-from ..state import AgentState, attempts_of, dump, turn_of, usage_of
+from ..state import AgentState, Update, attempts_of, dump, step, turn_of, usage_of
 from ..verbs import approve
 from .critique import READS_ONLY
 from .rephrase import what_it_is
@@ -48,7 +47,7 @@ from .rephrase import what_it_is
 BY_CODE = "This comes from the pandas code alone: no query could be run."
 
 
-def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def respond(state: AgentState, run: Run) -> Body[Update]:
     """Says so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft.
 
     Where another reading of the question changes the answer, and settings say so, it asks which is meant.
@@ -62,7 +61,7 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     answer, beside = yield from do(look)
     if (asked := asks_which(answer, turn, run.settings)) is not None:
         asked = replace(asked, sent=(*(attempt.sql for attempt in attempts_of(state)), *beside))
-        return {"turn": dump(asked), "attempts": [], "drafts": Overwrite([]), "next": "clarify"}
+        return step("clarify", asked, attempts=[], drafts=Overwrite([]))
     if answer.sql in turn.to_save:
         answer = yield from _saved(answer, run)
     if (audit := run.resources.audit) is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, contradiction, database_identity, regular_example
@@ -12,10 +11,10 @@ from ..context.inputs import leaned_on, shown_schema, window
 from ..effects import Body, wait_for
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, attempts_of, dump, turn_of
+from ..state import AgentState, Update, attempts_of, step, turn_of
 
 
-def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+def retrieve(state: AgentState, run: Run) -> Body[Update]:
     """Revision chain 3.1, SQL-CRAFT 3 or CREDIT-SQL 3.3, by settings; none for a translator that reads none.
 
     Once there is a query, the `draft` way also goes by that one's skeleton: DAIL-SQL's idea, at no call of its own.
@@ -24,7 +23,7 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     draft = attempts[-1].sql if attempts else ""
     then = "revise" if draft else "generate" if settings.reason == "off" else "reason"
     if settings.examples == "none" or not run.translator.reads_examples:
-        return {"turn": dump(replace(turn, examples=())), "next": then}
+        return step(then, replace(turn, examples=()))
     schema = yield from shown_schema(state, run)
     identity = database_identity(run.resources.database)
     # A later turn's words alone have no form to go by: with those of the turn before they may.
@@ -67,7 +66,7 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if own:
         note = "1 approved example" if own == 1 else f"{own} approved examples"
         notes.append(f"{note} of this database shown to the model")
-    return {"turn": dump(replace(turn, examples=examples)), "notes": notes, "next": then}
+    return step(then, replace(turn, examples=examples), notes)
 
 
 def selector_numbers(settings: Settings) -> dict[str, int | float | str]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from pathlib import Path
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from ...tools.database import Access, Database, Egress, Identity, Policy, Session
-from ...tools.errors import SettingsError
+from ...tools.database import Database, Identity, Session
 from ...tools.keyed_cache import KeyedCache
 from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
@@ -24,59 +21,12 @@ from .taught import AgentExamples, KnowledgeSource, PersonKnowledge
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ...tools.database.engines import DatabaseSource
-    from ...tools.examples import ExampleStore
     from ...tools.sandbox import SandboxLimits
     from ..audit import AuditTrail
     from ..offline import OfflineTranslator
 
-_SESSIONS = 64  # sessions kept open; the one that was used longest ago is let go of first
-
-
-def open_resources(
-    stack: ExitStack,
-    database: DatabaseSource | Database,
-    *,
-    model: str | BaseChatModel | None,
-    settings: Settings,
-    examples: ExampleStore | str | Path | None,
-    embedding: str = "hashed",
-    base_url: str | None,
-    sandbox: SandboxLimits | None = None,
-    access: Access | None = None,
-    identity: Identity | None = None,
-    audit: AuditTrail | None = None,
-    egress: Egress | Mapping[str, object] | None = None,
-    knowledge: Path | str | None = None,
-    annotator: str | BaseChatModel | None = None,
-) -> Resources:
-    """Opens everything; `stack` closes it.
-
-    A database that is given open keeps its person and its policy, which `access` and the settings can only narrow;
-    `identity` names another person. An `annotator` is asked at its provider's own address, not at `base_url`.
-    """
-    if isinstance(database, Database) and egress is not None:
-        raise SettingsError("this database is already open: pass egress to Database.open")
-    own = Session(policy=Policy(egress=Egress.of(egress)))
-    base = database.session if isinstance(database, Database) else own
-    store = AgentExamples(examples, embedding, stack)
-    known = KnowledgeSource(knowledge)
-    answering = _translators(model, base_url)
-    describing = answering if annotator is None else _translators(annotator, None)
-
-    def session_of(identity: Identity) -> Session:
-        return (access or Access()).session(identity, base.policy).narrowed(settings.permissions)
-
-    session = session_of(identity or base.identity)
-    if not isinstance(database, Database):
-        database = stack.enter_context(Database.open(database, session=session))
-    elif database.session != session:
-        database = stack.enter_context(database.for_user(session.identity, session.policy))
-    house = House(database, session_of, answering, describing, settings, store, sandbox, audit, known)
-    stack.callback(house.close)
-    resources = house.under(session)
-    resources.translator(settings)
-    return resources
+# So many sessions are kept open; the one that was used longest ago is let go of first.
+_cache = partial(KeyedCache[Session, Resources], 64)
 
 
 @dataclass(frozen=True)
@@ -93,8 +43,8 @@ class House:
     audit: AuditTrail | None
     knowledge: KnowledgeSource
     opened: WeakSet[Database] = field(default_factory=WeakSet[Database])  # for other people
-    readings: KeyedCache[Session, Resources] = field(default_factory=lambda: KeyedCache[Session, Resources](_SESSIONS))
-    people: KeyedCache[Session, Resources] = field(default_factory=lambda: KeyedCache[Session, Resources](_SESSIONS))
+    readings: KeyedCache[Session, Resources] = field(default_factory=_cache)
+    people: KeyedCache[Session, Resources] = field(default_factory=_cache)
 
     def under(self, session: Session) -> Resources:
         """The resources under a session, over the connections and with what was read for those who read the same."""
@@ -148,7 +98,7 @@ class House:
             database.close()
 
 
-def _translators(
+def make_translators(
     model: str | BaseChatModel | None, base_url: str | None
 ) -> Callable[[Settings], PromptedTranslator | None]:
     """The translator that asks a model, made once for a run's settings; None where no model is chosen."""

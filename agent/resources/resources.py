@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from operator import is_not
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +34,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Made:
-    """What was made of a schema; `annotations` tells whether more was described since."""
+    """What was made of a schema as it was read, of the knowledge, and of what was described then."""
 
-    bare: Schema
-    annotations: Annotations | None
+    of: tuple[Schema, Knowledge | None, Annotations | None]
     schema: Schema
     values: ValueIndex
-    knowledge: Knowledge | None = None
 
     @cached_property
     def linker(self) -> SchemaLinker:
@@ -58,7 +57,7 @@ class Schemas:
         database: Database,
         values: ValueIndex,
         annotator: Callable[[], str],
-        knowledge: PersonKnowledge | None = None,
+        knowledge: PersonKnowledge,
     ) -> None:
         self.folder: Path | None = None  # another cache folder for descriptions
         self._database = database
@@ -104,21 +103,15 @@ class Schemas:
 
     def _now(self, annotated: bool) -> _Made:
         bare = self._database.schema()
-        knowledge = advise("knowledge", self._knowledge.now, None) if self._knowledge else None
+        knowledge = advise("knowledge", self._knowledge.now, None)
         annotations = self.annotations().read() if annotated else None
-        dictionary = self._described(bare)
+        dictionary, of = self._described(bare), (bare, knowledge, annotations)
         with self._lock:
             made = self._made.get(annotated)
-            if (
-                made is None
-                or made.bare is not bare
-                or made.annotations is not annotations
-                or made.knowledge is not knowledge
-            ):
+            if made is None or any(map(is_not, made.of, of)):
                 joined = dictionary.on(bare if knowledge is None else knowledge.schema)
                 schema = joined if annotations is None else annotations.on(joined)
-                made = _Made(bare, annotations, schema, self._values, knowledge)
-                self._made[annotated] = made
+                made = self._made[annotated] = _Made(of, schema, self._values)
             return made
 
 
@@ -135,8 +128,8 @@ class Resources:
     schemas: Schemas
     examples: AgentExamples
     house: House  # makes the same for other people, and under narrower permissions
-    audit: AuditTrail | None = None  # where turns are written down; None for nowhere
-    knowledge: PersonKnowledge | None = None  # what words mean for the database; None where nobody may say
+    audit: AuditTrail | None  # where turns are written down; None for nowhere
+    knowledge: PersonKnowledge  # what words mean for the database
 
     @cached_property
     def rights(self) -> Rights:

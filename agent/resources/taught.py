@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...tools.errors import KnowledgeError, SettingsError
+from ...tools.knowledge import Knowledge
 from ...tools.knowledge.read import knowledge_path, read_knowledge
 from ...tools.knowledge.write import KnowledgeWriter
 
 if TYPE_CHECKING:
     from ...tools.database import Database, Schema
     from ...tools.examples import ExampleStore
-    from ...tools.knowledge import Entry, Knowledge
+    from ...tools.knowledge import Entry
     from ...tools.knowledge.read import Layers
 
 
@@ -118,18 +119,17 @@ class PersonKnowledge:
     def __init__(self, source: KnowledgeSource, database: Database, shared: PersonKnowledge | None = None) -> None:
         self.source = source
         self._database = database
+        self._key = database.rights.key  # of those with equal rights
         self._shared = shared  # of somebody with equal rights, who reads the same
         self._lock = threading.Lock()
         self._made: tuple[_Stamp, Schema, Knowledge] | None = None
 
     def now(self) -> Knowledge | None:
         """What is known; None where there is no file. Reads the schema, so call it within an effect."""
-        from ...tools.knowledge.search import Knowledge
-
         if self._shared is not None:
             return self._shared.now()
-        path, key = self._path, self._database.rights.key
-        own, apart = self.source.layers(path), self.source.layers(_apart(path, key))
+        path = self._path
+        own, apart = self.source.layers(path), self.source.layers(_apart(path, self._key))
         if own is None and apart is None:
             return None
         (stamp, layers), (more, above) = own or ((), ()), apart or ((), ())
@@ -143,7 +143,7 @@ class PersonKnowledge:
 
     def add(self, entry: Entry) -> Entry:
         """Write an entry in the name of whoever asks; see `KnowledgeWriter.add`."""
-        key, path = self._database.rights.key, self._path
+        key, path = self._key, self._path
         if path is None:
             raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
         others = [known for known in self._entries(path) if _same(entry, known) and known.rights != key]
@@ -160,7 +160,7 @@ class PersonKnowledge:
 
     def remove(self, name: str) -> bool:
         """Take out a definition that this person may take out; whether it was there."""
-        key, path = self._database.rights.key, self._path
+        key, path = self._key, self._path
         apart = _apart(path, key)
         if apart is not None and KnowledgeWriter(apart).remove(name):
             return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import is_
 from typing import Literal, TypeVar
 
 from .table import Cell
@@ -113,7 +114,7 @@ class TableSchema:
         keyed = sorted((column for column in self.columns if column.primary_key), key=lambda column: column.primary_key)
         return tuple(column.name for column in keyed)
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, ...]:
         """Names of the primary key's columns; where none is declared, of those that are likely its key."""
         return self.primary_key or tuple(column.name for column in self.columns if column.likely_key)
@@ -217,7 +218,8 @@ class Schema:
             if table := self.table(name):
                 columns = tuple(column for column in map(table.column, names) if column is not None)
                 # Copies of hundreds of tables take time.
-                tables.append(table if columns == table.columns else replace(table, columns=columns))
+                same = len(columns) == len(table.columns) and all(map(is_, columns, table.columns))
+                tables.append(table if same else replace(table, columns=columns))
         keys = keys_between(
             self.foreign_keys, {(table.name, column.name) for table in tables for column in table.columns}
         )

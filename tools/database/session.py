@@ -11,6 +11,7 @@ from collections.abc import Container, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from urllib.parse import quote
 
 from ..errors import SettingsError
@@ -175,7 +176,7 @@ class Session:
             return ""
         return digest(self.identity, self.policy)
 
-    @property
+    @cached_property
     def rights(self) -> Rights:
         """What is written beside everything that is kept."""
         return Rights("" if self.identity == Identity() else digest(self.identity), self.policy)

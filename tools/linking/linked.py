@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..database.schema import Schema
 from ..database.session import Rights
@@ -24,8 +25,7 @@ _ROLE_OF: Mapping[Clause, str] = {
 ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))  # what a query does with a column
 
 
-@dataclass(frozen=True)
-class SchemaItem:
+class SchemaItem(NamedTuple):
     """One scored table or column."""
 
     table: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -106,7 +107,7 @@ class Shape(Graph):
             arriving=_counts([tables[far.name] for *_, far in joins], len(tables)),
         )
 
-    @property
+    @cached_property
     def tables(self) -> int:
         """How many tables there are."""
         return len(self.sizes)

@@ -31,8 +31,8 @@ from ....agent.model.budget import left_of
 from ....agent.nodes.link import link
 from ....agent.records import Turn
 from ....agent.resources import Resources, Run
-from ....agent.resources.opening import open_resources
 from ....agent.settings import make_settings
+from ....agent.sqlagent import SQLAgent
 from ....agent.state import dump, dump_all, fresh_turn, turn_of
 from ....prompts.replies import Rephrasing
 from ....tools.database import Schema
@@ -88,9 +88,8 @@ def export(
         @cache
         def open_place(path: Path) -> Resources | None:
             try:
-                return open_resources(
-                    opened, path, model="offline", settings=settings, examples=None, base_url=None, annotator=annotator
-                )
+                agent = SQLAgent(path, model="offline", settings=settings, annotator=annotator)
+                return opened.enter_context(agent).resources
             except DatabaseUnavailable:
                 return None
 
