@@ -30,11 +30,11 @@ class Limits:
         queries_at_once: Queries at once in one worker that people run outside turns: rows, exports, their own SQL. A
             named person may run as many of them as turns at once; up to 32 more per person wait.
         dollars_a_day: The most that all turns of a day (UTC) may cost, over all workers; None for no limit.
-        dollars_a_person: The most that one person's turns of a day may cost, likewise.
         dollars_a_million: Price of a million prompt tokens and of a million completion tokens.
         retention_days: Conversations that have not been used for this many days are deleted; None keeps them.
         result_bytes: Total size of the results that are stored in temporary files for paging.
         result_rows: Most rows of one such result.
+        dollars_a_person: The most that one person's turns of a day (UTC) may cost, over all workers; None for no limit.
     """
 
     body_bytes: int = 100_000
@@ -44,11 +44,11 @@ class Limits:
     at_once_a_person: int = 4
     queries_at_once: int = 8
     dollars_a_day: float | None = None
-    dollars_a_person: float | None = None
     dollars_a_million: tuple[float, float] | None = None
     retention_days: float | None = None
     result_bytes: int = 500_000_000
     result_rows: int = 1_000_000
+    dollars_a_person: float | None = None
 
     def __post_init__(self) -> None:
         if (self.dollars_a_day, self.dollars_a_person) != (None, None) and self.dollars_a_million is None:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakSet
 
 from starlette.requests import HTTPConnection
 
@@ -70,7 +70,7 @@ class People:
         self.agent = agent  # of whoever is not named
         self._settings = settings
         self._agents: OrderedDict[Identity, asyncio.Future[SQLAgent]] = OrderedDict()
-        self._readings: WeakKeyDictionary[Schemas, asyncio.Future[None]] = WeakKeyDictionary()
+        self._prepared: WeakSet[Schemas] = WeakSet()
         self._opening = ThreadPoolExecutor(_AT_ONCE, "tableturn-open")
         self._reading = ThreadPoolExecutor(_AT_ONCE, "tableturn-read")
         self._database = database_identity(agent.resources.database)
@@ -128,16 +128,10 @@ class People:
             advise("linking", lambda: resources.schemas.linker(agent.settings.annotate), None)
             advise("values", lambda: resources.values.find(""), None)
 
-        reading = self._readings.get(resources.schemas)
-        if reading is None:
-            reading = self._readings[resources.schemas] = self.read(read)
-        try:
+        if resources.schemas not in self._prepared:
             with suppress(TableturnError):  # the question itself will tell
-                await asyncio.shield(reading)
-        finally:
-            failed = reading.done() and (reading.cancelled() or reading.exception() is not None)
-            if failed and self._readings.get(resources.schemas) is reading:
-                del self._readings[resources.schemas]  # the next question reads again
+                await self.read(read)
+                self._prepared.add(resources.schemas)
 
     def read(self, function: Callable[[], R]) -> asyncio.Future[R]:
         """Do something that keeps Python busy, a few at a time and off the event loop."""

@@ -174,8 +174,6 @@ class Store:
         self._lock = threading.Lock()
         self._unscrubbed = False
         self._pool = ThreadPoolExecutor(_AT_ONCE, "tableturn-store")
-        # Put together once: it is asked ten times a second.
-        self._wanted = select(TURNS.c.id).where(TURNS.c.worker == self.worker, RUNNING, TURNS.c.stop == 1)
         try:
             with _told(), self._engine.begin() as on:
                 set_up(on)
@@ -242,13 +240,16 @@ class Store:
                 self.spend(usage, person)
             raise
 
-    def stop_wanted(self) -> frozenset[str]:
+    def _running(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
+        return tuple(row[0] for row in self._read(select(TURNS.c.id).where(RUNNING, *which)))
+
+    def stop_wanted(self) -> tuple[str, ...]:
         """Which of this worker's turns somebody asked another one to stop."""
-        return frozenset(row[0] for row in self._read(self._wanted))
+        return self._running(TURNS.c.worker == self.worker, TURNS.c.stop == 1)
 
     def running_here(self) -> tuple[str, ...]:
         """This worker's turns that are written down as running."""
-        return tuple(row[0] for row in self._read(select(TURNS.c.id).where(TURNS.c.worker == self.worker, RUNNING)))
+        return self._running(TURNS.c.worker == self.worker)
 
     def lose(self, id_: str) -> None:
         """Marks a turn as lost that nobody takes any more."""
@@ -339,15 +340,13 @@ class Store:
         self, turn: StoredTurn, status: TurnStatus, answer: AnswerRecord | None = None, error: Exception | None = None
     ) -> StoredTurn:
         """Writes down how a turn ended; it as it is kept now."""
-        kind, words = (type(error).__name__, str(error)) if error is not None else (None, None)
-        ended = replace(turn, status=status, ended=time.time(), answer=answer, error_kind=kind, error=words)
-        written: dict[str, Any] = {"status": status, "ended": ended.ended, "error_kind": kind, "error": words}
+        kind, words = (type(error).__name__, str(error).replace("\0", "")) if error is not None else (None, None)
+        written: dict[str, Any] = {"status": status, "ended": time.time(), "error_kind": kind, "error": words}
+        ended = replace(turn, answer=answer, **written)
         if answer is not None:
             usage = answer.usage
             written |= {"answer": dump(answer), "prompt_tokens": usage.prompt_tokens}
             written |= {"completion_tokens": usage.completion_tokens}
-        if error is not None:
-            written |= {"error": str(error).replace("\0", "")}
         if not self._write(update(TURNS).where(TURNS.c.id == turn.id).values(**written)):
             raise NotThere("this turn was deleted while it ran")
         return ended
@@ -389,7 +388,7 @@ class Store:
 
     def running(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
         """A person's turns that run, whichever worker takes them; those of one thread alone where it is named."""
-        return tuple(row[0] for row in self._read(select(TURNS.c.id).where(RUNNING, _turns_of(owner, thread))))
+        return self._running(_turns_of(owner, thread))
 
     def delete(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
         """Takes out a conversation with its turns, or everything of a person; the threads that went."""

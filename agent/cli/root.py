@@ -108,11 +108,11 @@ class Root(TyperGroup):
             warn(f"tableturn: {error}")
             raise typer.Exit(USAGE_ERROR) from error
         except TyperException as error:
-            words = [part for word in ctx.obj for part in word.split("=")]
+            words = [self.name, *(part for word in ctx.obj for part in word.split("="))]  # the laboratory has another
             for old, instead in self.removed.items():
-                first, *others = old.split()
-                if words[:1] == [first] and {*others} <= {*words}:
-                    what = next((word for word in others if word.startswith("--")), f"`tableturn {old}`")
+                gone = ["tableturn", *old.split()]
+                if words[:2] == gone[:2] and {*gone} <= {*words}:
+                    what = next((word for word in gone if word.startswith("--")), f"`tableturn {old}`")
                     warn(f"tableturn: {what} was removed: {instead}")
                     raise typer.Exit(USAGE_ERROR) from error
             raise

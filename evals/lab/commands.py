@@ -7,7 +7,7 @@ import logging
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
@@ -21,7 +21,6 @@ from ..commands.evaluate import DataOption, DatasetOption, JsonOption, LimitOpti
 
 class _Laboratory(Root):
     _complete = True  # plug-ins add their commands to `tableturn` alone
-    removed: ClassVar[dict[str, str]] = {}
 
 
 app = typer.Typer(
