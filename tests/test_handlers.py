@@ -42,7 +42,6 @@ LISTED = {
     "tools/database/wire.py:unpack_table": "bytes of a process that is not trusted",
     "tools/database/workers.py:Workers.execute": "bytes of a process that is not trusted",
     "tools/database/workers.py:Workers.__del__": "descriptors closed as the interpreter ends",
-    "tools/database/workers.py:_outcome": "bytes of a process that is not trusted",
     "tools/database/sqlite/pool.py:run_query": "sqlite3's error for a text with NUL or lone surrogates",
     "tools/examples/embedding.py:ModelEmbedding.__call__": f"an embedding: {FOREIGN}",
     "tools/examples/embedding.py:_sentence_embedding": f"an embedding: {FOREIGN}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -115,19 +115,21 @@ def _infer_codes(
     words that the list's name shares with the column's and the table's.
     """
     lists = [made for table in tables if (made := _list(table, rows.get(table.name, ())))]
-    taken = {(key.table, column) for key in keys for column in key.columns}
     found: list[ForeignKey] = []
-    for table in tables:
-        own = [
-            column
-            for column in table.columns
-            if (table.name, column.name) not in taken and table.key != (column.name,) and not column.likely_key
-        ]
-        for column in own if table.kind == "table" else ():
-            named = _list_of(table, column, lists)
-            if named and includes(table.name, column.name, named.table, named.key):
-                found.append(ForeignKey(table.name, (column.name,), named.table, (named.key,), inferred=True))
+    for table, column in undeclared(tables, keys):
+        named = _list_of(table, column, lists) if table.key != (column.name,) and not column.likely_key else None
+        if named and includes(table.name, column.name, named.table, named.key):
+            found.append(ForeignKey(table.name, (column.name,), named.table, (named.key,), inferred=True))
     return found
+
+
+def undeclared(tables: Iterable[TableSchema], keys: Iterable[ForeignKey]) -> Iterator[tuple[TableSchema, ColumnSchema]]:
+    """Yield the columns of tables, not views, that are in none of the keys."""
+    taken = {(key.table.lower(), column.lower()) for key in keys for column in key.columns}
+    for table in tables:
+        for column in table.columns if table.kind == "table" else ():
+            if (table.name.lower(), column.name.lower()) not in taken:
+                yield table, column
 
 
 def _list(table: TableSchema, rows: Rows) -> _List | None:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Literal, cast, get_args
 
 from ..errors import SettingsError
@@ -25,6 +23,11 @@ from .secret_columns import names_secret, secret_columns
 def matches(entry: str, name: str) -> bool:
     """Whether an entry stands for a name, both in lower case."""
     return re.fullmatch(re.escape(entry).replace(r"\*", ".*"), name, re.DOTALL) is not None
+
+
+def any_matches(entries: Iterable[str], names: Collection[str]) -> bool:
+    """Whether one of the entries stands for one of the names, all in lower case."""
+    return any(matches(entry, name) for entry in entries for name in names)
 
 
 Level = Literal["values", "statistics", "none"]
@@ -75,17 +78,6 @@ class Egress:
         }
         return cls(_level(given.get("default", "values"), "default"), tuple(sorted(levels.items())), _masks(given))
 
-    @classmethod
-    def read(cls, path: Path) -> Egress:
-        """Return the rules in the table `[egress]` of a TOML file."""
-        try:
-            found = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("egress", {})
-        except (OSError, ValueError) as error:
-            raise SettingsError(f"cannot read {path}: {error}") from None
-        if not isinstance(found, Mapping):
-            raise SettingsError(f"[egress] of {path} must be a table")
-        return cls.of(cast("Mapping[str, object]", found))
-
     @property
     def restricts(self) -> bool:
         """Whether there are columns whose values may not leave; masks aside."""
@@ -99,7 +91,7 @@ class Egress:
     def named(self, table: str, column: str) -> Level | None:
         """Return the level that entries give a column; None if none names it."""
         names = (table.lower(), f"{table}.{column}".lower())
-        found = [each for each in self.columns if any(matches(each[0], name) for name in names)]
+        found = [each for each in self.columns if any_matches(each[:1], names)]
         exact: list[Level] = [level for entry, level in found if "*" not in entry]
         every: list[Level] = [level for _, level in found]
         return strictest_of(exact or every) if found else None
@@ -133,11 +125,11 @@ class Leaving:
             return {}
         for table in self.schema.tables:
             derived = self.egress.default if table.kind == "table" else self.egress.strictest
-            named: list[Level | None] = [self.egress.named(table.name, column.name) for column in table.columns]
-            levels: list[Level] = [level or derived for level in named]
-            for column, level in zip(table.columns, named, strict=True):
+            named = {column.name: self.egress.named(table.name, column.name) for column in table.columns}
+            strictest = strictest_of(level or derived for level in named.values())
+            for column in table.columns:
                 place = table.name, column.name
-                known = level or (strictest_of(levels) if column.generated else derived)
+                known = named[column.name] or (strictest if column.generated else derived)
                 found[place] = strictest_of([known, found.get(place, "values")])
         self._follow_keys(found)
         return {place: level for place, level in found.items() if level != "values"}
@@ -214,7 +206,7 @@ class Leaving:
         names = {table.name.lower() for table in self.schema.tables}
         names |= {f"{table.name}.{column.name}".lower() for table in self.schema.tables for column in table.columns}
         for entry, _ in self.egress.columns:
-            if not any(matches(entry, name) for name in names):
+            if not any_matches((entry,), names):
                 raise SettingsError(f"egress names {entry!r}, which the database {self.schema.name!r} does not have")
 
 

@@ -98,14 +98,15 @@ def within_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estim
         and isinstance(tables[0].this, exp.Identifier)
         and tree.find(exp.AggFunc, exp.Window, exp.Subquery, exp.Distinct, exp.Unnest, exp.Anonymous) is None
     )
-    limit, offset = tree.args.get("limit"), tree.args.get("offset")
-    most = min(rows, _number(limit.expression)) if isinstance(limit, exp.Limit) else rows
-    taken = most + (_number(offset.expression) if isinstance(offset, exp.Offset) else 0)
+    taken = min(rows, _number(tree.args.get("limit"), rows)) + _number(tree.args.get("offset"), 0)
     if not only_takes or estimate.rows <= taken:
         return estimate
     part = None if estimate.bytes is None else round(estimate.bytes * taken / estimate.rows)
     return replace(estimate, rows=taken, bytes=part)
 
 
-def _number(node: exp.Expr | None) -> int:
-    return int(node.this) if isinstance(node, exp.Literal) and node.is_int else 2**63
+def _number(clause: exp.Expr | None, otherwise: int) -> int:
+    if not isinstance(clause, exp.Limit | exp.Offset):
+        return otherwise
+    number = clause.expression
+    return int(number.this) if isinstance(number, exp.Literal) and number.is_int else 2**63

@@ -39,7 +39,6 @@ class Profile:
             for every code that begins with 08.
         messages: What messages tell of mistakes, where there are no codes: the first that fits.
         setup: What a new connection is told.
-        modes: Modes of the server's own that a connection does without.
         begin: What begins a transaction that only reads, and ends its statements in time.
         statements: Other statements of ours, by what they are for.
         actions: What a statement would do beside reading, in words, by the engine's name of it.
@@ -52,7 +51,6 @@ class Profile:
     faults: Mapping[str, Any]
     messages: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...]
     setup: tuple[str, ...]
-    modes: tuple[str, ...]
     begin: tuple[str, ...]
     statements: Mapping[str, str]
     actions: Mapping[str, str]
@@ -84,13 +82,8 @@ class Profile:
         """Return what begins a transaction whose statements may take so long each."""
         limit = max(2, round(seconds * 1_000))
         # Shorter than the statement's own limit, so that the server says which of the two passed.
-        times = {
-            "milliseconds": limit,
-            "lock": min(1_000, limit // 2),
-            "idle": limit + 30_000,
-            "seconds": limit / 1_000,
-        }
-        return tuple(statement.format(**times) for statement in self.begin)
+        times = {"lock": min(1_000, limit // 2), "idle": limit + 30_000, "seconds": limit / 1_000}
+        return tuple(statement.format(milliseconds=limit, **times) for statement in self.begin)
 
 
 @cache
@@ -106,7 +99,6 @@ def read_profile(package: str, part: str = "") -> Profile:
         faults={code: meaning for meaning, codes in meanings.items() for code in codes.split()},
         messages=tuple((kind, re.compile("|".join(patterns))) for kind, patterns in held.get("messages", {}).items()),
         setup=tuple(held.get("setup", ())),
-        modes=tuple(held.get("modes", "").split()),
         begin=tuple(held.get("begin", ())),
         statements=held["statements"],
         actions=held.get("actions", {}),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..words import singular
-from .codes import LARGE, Includes, Rows, is_count, with_codes
+from .codes import LARGE, Includes, Rows, is_count, undeclared, with_codes
 from .column_kinds import column_kind, telling
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .table import Cell
@@ -107,44 +107,35 @@ def _named_like_keys(table: TableSchema, names: Collection[str]) -> list[ColumnS
     ends = {_joined(owner[start:]) for start in range(1, len(owner))}
     # `pet_id` of `has_pet` is the key of `pet`.
     owners = {_joined(owner), *(end for end in ends if end not in names)}
-    ranked: list[tuple[int, int, ColumnSchema]] = []
-    for place, column in enumerate(table.columns):
+    ranked: list[tuple[int, ColumnSchema]] = []
+    for column in table.columns:
         words = _words(column.name)
         name = _joined(words)
-        if name in _ALONE:
-            ranked.append((0, place, column))
-        elif words and words[-1] in _KEY_WORDS and _joined(words[:-1]) in owners:
-            ranked.append((1, place, column))
-        elif any(name == own + word for own in owners for word in _KEY_WORDS):
-            ranked.append((2, place, column))
-        elif place == 0 and name in _KEY_WORDS:
-            ranked.append((3, place, column))
-    return [column for *_, column in sorted(ranked, key=lambda entry: entry[:2])]
+        likeness = (
+            name in _ALONE,
+            bool(words) and words[-1] in _KEY_WORDS and _joined(words[:-1]) in owners,
+            any(name == own + word for own in owners for word in _KEY_WORDS),
+            column is table.columns[0] and name in _KEY_WORDS,
+        )
+        if any(likeness):
+            ranked.append((likeness.index(True), column))
+    return [column for _, column in sorted(ranked, key=lambda entry: entry[0])]
 
 
 def infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
     """References that are likely: the column is named after a table's key, has its kind, and holds only its values."""
-    taken = {(key.table.lower(), column.lower()) for key in declared for column in key.columns}
     targets = _targets(tables)
     large = sum(len(table.columns) for table in tables) > LARGE
     found: list[ForeignKey] = []
-    for table in tables:
-        if table.kind != "table":
-            continue
-        for column in table.columns:
-            if (table.name.lower(), column.name.lower()) in taken:
-                continue
-            best = _best(table, column, targets)
-            if len(best) > 1:
-                # In a large schema the others are copies, as a rule, which have no key, or not all of its values.
-                best = [target for target in best if target.column.primary_key] if large else []
-            best = [
-                target for target in best if includes(table.name, column.name, target.table.name, target.column.name)
-            ]
-            if len(best) == 1:
-                found.append(
-                    ForeignKey(table.name, (column.name,), best[0].table.name, (best[0].column.name,), inferred=True)
-                )
+    for table, column in undeclared(tables, declared):
+        best = _best(table, column, targets)
+        if len(best) > 1:
+            # In a large schema the others are copies, as a rule, which have no key, or not all of its values.
+            best = [target for target in best if target.column.primary_key] if large else []
+        ends = [(target.table.name, target.column.name) for target in best]
+        ends = [end for end in ends if includes(table.name, column.name, *end)]
+        if len(ends) == 1:
+            found.append(ForeignKey(table.name, (column.name,), ends[0][0], (ends[0][1],), inferred=True))
     return found
 
 

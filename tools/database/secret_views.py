@@ -43,19 +43,15 @@ def columns_from_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -
     """
     found = set(secrets) | _without_definition(schema, secrets)
     views = [(view, _text_columns(view), _words(view.definition)) for view in schema.tables if view.definition]
-    columns = {_words(column) for _, column in secrets}
-    due = {view.name for view, _, words in views if any(name <= words for name in columns)}
-    due |= {view.name for view, _, _ in views if names_secret(view.definition)}
-    fresh = {table for table, _ in found}
-    while fresh or due:
+    names = {_words(column) for _, column in secrets} | {_words(_last_part(table)) for table, _ in found}
+    while True:
         before = frozenset(found)
-        names = {table: _words(_last_part(table)) for table in fresh}
         for view, texts, words in views:
-            others = (name for table, name in names.items() if table != view.name)
-            if not texts <= found and (view.name in due or any(name <= words for name in others)):
+            if not texts <= found and (names_secret(view.definition) or any(name <= words for name in names)):
                 found |= texts & _secrets_of(view, schema, found)
-        fresh, due = {table for table, _ in found - before}, set[str]()
-    return found - set(secrets)
+        if found == before:
+            return found - set(secrets)
+        names = {_words(_last_part(table)) for table, _ in found - before}
 
 
 def views_that_name(schema: Schema, tables: Iterable[str]) -> set[str]:

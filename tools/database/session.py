@@ -15,7 +15,7 @@ from functools import cached_property
 from urllib.parse import quote
 
 from ..errors import SettingsError
-from .egress import Egress, matches
+from .egress import Egress, any_matches
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,10 @@ class Permissions:
     def shows(self, table: str, column: str) -> bool:
         """Whether a column may be read."""
         names = (table.lower(), f"{table}.{column}".lower())
-
-        def is_among(entries: Iterable[str]) -> bool:
-            return any(matches(entry, name) for entry in entries for name in names)
-
-        return all((not layer.allow or is_among(layer.allow)) and not is_among(layer.deny) for layer in self.layers())
+        return all(
+            (not layer.allow or any_matches(layer.allow, names)) and not any_matches(layer.deny, names)
+            for layer in self.layers()
+        )
 
     def check(self, names: Container[str]) -> None:
         """Raise `SettingsError` for an entry without `*` that is none of these names of tables and columns."""
@@ -80,16 +79,12 @@ class Permissions:
         Only the lists are compared: hiding a table covers nothing of hiding one of its columns, since `a.b` can also be
         the name of a table. In doubt the answer is no.
         """
-
-        def within(entry: str, others: Iterable[str]) -> bool:
-            # An entry's own `*` is a character that only a `*` of another one matches.
-            return any(matches(wider, entry) for wider in others)
-
+        # An entry's own `*` is a character that only a `*` of another one matches.
         denied = [entry for layer in other.layers() for entry in layer.deny]
         allows = [layer.allow for layer in other.layers() if layer.allow]
         return all(
-            all(within(entry, denied) for entry in layer.deny)
-            and (not layer.allow or any(all(within(entry, layer.allow) for entry in allow) for allow in allows))
+            all(any_matches(denied, (entry,)) for entry in layer.deny)
+            and (not layer.allow or any(all(any_matches(layer.allow, (entry,)) for entry in allow) for allow in allows))
             for layer in self.layers()
         )
 

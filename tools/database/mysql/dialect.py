@@ -13,6 +13,7 @@ from sqlglot.generator import Generator
 from ...errors import ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..profile import ConnectionLost, read_profile
+from ..server.address import scrubbed
 from ..server.reading import Grammar, version_call
 from ..table import Cell
 
@@ -73,7 +74,7 @@ TOO_LARGE = -1
 def failure(error: Exception, longest: int) -> TableturnError | ConnectionLost:
     """Return the typed error for what the driver raised."""
     number = error.args[0] if error.args and isinstance(error.args[0], int) else None
-    message = " ".join(str(error.args[-1] if error.args else error).split())[:300]
+    message = scrubbed(error.args[-1] if error.args else error)
     if number == TOO_LARGE:
         return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
     if isinstance(error, OSError) or type(error).__name__ == "InterfaceError":

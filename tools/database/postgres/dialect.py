@@ -14,6 +14,7 @@ from ...errors import QueryFailed, ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..profile import ConnectionLost, read_profile
 from ..quoting import literal
+from ..server.address import scrubbed
 from ..server.reading import Grammar, version_call
 from ..table import Cell
 
@@ -94,7 +95,7 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
     """Return the typed error for what a driver raised."""
     code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None) or ""
     told = getattr(getattr(error, "diag", None), "message_primary", None)
-    message = " ".join(str(told or error).split())[:300]
+    message = scrubbed(told or error)
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
     if not code or code.startswith(_GONE):

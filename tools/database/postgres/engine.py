@@ -49,7 +49,6 @@ class PostgresConnection(ServerConnection):
         self._session = session
         self._remark = remark
         self._sent: Generator[Row] | None = None
-        self._longest = Limits().cell_bytes
         self._interrupter = Interrupter(lambda: connection.cancel_safe(timeout=_CANCEL_SECONDS), self._hang_up)
 
     def read_version(self) -> str:
@@ -269,7 +268,7 @@ class PostgresBackend(Backend):
         try:
             return psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, context=CellAdapters())
         except psycopg.Error as error:
-            message = scrubbed(str(error), [str(conninfo_to_dict(self._conninfo).get("password") or "")])
+            message = scrubbed(error, [str(conninfo_to_dict(self._conninfo).get("password") or "")])
             raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {message}") from None
 
     def _person(self) -> str:

@@ -84,8 +84,9 @@ def in_schemas(url: str, schemas: str) -> str:
     return f"{url}{'&' if '?' in url else '?'}{urlencode({'schema': schemas}, quote_via=quote)}"
 
 
-def scrubbed(message: str, secrets: Sequence[str]) -> str:
+def scrubbed(told: object, secrets: Sequence[str] = ()) -> str:
     """Return a driver's message in one line, without the secrets."""
+    message = str(told)
     for secret in filter(None, secrets):
         message = message.replace(secret, "***")
     return " ".join(message.split())[:300]

@@ -132,6 +132,7 @@ class ServerConnection(ABC):
 
     errors: tuple[type[Exception], ...] = ()  # what the driver raises
     _interrupter: Interrupter
+    _longest = Limits().cell_bytes  # bytes of the longest value that the last query may give
 
     @property
     def usable(self) -> bool:

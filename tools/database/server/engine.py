@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from queue import Empty, LifoQueue
 from typing import TypeVar
 
 from ...errors import (
@@ -41,15 +42,15 @@ class Pool:
 
     def __init__(self, connect: Callable[[], ServerConnection]) -> None:
         self._connect = connect
-        self._idle: list[ServerConnection] = []
+        self._idle = LifoQueue[ServerConnection]()
         self._closed = False
 
     def take(self) -> ServerConnection:
         """Return a connection for one piece of work; give it back with `give`."""
         self.check_open()
         try:
-            return self._idle.pop()
-        except IndexError:
+            return self._idle.get_nowait()
+        except Empty:
             return self._connect()
 
     def check_open(self) -> None:
@@ -59,8 +60,8 @@ class Pool:
 
     def give(self, connection: ServerConnection, *, usable: bool) -> None:
         """Take a connection back, or close it."""
-        if usable and len(self._idle) < _IDLE_CONNECTIONS:
-            self._idle.append(connection)
+        if usable and self._idle.qsize() < _IDLE_CONNECTIONS:
+            self._idle.put(connection)
         else:
             connection.close()
         if self._closed:
@@ -69,9 +70,9 @@ class Pool:
     def drop_idle(self, *, closed: bool = False) -> None:
         """Close the idle connections; when the pool is closed, those in use follow once they are given back."""
         self._closed |= closed
-        with suppress(IndexError):
+        with suppress(Empty):
             while True:
-                self._idle.pop().close()
+                self._idle.get_nowait().close()
 
 
 # How long what was read of the catalogue is believed; a name that is not known is looked for at once.

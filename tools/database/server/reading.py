@@ -256,24 +256,26 @@ class Reader:
         The server then knows no others either: it would tell of them by its errors, by the columns that it counts and
         joins by, and by what stands for whole rows; and MariaDB lets USING and NATURAL join by columns that are denied.
         """
+        if not hiding:
+            return
+        if self._grammar.names_by_text and isinstance(tree, exp.Query):
+            self._call(tree.selects)
         names = Counter(
             (id(table.find_ancestor(exp.Select)), table.alias_or_name) for table in tree.find_all(exp.Table)
         )
-        aliases: dict[int, str] = {}
         plain: dict[tuple[int, str, str], str] = {}  # tables that a SELECT calls by their own names
         for table, relation in hiding:
-            scope = table.find_ancestor(exp.Select)
-            # Tables of one name in two schemas may stand side by side, but sub-queries need different names.
-            alone = names[id(scope), table.alias_or_name] == 1
-            alias = table.alias or (relation.name if alone else f"{relation.schema}.{relation.name}")
-            aliases[id(table)] = alias
-            if table.alias.lower() in ("", relation.name.lower()):
-                plain[id(scope), relation.schema, relation.name] = alias
+            scope, given = table.find_ancestor(exp.Select), table.alias
+            if not given:
+                # Tables of one name in two schemas may stand side by side, but sub-queries need different names.
+                alone = names[id(scope), table.name] == 1
+                name = relation.name if alone else f"{relation.schema}.{relation.name}"
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+            if given.lower() in ("", relation.name.lower()):
+                plain[id(scope), relation.schema, relation.name] = table.alias
             if scope is not None and self._grammar.groups_by_key:
-                self._group(scope, alias, relation)
-        if hiding and self._grammar.names_by_text and isinstance(tree, exp.Query):
-            self._call(tree.selects)
-        for column in tree.find_all(exp.Column) if hiding else ():
+                self._group(scope, table.alias, relation)
+        for column in tree.find_all(exp.Column):
             if column.args.get("db"):  # a sub-query has no schema
                 place = self._folded(column.args["db"]), self._folded(column.args["table"])
                 scope = column.find_ancestor(exp.Select)
@@ -284,8 +286,7 @@ class Reader:
                     column.set("db", None)
                     column.set("catalog", None)
         for table, relation in hiding:
-            alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(aliases[id(table)], quoted=True))
-            read = exp.Subquery(alias=alias, joins=table.args.get("joins"))
+            read = exp.Subquery(alias=table.args["alias"], joins=table.args.get("joins"))
             table.replace(read)
             for moved in ("alias", "joins", "hints"):  # indexes of columns that are hidden have names too
                 table.set(moved, None)

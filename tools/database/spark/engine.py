@@ -91,19 +91,13 @@ class Driver:
 class SparkConnection(ServerConnection):
     """A client, whose sessions last for a piece of work each."""
 
-    def __init__(self, driver: Driver, url: str, remark: str, catalogue: str, check: Callable[[str], None]) -> None:
-        """Make a client that puts a remark before each statement.
-
-        `catalogue` is empty for the server's choice; `check` refuses a plan, as EXPLAIN tells it.
-        """
-        self.errors = driver.errors
+    def __init__(self, backend: SparkBackend) -> None:
+        """Make a client that puts a remark before each statement."""
+        self._backend, self._driver = backend, backend.driver
+        self.errors = self._driver.errors
         self._usable = True
-        self._driver = driver
-        self._client = driver.connect(url)
-        self._remark = remark
-        self._catalogue = catalogue
-        self._check = check
-        self._longest = Limits().cell_bytes
+        self._client = self._driver.connect(backend.address.url)
+        self._remark = remark(backend.session.identity)
         self._begun = False
         self._seconds = 0.0
         self._running = ExitStack()
@@ -130,8 +124,8 @@ class SparkConnection(ServerConnection):
         self._begun = True
         with self._timed():
             self._client.config(self._driver.reporting())
-        if self._catalogue:
-            self.rows(f"SET CATALOG {quoted(self._catalogue, 'spark')}")
+        if self._backend.named:
+            self.rows(f"SET CATALOG {quoted(self._backend.named, 'spark')}")
 
     def end(self) -> None:
         # What still runs in the session ends with it.
@@ -173,7 +167,7 @@ class SparkConnection(ServerConnection):
         """Return the result's columns, told without running the statement, once its plan has been looked at."""
         plan = self._driver.plan(self._remark + read_only(sql))
         fields: list[Any] = list(self._client.schema(plan).fields)
-        self._check(self._client.explain_string(plan, "extended"))
+        check_plan(self._client.explain_string(plan, "extended"), self._backend.readable)
         return fields
 
     def _send(self, sql: str) -> Iterator[Row]:
@@ -206,7 +200,7 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
         message = message.partition(end)[0]
     if message.lstrip().startswith("["):
         message = message.partition("]")[2] or message
-    message = " ".join(message.split())[:300]
+    message = scrubbed(message)
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes: select less of it")
     faults = PROFILE.faults
@@ -258,12 +252,10 @@ class SparkBackend(Backend):
             raise SettingsError(
                 "the schemas must belong to one catalogue: write catalogue.schema with the same catalogue"
             )
-        self._address = address
-        self._driver = driver
-        self._session = session
-        self._named = catalogues.pop() if catalogues else ""
+        self.address, self.driver, self.session = address, driver, session
+        self.named = catalogues.pop() if catalogues else ""  # the catalogue; empty for the server's choice
         self._schemas = tuple(name.rpartition(".")[2] for name in address.schemas)
-        self._readable: frozenset[tuple[str, str, str]] = frozenset()
+        self.readable: frozenset[tuple[str, str, str]] = frozenset()  # what plans may read
         try:
             url = urlsplit(address.url)
             host, port = url.hostname, url.port or _PORT
@@ -271,23 +263,17 @@ class SparkBackend(Backend):
         except driver.errors as error:
             secrets = [part.partition("=")[2] for part in address.url.split(";")[1:] if part.startswith("token=")]
             raise DatabaseUnavailable(
-                f"not a URL of Spark Connect: {without_password(address.url)} ({scrubbed(str(error), secrets)});"
+                f"not a URL of Spark Connect: {without_password(address.url)} ({scrubbed(error, secrets)});"
                 f" write sc://host:{_PORT}/;token=..."
             ) from None
-        self.database = self._schemas[0] if self._schemas else self._named or "spark"
+        self.database = self._schemas[0] if self._schemas else self.named or "spark"
         self.location = f"sc://{host}:{port}/{','.join(address.schemas)}"
 
     def under(self, session: Session) -> SparkBackend:
-        return SparkBackend(self._address, self._driver, session)
+        return SparkBackend(self.address, self.driver, session)
 
     def connect(self) -> SparkConnection:
-        return SparkConnection(
-            self._driver,
-            self._address.url,
-            remark(self._session.identity),
-            self._named,
-            lambda plan: check_plan(plan, self._readable),
-        )
+        return SparkConnection(self)
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
         # Tables that cannot be told, perhaps for want of a grant, are left out.
@@ -305,13 +291,13 @@ class SparkBackend(Backend):
         relations = tuple(relation for relation in found if isinstance(relation, Relation))
         if names and not relations and "PARSE" in str(found[0]):
             raise DatabaseUnavailable("the server cannot describe its tables as JSON: Spark 4.0 or newer is needed")
-        self._readable = frozenset((catalogue, relation.schema, relation.name) for relation in relations)
+        self.readable = frozenset((catalogue, relation.schema, relation.name) for relation in relations)
         functions = {str(name).rpartition(".")[2].lower() for (name,) in ask("SHOW USER FUNCTIONS")}
-        return Catalogue(digest(names, self._session.key), relations, own_functions=frozenset(functions))
+        return Catalogue(digest(names, self.session.key), relations, own_functions=frozenset(functions))
 
     def catalogue_version(self, connection: ServerConnection) -> str:
         _, _, names = read_names(connection.rows, self._schemas)
-        return digest(names, self._session.key)
+        return digest(names, self.session.key)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         """Return one line for each thing that the login may do beside reading, and one with the remedy.

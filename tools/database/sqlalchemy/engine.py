@@ -33,6 +33,7 @@ from ..session import Session, digest, remark
 from ..table import Cell, Limits
 
 Row = tuple[Cell, ...]
+_Ends = Callable[[], None]
 
 # Without parameters, no driver reads `%` as a placeholder.
 _PLAIN = {"no_parameters": True}
@@ -50,36 +51,25 @@ class SQLAlchemyConnection(ServerConnection):
     errors = (SQLAlchemyError, OSError)
     inspector: sqlalchemy.Inspector
 
-    def __init__(
-        self,
-        connection: sqlalchemy.Connection,
-        profile: Profile,
-        interrupter: Interrupter,
-        remark: Callable[[], str],
-        private: bool,
-    ) -> None:
-        """Set a connection up that is to be used by this alone.
-
-        `remark` gives the comment before a statement; `private` tells whether something may not leave the database.
-        """
+    def __init__(self, connection: sqlalchemy.Connection, profile: Profile, session: Session, ends: _Ends) -> None:
+        """Set a connection up that is to be used by this alone; `ends` has the server end what runs."""
         self.connection = connection
         self._profile = profile
-        self._remark = remark
-        self._private = private
+        self._session = session
         self._result: BoundedRows | None = None
         self._sent: Any = None
-        self._longest = Limits().cell_bytes
-        self._interrupter = interrupter
+        driver = self.driver
+        hang_up = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends
+        self._interrupter = Interrupter(ends, hang_up)
         self._do(*profile.setup)
-        if profile.modes:
-            kept = "CONCAT(',', @@SESSION.sql_mode, ',')"
-            for mode in profile.modes:
-                kept = f"REPLACE({kept}, ',{mode},', ',')"
-            self._do(f"SET SESSION sql_mode = TRIM(BOTH ',' FROM {kept})")
-            # Inspectors quote as the server's own mode has it.
-            dialect: Any = connection.dialect
+        dialect: Any = connection.dialect
+        if dialect.name in ("mysql", "mariadb"):
+            # Inspectors quote as the server's own mode has it, which is set by now.
             dialect.identifier_preparer = dialect.preparer(dialect, server_ansiquotes=False)
         self.connection.rollback()
+
+    def _remark(self) -> str:
+        return remark(self._session.identity)
 
     @property
     def driver(self) -> Any:
@@ -139,7 +129,7 @@ class SQLAlchemyConnection(ServerConnection):
             case "sqlite":
                 self._do(f"EXPLAIN {sql}")
             # It may compute what needs no row, and its message quote that: with rules of what may leave, nobody asks.
-            case _ if not self._private:
+            case _ if not self._session.policy.egress.restricts:
                 self.rows(f"SELECT 1 FROM ({sql}) AS q WHERE 1 = 0")
             case _:
                 return
@@ -171,9 +161,9 @@ class SQLAlchemyConnection(ServerConnection):
             known = _FAILURES.get(self.connection.dialect.name)
             if known is not None and isinstance(error.orig, Exception):
                 return known(error.orig, self._longest)
-            message = " ".join(str(error.orig).split())[:300]
+            message = scrubbed(error.orig)
             return QueryTimeout(message) if "timeout" in message.lower() else QueryFailed(message)
-        return QueryFailed(" ".join(str(error).split())[:300])
+        return QueryFailed(scrubbed(error))
 
     def close(self) -> None:
         try:
@@ -307,20 +297,12 @@ class SQLAlchemyBackend(Backend):
             package = mysql.__package__ if self.kind in ("mysql", "mariadb") else __package__
             self.profile = read_profile(package or "", self.kind)
             ends = self._ends(connection) or (lambda: None)
-            driver: Any = connection.connection.driver_connection
-            return self.connection(
-                connection,
-                self.profile,
-                Interrupter(ends, partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends),
-                partial(remark, self._session.identity),
-                self._session.policy.egress.restricts,
-            )
+            return self.connection(connection, self.profile, self._session, ends)
         except (SQLAlchemyError, OSError) as error:
             if connection is not None:
                 connection.invalidate()  # half set up, it is nobody's
             reasons = error.orig.args if isinstance(error, DBAPIError) and error.orig else ()
-            told = str(reasons[-1] if reasons else error)
-            message = scrubbed(told, [str(self._engine.url.password or "")])
+            message = scrubbed(reasons[-1] if reasons else error, [str(self._engine.url.password or "")])
             raise DatabaseUnavailable(f"{self.location} cannot be reached: {message}") from None
 
     def _ask(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
@@ -356,7 +338,7 @@ class SQLAlchemyBackend(Backend):
         columns = [exp.column(column.name, quoted=True) for column in relation.columns]
         return exp.select(*columns).from_(table).limit(rows).sql(self.dialect)
 
-    def _ends(self, connection: sqlalchemy.Connection) -> Callable[[], None] | None:
+    def _ends(self, connection: sqlalchemy.Connection) -> _Ends | None:
         held: Any = connection.connection.driver_connection
         kills = self.profile.statements.get("kill")
         if kills and hasattr(held, "thread_id"):
