@@ -30,7 +30,7 @@ from ..table import Cell, Limits, Table
 from ..watchdog import Cancellation
 from ..wire import pack_opening
 from ..workers import Workers
-from .entries import About, Found, pack_entry
+from .entries import About, Entry, pack_entry
 from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
 from .opening import NURSERY, QUERIES, read_files
 from .sources import Sources, sources, told_apart
@@ -49,15 +49,13 @@ _LIMITS_HERE = (
 )
 
 
-def find_tables(contents: Sources, folder: Path, *, thorough: bool = False) -> Found:
-    """Find what an instance is made from; copies are made in the folder."""
+def find_tables(contents: Sources, folder: Path, *, thorough: bool = False) -> tuple[Path | None, list[Entry]]:
+    """Return what an instance is made from: a DuckDB file, or the tables of other files, with copies in the folder."""
     if contents.database is not None:
-        return Found(contents.database)
+        return contents.database, []
     entries = list(read_files(contents.files(), folder / "read", thorough=thorough))
     names = told_apart([entry.name for entry in entries])
-    return Found(
-        entries=tuple(replace(entry, name=name, shown=name) for entry, name in zip(entries, names, strict=True))
-    )
+    return None, [replace(entry, name=name, shown=name) for entry, name in zip(entries, names, strict=True)]
 
 
 class Snapshot:
@@ -67,15 +65,15 @@ class Snapshot:
         self.state = contents.state()
         folder = Path(mkdtemp(prefix="tableturn-"))
         self._clear = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        found = find_tables(contents, folder, thorough=thorough)
+        database, entries = find_tables(contents, folder, thorough=thorough)
         if available():
-            entries = list(map(pack_entry, found.entries))
-            opening = pack_opening(found.database or "", permissions, os.fsencode(folder), entries)
+            packed = list(map(pack_entry, entries))
+            opening = pack_opening(database or "", permissions, os.fsencode(folder), packed)
             self.queries = Workers(NURSERY, ormsgpack.packb((QUERIES, opening)), folder)
         else:
             from .instance import Instance
 
-            self.queries = Instance(found, permissions, folder / "own")
+            self.queries = Instance(database, entries, permissions, folder / "own")
         from pydantic import TypeAdapter  # which no worker needs
 
         self.about = TypeAdapter(About).validate_python(ormsgpack.unpackb(self.queries.about))

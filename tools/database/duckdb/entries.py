@@ -128,14 +128,6 @@ def _reduced(entry: Entry, permissions: Permissions) -> Entry:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What an instance is made from: a DuckDB file, or the tables of other files."""
-
-    database: Path | None = None
-    entries: tuple[Entry, ...] = ()
-
-
-@dataclass(frozen=True)
 class About:
     """What is known of an instance, and of what may be read in it."""
 

@@ -39,7 +39,7 @@ from ..server.connection import BoundedRows
 from ..session import Permissions
 from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery
-from .entries import About, Entry, Found, column, visible
+from .entries import About, Entry, column, visible
 from .files import NamedFiles, settings
 from .grammar import EXPLAIN, EXPLAIN_JSON, PROFILE
 
@@ -193,19 +193,22 @@ def _computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
 class Instance:
     """An open instance: `about` is an `About`, packed."""
 
-    def __init__(self, found: Found, permissions: Permissions, folder: Path) -> None:
-        """Open it, with a folder to be made for its temporary files, which whoever made its parent takes away."""
+    def __init__(self, database: Path | None, entries: Sequence[Entry], permissions: Permissions, folder: Path) -> None:
+        """Open a database, or the tables of other files.
+
+        Its temporary files are in a folder to be made, which whoever made its parent takes away.
+        """
         # The name of the attached file, which no message may show.
-        self._private = f"p{secrets.token_hex(16)}" if found.database else ""
+        self._private = f"p{secrets.token_hex(16)}" if database else ""
         # DuckDB would make it once it needs it; the kernel may refuse that by then.
         (folder / "temporary").mkdir(parents=True)
         self._root = duckdb.connect(":memory:", config=settings(folder, Limits().disk_bytes))
         self._files = NamedFiles()
         self._files.serve(self._root)
-        entries, keys = list(found.entries), list[ForeignKey]()
+        keys: Sequence[ForeignKey] = ()
         try:
-            if found.database is not None:
-                _attach(self._root, found.database, self._private)
+            if database is not None:
+                _attach(self._root, database, self._private)
                 entries, keys = _attached_tables(self._root, self._private)
             shown = visible(entries, permissions)
             # Before any of what was read from files is declared.

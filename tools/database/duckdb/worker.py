@@ -20,7 +20,7 @@ from ...nursery import serve_workers
 from ...sandbox.boundary import confine_reader, drop_capabilities_for, memory_held
 from ..wire import ERROR_BYTES, FAILURE, PART, RESULT, pack_error, receive, send, soft_limit, unpack_opening
 from ..worker import answer
-from .entries import Found, pack_entry, unpack_entry
+from .entries import pack_entry, unpack_entry
 from .files import DISK_BYTES, MEMORY_BYTES, THREADS, FileReader
 from .instance import Instance
 from .opening import FILES, MESSAGE_BYTES, READING_BYTES
@@ -45,10 +45,10 @@ def work(line: socket.socket) -> None:
 
 
 def _opened(opening: bytes) -> Instance:
-    path, permissions, folder, entries = unpack_opening(opening)
-    found = Found(Path(path) if path else None, tuple(map(unpack_entry, entries)))
-    drop_capabilities_for(*([path] if path else [str(entry.path) for entry in found.entries]))
-    return Instance(found, permissions, Path(os.fsdecode(folder)) / str(os.getpid()))
+    path, permissions, folder, packed = unpack_opening(opening)
+    entries = list(map(unpack_entry, packed))
+    drop_capabilities_for(*([path] if path else [str(entry.path) for entry in entries]))
+    return Instance(Path(path) if path else None, entries, permissions, Path(os.fsdecode(folder)) / str(os.getpid()))
 
 
 def _read(line: socket.socket, folder: bytes, thorough: bool, kinds: list[FileKind]) -> None:

@@ -18,11 +18,8 @@ _PLAIN_TYPE = re.compile(r"\w+( \w+){0,3} ?(\( ?\d+ ?(, ?\d+ ?)?\))?\Z", re.ASCI
 def render_ddl(written: Names) -> str:
     """Write one CREATE TABLE a table; what is no plain table, and keys that are only likely, say so in comments."""
     schema, keys = written.schema, keys_of_tables(written.schema)
-    parts: list[str] = []
-    if len(schema.tables) < schema.total_tables:
-        parts.append(f"-- {len(schema.tables)} of the database's {schema.total_tables} tables")
-    parts += [_table(table, written, keys[table.name.lower()]) for table in schema.tables]
-    return "\n".join(parts)
+    tables = (_table(table, written, keys[table.name.lower()]) for table in schema.tables)
+    return "\n".join((*_part_of(schema, "-- {}"), *tables))
 
 
 def _table(table: TableSchema, written: Names, keys: list[ForeignKey]) -> str:
@@ -158,10 +155,10 @@ def _structure(written: Names, primary: Iterable[str], foreign: Iterable[str]) -
     return "\n".join(lines)
 
 
-def _part_of(schema: Schema) -> tuple[str, ...]:
+def _part_of(schema: Schema, form: str = "({})") -> tuple[str, ...]:
     if len(schema.tables) == schema.total_tables:
         return ()
-    return (f"({len(schema.tables)} of the database's {schema.total_tables} tables)",)
+    return (form.format(f"{len(schema.tables)} of the database's {schema.total_tables} tables"),)
 
 
 def _pairs(written: Names) -> list[str]:

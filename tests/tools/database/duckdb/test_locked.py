@@ -66,7 +66,7 @@ _REFUSED_BY_ITS_PARSER = (
 
 
 def _opened(path: Path, folder: Path, permissions: Permissions) -> Instance:
-    return Instance(find_tables(sources(str(path)), folder), permissions, folder / "own")
+    return Instance(*find_tables(sources(str(path)), folder), permissions, folder / "own")
 
 
 @pytest.fixture
