@@ -61,20 +61,18 @@ class _NeedingQuestion:
     author: str
 
 
-_Shown = tuple[_NeedingQuestion, frozenset[str]]
-"""A question and the keys of the entries that it is shown."""
+_Needing = tuple[_NeedingQuestion, int, Knowledge, SchemaLinker]
+"""A question, how many entries its author has of its database, the knowledge of it, and its linker."""
 
 
-def measure_knowledge(options: BenchOptions) -> Figures:
-    """Return the rates over all questions, and over those that others wrote, None if there are none.
+def _read_needing(options: BenchOptions) -> Iterator[_Needing]:
+    """Yield questions; ours are asked with the first that others wrote.
 
-    `needed` are the definitions that questions need; `needed_shown` is the share of those that are shown,
-    `shown_not_needed` the share of what is shown that is not needed. Ours are asked with the first that others wrote.
+    Raises:
+        SettingsError: Entries don't fit the database.
     """
     ours = _read_questions("knowledge", "", options.limit)
     authors = [author for author, file in _THEIRS.items() if (DATA / f"{file}_questions.yaml").exists()]
-    shown: list[_Shown] = []
-    entries: dict[str, dict[str, int]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for author in authors or [""]:
             asked = _read_questions(_THEIRS[author], author, options.limit) if author else ours
@@ -82,20 +80,16 @@ def measure_knowledge(options: BenchOptions) -> Figures:
                 questions = [one for one in asked if one.database == name]
                 first = [one for one in ours if one.database == name][:_OUR_QUESTIONS]
                 layers = read_knowledge(DATA / f"{_THEIRS.get(author, 'knowledge')}_{name}.yaml")
+                entries = len(layers[0])
                 if author:
-                    entries.setdefault(author, {})[name] = len(layers[0])
                     layers = (_take_half(name, first, layers[0]), layers[0])
                     questions = [*(first if author == authors[0] else ()), *questions]
                 with Database.open(_find_database(name, options, folder)) as database:
                     knowledge = Knowledge.of(layers, database)
+                    if knowledge.problems:
+                        raise SettingsError(f"the entries don't fit {name}: {knowledge.problems[0]}")
                     linker = SchemaLinker(knowledge.schema, ValueIndex.open(database))
-                    shown += _show_entries(name, knowledge, linker, questions)
-    figures: Figures = {"questions": len(shown), **_rate(shown)}
-    for author in _THEIRS:
-        some = [each for each in shown if each[0].author == author]
-        counts = {"questions": len(some), "entries": sum(entries.get(author, {}).values())}
-        figures[author] = {**counts, **_rate(some)} if some else None
-    return figures
+                    yield from ((one, entries, knowledge, linker) for one in questions)
 
 
 def _read_questions(file: str, author: str, limit: int | None) -> list[_NeedingQuestion]:
@@ -122,32 +116,45 @@ def _take_half(name: str, questions: Sequence[_NeedingQuestion], theirs: Sequenc
     return (*kept, *free[: max(0, _OUR_ENTRIES - len(kept))])
 
 
-def _show_entries(
-    name: str, knowledge: Knowledge, linker: SchemaLinker, questions: Sequence[_NeedingQuestion]
-) -> Iterator[_Shown]:
-    """Yield what each question is shown.
+def _show_entries(case: _Needing) -> Iterator[Mapping[str, Any]]:
+    """Yield how many entries a question needs, how many it is shown, and how many of these it needs.
 
     Raises:
-        SettingsError: Entries don't fit the database, or a question needs what is no entry.
+        SettingsError: It needs what is no entry.
     """
-    if knowledge.problems:
-        raise SettingsError(f"the entries don't fit {name}: {knowledge.problems[0]}")
-    keys = {entry.key for entry in knowledge.entries}
-    for one in questions:
-        if missing := sorted(one.needs - keys):
-            raise SettingsError(f"{name}: {one.text!r} needs {missing[0]!r}, which is no entry")
-        linked = [(item.table, item.column, item.p) for item in linker.link(one.text).items]
-        yield one, frozenset(entry.key for entry in knowledge.find(one.text, linked).entries)
+    one, entries, knowledge, linker = case
+    if missing := sorted(one.needs.difference(entry.key for entry in knowledge.entries)):
+        raise SettingsError(f"{one.database}: {one.text!r} needs {missing[0]!r}, which is no entry")
+    linked = [(item.table, item.column, item.p) for item in linker.link(one.text).items]
+    shown = {entry.key for entry in knowledge.find(one.text, linked).entries}
+    counts = {"needed": len(one.needs), "given": len(shown), "hit": len(one.needs & shown)}
+    yield {"author": one.author, "database": one.database, "entries": entries, **counts}
 
 
-def _rate(shown: Sequence[_Shown]) -> Figures:
-    needed, given = sum(len(asked.needs) for asked, _ in shown), sum(len(keys) for _, keys in shown)
-    hit = sum(len(asked.needs & keys) for asked, keys in shown)
+def _tell_shown(table: DataFrame) -> Figures:
+    """Return the rates over all questions, and over those that others wrote, None if there are none.
+
+    `needed` are the definitions that questions need; `needed_shown` is the share of those that are shown,
+    `shown_not_needed` the share of what is shown that is not needed.
+    """
+    figures: Figures = {"questions": len(table), **_rate(table)}
+    for author in _THEIRS:
+        some = table[table["author"] == author]
+        counts = {"questions": len(some), "entries": some.groupby("database")["entries"].first().sum()}
+        figures[author] = {**counts, **_rate(some)} if len(some) else None
+    return figures
+
+
+def _rate(table: DataFrame) -> Figures:
+    needed, given, hit = (table[name].sum() for name in ("needed", "given", "hit"))
     return {
         "needed": needed,
         "needed_shown": divide(hit, needed) if needed else 1.0,
         "shown_not_needed": round(1 - hit / given, 4) if given else 0.0,
     }
+
+
+measure_knowledge = Measure(_read_needing, _show_entries, _tell_shown)
 
 
 K = 8

@@ -158,8 +158,8 @@ def check_all_stored(model: BaseChatModel) -> None:
     """
     if isinstance(model.cache, ReplyFile) and model.cache.missed:
         raise ModelError(
-            f"{len(model.cache.missed)} replies are not stored: pass --model, and --base-url, to ask for them; "
-            "what is stored is not asked for a second time"
+            f"{len(model.cache.missed)} requests got no reply: pass --model, and --base-url, to ask for them, or run "
+            "again; what is stored is not asked for a second time"
         )
 
 

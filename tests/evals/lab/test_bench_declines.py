@@ -61,7 +61,7 @@ def test_each_turn_is_asked_after_gold_and_what_is_stored_needs_nobody(
     assert QUESTIONS[2][1] in warm
     assert run_bench("declines", BenchOptions(root, replies=replies)) == asked
     replies.write_text(replies.read_text().partition("\n")[2])
-    with pytest.raises(ModelError, match="not stored"):
+    with pytest.raises(ModelError, match="1 requests got no reply"):
         run_bench("declines", BenchOptions(root, replies=replies))
 
 

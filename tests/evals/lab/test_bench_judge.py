@@ -59,7 +59,7 @@ def test_a_judge_is_held_against_readers_and_mutants(root: Path, tmp_path: Path)
     assert run_bench("judge-agreement", BenchOptions(root, replies=replies)) == asked
     lines = replies.read_text().splitlines()
     replies.write_text("\n".join(lines[2:]))
-    with pytest.raises(ModelError, match="not stored"):
+    with pytest.raises(ModelError, match="requests got no reply"):
         run_bench("judge-agreement", BenchOptions(root, replies=replies))
 
 

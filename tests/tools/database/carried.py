@@ -275,7 +275,9 @@ def _carry_to_duckdb(path: Path, target: Path, after: Sequence[str]) -> str:
             # DuckDB reads PostgreSQL's words.
             connection.execute(str(sa.schema.CreateTable(each.declare(metadata)).compile(dialect=postgresql.dialect())))
             rows = read_rows(path, each)
-            connection.register("rows", rows.set_axis(map(str, range(len(rows.columns))), axis="columns"))
+            connection.register(
+                "rows", rows.set_axis([str(place) for place in range(len(rows.columns))], axis="columns")
+            )
             connection.execute(f"INSERT INTO {_quoted(each.name)} SELECT * FROM rows")
             connection.unregister("rows")
         for statement in after:
