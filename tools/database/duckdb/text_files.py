@@ -7,7 +7,7 @@ import csv
 import gzip
 import re
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -123,6 +123,11 @@ class _Reading:
         """How many columns hold something else than text."""
         return sum(kind != "VARCHAR" for _, kind in self.columns)
 
+    def with_texts(self, names: Collection[str]) -> _Reading:
+        """Return the same with some columns as texts."""
+        kinds = ((name, "VARCHAR" if name in names else kind) for name, kind in self.columns)
+        return replace(self, columns=tuple(kinds))
+
     @property
     def scan(self) -> str:
         """A call of `read_csv` with everything spelled out."""
@@ -184,7 +189,7 @@ def _grouped(first: _Reading, read: _Reading) -> _Reading:
     )
     (flags,) = first.rows(wrong)
     texts = {name for name, is_wrong in zip(numbers, flags, strict=True) if is_wrong}
-    return replace(read, columns=tuple((name, "VARCHAR" if name in texts else kind) for name, kind in read.columns))
+    return read.with_texts(texts)
 
 
 def _dated(best: _Reading) -> tuple[_Reading, dict[str, str]]:
@@ -194,7 +199,10 @@ def _dated(best: _Reading) -> tuple[_Reading, dict[str, str]]:
     formats = _date_formats(chain(*written.values()))
     if not formats:
         return best, {}
-    day_first, month_first = read = [best.sniffed(formats.format(*order)) for order in _ORDERS]
+    # Numbers that were kept text stay so.
+    texts = {name for name, kind in best.columns if kind == "VARCHAR" and not _date_formats(written[name])}
+    found = (best.sniffed(formats.format(*order)) for order in _ORDERS)
+    day_first, month_first = read = [each.with_texts(texts) for each in found]
     chosen = int(month_first.typed > day_first.typed)
     if read[chosen].typed < best.typed:
         return best, {}

@@ -209,6 +209,12 @@ def test_commas_that_part_no_thousands(tmp_path: Path) -> None:
     )
 
 
+def test_commas_that_part_no_thousands_beside_dates(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text('day,price\n03/02/2024,"1,50"\n14/02/2024,"1,234.50"\n', encoding="utf-8")
+    assert _rows(path, "prices") == (("2024-02-03", "1,50"), ("2024-02-14", "1,234.50"))
+
+
 def test_points_that_part_no_thousands(tmp_path: Path) -> None:
     path = tmp_path / "prices.csv"
     path.write_text("price;weight;total\n1.50;2,5;1.234,5\n12.5;3,25;2,5\n", encoding="utf-8")
