@@ -141,6 +141,8 @@ class _Reader:
                 return False
         if small and not self._is_a_name(match, own - {word.stem for word in words}, before):
             return False
+        if {word.stem for word in words} == {"id"} and not (named or (match.how == "exact" and self._is_a_kind(match))):
+            return False
         if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
             return False
         return self._is_telling(match, words)
