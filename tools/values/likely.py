@@ -141,6 +141,8 @@ class _Reader:
                 return False
         if small and not self._is_a_name(match, own - {word.stem for word in words}, before):
             return False
+        if {word.stem for word in words} == {"id"} and not (named or self._is_set_off(match)):
+            return False
         if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
             return False
         return self._is_telling(match, words)
@@ -188,10 +190,14 @@ class _Reader:
             return match.how in WHOLE
         if match.mention.islower() or self.question.begins(match.start):
             return False
-        kind = match.how == "exact" and self._is_a_kind(match)
         if not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I"):
-            return kind
-        return (kind or match.how == "abbreviation") and ends and bool(before) and before[-1].text in _BEFORE_NAMES
+            return self._is_set_off(match)
+        return self._is_set_off(match) and ends and bool(before) and before[-1].text in _BEFORE_NAMES
+
+    def _is_set_off(self, match: ValueMatch) -> bool:
+        """Whether what is usually a small word is written as a kind or a code is: May, A, US."""
+        kind = match.how == "exact" and not match.mention.islower() and self._is_a_kind(match)
+        return kind or (match.how == "abbreviation" and match.mention.isupper())
 
     def _is_a_kind(self, match: ValueMatch) -> bool:
         """Whether its column tells kinds apart: a good customer, of `good_or_bad_customer`."""
