@@ -108,7 +108,7 @@ def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
     """
 
     def weight(example: Example) -> tuple[bool, bool, str]:
-        return *_standing_of(example, database), example.added.isoformat() if example.added else ""
+        return *standing_of(example, database), example.added.isoformat() if example.added else ""
 
     best: dict[object, Example] = {}
     for number, example in enumerate(examples):
@@ -120,14 +120,11 @@ def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
     return list(best.values())
 
 
-def verified_standing(example: Example, database: Database) -> Standing | None:
-    """Return how much a verified answer counts for whoever asks: the greater, the more.
-
-    One of equal rights counts most, then those of wider ones, then those of narrower ones; None of other examples, and
-    where they may not read it.
-    """
-    known = example.source in VERIFIED and readable(example, database)
-    return _standing_of(example, database) if known else None
+def standing_of(example: Example, database: Database) -> Standing:
+    """Return how much an answer counts for whoever asks, the greater the more: equal rights, wider, then narrower."""
+    made, now = _approvers(example, database), database.rights
+    wider = made.read_all_of(now)
+    return wider and now.read_all_of(made), wider
 
 
 def may_remove(example: Example, database: Database) -> bool:
@@ -154,12 +151,6 @@ def _approvers(example: Example, database: Database) -> Rights:
     """Return the rights under which an example was approved; the person counts as in `Database.rights`."""
     made = read_approval(example.rights).rights
     return made if database.rows_by_person else replace(made, person="")
-
-
-def _standing_of(example: Example, database: Database) -> Standing:
-    made, now = _approvers(example, database), database.rights
-    wider = made.read_all_of(now)
-    return wider and now.read_all_of(made), wider
 
 
 def _reads_only(example: Example, rights: Rights, schema: Schema) -> bool:

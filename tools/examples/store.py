@@ -16,7 +16,7 @@ from ..errors import ExampleRefused
 from .embedding import Embedding, HashedEmbedding, Vectors
 from .entry import PAIRS, SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
 from .example import Added, Example, Found, Index, Refusal, Stats, from_json
-from .rights import Standing, readable, verified_standing
+from .rights import VERIFIED, Standing, readable, standing_of
 from .tables import REBUILT_SUFFIX, ChromaBackend, ChromaTable, Fields, MemoryBackend, MemoryTable, Row
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class ExampleStore:
     def verified(self, question: str, k: int, database: Database, identity: str) -> Iterator[list[Example]]:
         """Yield the nearest k of a database's own verified examples of each standing, the greatest first.
 
-        However many narrower rights have approved, they come after those of equal or wider ones (`verified_standing`).
+        However many narrower rights have approved, they come after those of equal or wider ones (`standing_of`).
         Only what is new since the last time is read. The identity is the `database_identity`.
         """
         seen, pairs = self.seen_by(database), self._backend.find(identity, PAIRS)
@@ -94,7 +94,9 @@ class ExampleStore:
             return
         known = self._standings.setdefault((identity, database.rights, database.schema().version), {})
         new = pairs.get([id_ for id_ in ids if id_ not in known])
-        known.update({id_: verified_standing(_example(row), database) for id_, row in new.items()})
+        for id_, row in new.items():
+            hit = seen._hit(row)
+            known[id_] = standing_of(hit.example, database) if hit and hit.example.source in VERIFIED else None
         standings = {id_: standing for id_ in ids if (standing := known.get(id_))}
         vector = self.embedding([question])[0]
         for standing in sorted(set(standings.values()), reverse=True):

@@ -384,7 +384,11 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
         about = any(item in read for item in entry.about)
         match entry.kind:
             case "term" | "metric" if entry.sql:
-                return _has(written, entry.sql, schema.dialect)
+                try:
+                    tree = parse_fragment(entry.sql, schema.dialect)
+                except KnowledgeError:
+                    return False
+                return _plain(tree) in written or all(_plain(part) in written for part in and_parts(tree))
             case "term" | "metric":
                 return any(set(phrase) <= asked for phrase in entry.phrases) and (about or not entry.about)
             case "never":
@@ -397,15 +401,6 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
                 return about
 
     return tuple(filter(used, entries))
-
-
-def _has(written: Iterable[str], sql: str, dialect: str) -> bool:
-    """Whether a query has a fragment, or each part of a fragment that is joined by AND."""
-    try:
-        tree = parse_fragment(sql, dialect)
-    except KnowledgeError:
-        return False
-    return _plain(tree) in written or all(_plain(part) in written for part in and_parts(tree))
 
 
 def and_parts(tree: exp.Expr) -> Iterator[exp.Expr]:

@@ -64,7 +64,7 @@ _LARGEST = 5_000_000  # bytes of one file
 _MOST = 1_000_000  # values in one file, repeated ones counted each time: a page of aliases can stand for billions
 
 
-_DBT = ("models", "sources", "semantic_models", "seeds", "snapshots")
+_DBT = ("models", "sources", "semantic_models", "seeds", "snapshots", "metrics")
 _REF = re.compile(r"(?:ref|source)\(\s*['\"]([^'\"]+)['\"](?:\s*,\s*['\"]([^'\"]+)['\"])?\s*\)")
 _DIMENSION = re.compile(r"\{\{\s*\w*[Dd]imension\(\s*['\"](?:\w+__)?(\w+)['\"][^)]*\)\s*\}\}")
 _AGGREGATES = {
@@ -255,8 +255,14 @@ def parse_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:
     if path.suffix.lower() in (".md", ".markdown"):
         return _from_markdown(text, path.name)
     content = load_yaml(text, str(path))
-    if (imported := _import_file(path, content)) is not None:
-        return imported
+    fields = _node(content)
+    if "semantic_model" in fields:
+        raise KnowledgeError(
+            f"{path} is an Ossie semantic model, which is no longer read: write the definitions in a knowledge file "
+            "(YAML, `tableturn knowledge schema`), or extend a dbt schema.yml or Markdown notes"
+        )
+    if any(isinstance(fields.get(key), list) for key in _DBT):
+        return tuple(_from_dbt(fields, path.name))
     if content is not None and not isinstance(content, Mapping):
         raise KnowledgeError(f"{path} is no knowledge file: it holds terms:, metrics:, tables: and the like")
     try:
@@ -357,19 +363,6 @@ def load_yaml(text: str, place: str) -> object:
         raise KnowledgeError(f"{place} is not YAML: {' '.join(str(error).split())}") from None
     except RecursionError:
         raise KnowledgeError(f"{place} is nested too deeply") from None
-
-
-def _import_file(path: Path, content: object) -> tuple[Entry, ...] | None:
-    """Return the entries of a dbt `schema.yml`; None for a knowledge file of our own."""
-    fields = _node(content)
-    if "semantic_model" in fields:
-        raise KnowledgeError(
-            f"{path} is an Ossie semantic model, which is no longer read: write the definitions in a knowledge file "
-            "(YAML, `tableturn knowledge schema`), or extend a dbt schema.yml or Markdown notes"
-        )
-    if any(isinstance(fields.get(key), list) for key in (*_DBT, "metrics")):
-        return tuple(_from_dbt(fields, path.name))
-    return None
 
 
 def _from_markdown(text: str, source: str) -> tuple[Entry, ...]:
