@@ -44,7 +44,7 @@ LISTED = {
     "tools/database/workers.py:Workers.__del__": "descriptors closed as the interpreter ends",
     "tools/database/sqlite/pool.py:run_query": "sqlite3's error for a text with NUL or lone surrogates",
     "tools/examples/embedding.py:ModelEmbedding.__call__": f"an embedding: {FOREIGN}",
-    "tools/examples/embedding.py:_sentence_embedding": f"an embedding: {FOREIGN}",
+    "tools/examples/embedding.py:make_embedding": f"an embedding: {FOREIGN}",
     "tools/examples/importing.py:DatabaseFolder._opened": "a name that is no path",
     "tools/examples/tables.py:ChromaBackend.do": f"Chroma: {FOREIGN}",
     "tools/forkserver.py:ForkServer._started": SYSTEM,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import cast, get_args
@@ -15,10 +16,6 @@ from .example import Example
 _PIECE = re.compile(r""""(?:[^"]|"")*"|`(?:[^`]|``)*`|'(?:[^']|'')*'|[-~]>|[^\W\d]\w*|\S""")
 _NAME = re.compile(r'"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^\W\d]\w*')
 _ASIDE = re.compile(r"\[[^\]]*(?:\]|\Z)|'(?:[^']|'')*'")
-_ARROWS = ("->", "~>")
-
-_Item = list[str]
-"""The pieces of a column's description, or of a key of several columns."""
 
 
 @lru_cache(maxsize=1_024)
@@ -47,7 +44,7 @@ def regular_example(example: Example) -> Example:
 def _table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     """Return the table that a line describes, and what it references; None where it describes none."""
     pieces = [piece for piece in _PIECE.findall(line) if piece != "^"] or [""]
-    path = _path(pieces, 0)
+    path = _path(pieces)
     rest = pieces[2 * len(path) - 1 :]
     if not _NAME.fullmatch(pieces[0]) or rest[:1] != ["("]:
         return None
@@ -56,33 +53,37 @@ def _table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     keys: list[ForeignKey] = []
     primary = 0
     for item in _items(rest[1:]):
-        if item[:1] == ["("]:
-            keys += _composite(table, item)
-        elif item and _NAME.fullmatch(item[0]):
-            is_primary = item[1:2] == ["*"]
+        start, is_primary = "".join(item[:1]), item[1:2] == ["*"]
+        if _NAME.fullmatch(start):
             primary += is_primary
             kind = cast(ColumnKind, next((piece for piece in item[1:4] if piece in get_args(ColumnKind)), "text"))
             likely = item[1:3] == ["~", "*"]
-            columns.append(ColumnSchema(_unquoted(item[0]), "", kind, primary * is_primary, likely_key=likely))
-            keys += [
-                ForeignKey(table, (columns[-1].name,), ".".join(target[:-1]), target[-1:], arrow == "~>")
-                for place, arrow in enumerate(item[:-3])
-                if arrow in _ARROWS and len(target := _path(item, place + 1)) > 1
-            ]
+            columns.append(ColumnSchema(_unquoted(start), "", kind, primary * is_primary, likely_key=likely))
+        elif start != "(":
+            continue
+        for place, arrow in enumerate(item):
+            if arrow in ("->", "~>"):
+                target = _path(item[place + 1 :])
+                # A column's own `a -> t.b`, or `(a, b) -> t(c, d)`.
+                own, references = _names(item[:place]), _names(item[place + 2 * len(target) :])
+                if start != "(":
+                    own, target, references = own[:1], target[:-1], target[-1:]
+                if target and references:
+                    keys.append(ForeignKey(table, own, ".".join(target), references, arrow == "~>"))
     return TableSchema(table, tuple(columns), schema=".".join(path[:-1])), keys
 
 
-def _path(pieces: _Item, start: int) -> tuple[str, ...]:
-    """Return the parts of a name, between which dots stand."""
-    end = start + 1
+def _path(pieces: Sequence[str]) -> tuple[str, ...]:
+    """Return the parts of the name that the pieces begin with, between which dots stand."""
+    end = 1
     while pieces[end : end + 1] == ["."]:
         end += 2
-    return tuple(map(_unquoted, pieces[start:end:2]))
+    return tuple(map(_unquoted, pieces[:end:2]))
 
 
-def _items(pieces: _Item) -> list[_Item]:
+def _items(pieces: Iterable[str]) -> list[list[str]]:
     """Split what stands between a table's parentheses at its commas, not at those of values, comments and keys."""
-    items: list[_Item] = [[]]
+    items: list[list[str]] = [[]]
     depth = 0
     for piece in pieces:
         depth += (piece in ("(", "[", "{")) - (piece in (")", "]", "}"))
@@ -95,17 +96,8 @@ def _items(pieces: _Item) -> list[_Item]:
     return items
 
 
-def _composite(table: str, item: _Item) -> list[ForeignKey]:
-    """Read `(a, b) -> t(c, d)`."""
-    arrow = next((place for place, piece in enumerate(item) if piece in _ARROWS), len(item))
-    path = _path(item, arrow + 1)
-    columns, references = (
-        tuple(_unquoted(piece) for piece in part if _NAME.fullmatch(piece))
-        for part in (item[:arrow], item[arrow + 2 * len(path) :])
-    )
-    if not references:
-        return []
-    return [ForeignKey(table, columns, ".".join(path), references, item[arrow] == "~>")]
+def _names(pieces: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_unquoted(piece) for piece in pieces if _NAME.fullmatch(piece))
 
 
 def _unquoted(name: str) -> str:

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from importlib import import_module
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -37,21 +37,8 @@ _BATCH = 256
 """Texts that a model is given at once."""
 
 
-class Embedding(Protocol):
-    """Texts to unit vectors. `name` identifies the vectors: stores built under another name don't match."""
-
-    @property
-    def name(self) -> str:
-        """Model and version; recorded in every store."""
-        ...
-
-    def __call__(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit row a text."""
-        ...
-
-
 class HashedEmbedding:
-    """`embed` as an `Embedding`."""
+    """`embed`, with the name under which stores know its vectors."""
 
     name = f"hashed-{VERSION}-{DIMENSIONS}"
 
@@ -63,27 +50,32 @@ class HashedEmbedding:
 class ModelEmbedding:
     """A model's vectors, by a library that is given texts in batches and returns a row of numbers for each.
 
-    The label is the model's name in messages; `close` gives back connections.
+    `name` is recorded in every store: those built under another name don't match. `close` gives back connections.
     """
 
     name: str
-    label: str
     encode: Callable[[list[str]], Any]
     close: Callable[[], object] = lambda: None
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return one unit row a text; raises an `ExampleStoreError` where the model fails or answers no vectors."""
+        if not texts:
+            return np.zeros((0, 1), dtype=np.float32)
+        parts: list[Vectors] = []
         try:
-            parts = [self._rows(list(texts[start : start + _BATCH])) for start in range(0, len(texts), _BATCH)]
-            return unit(np.concatenate(parts)) if parts else np.zeros((0, 1), dtype=np.float32)
+            for start in range(0, len(texts), _BATCH):
+                batch = list(texts[start : start + _BATCH])
+                vectors = np.asarray(self.encode(batch), dtype=np.float32)
+                if vectors.shape[:-1] != (len(batch),) or not vectors.size or not np.isfinite(vectors).all():
+                    raise ValueError(f"the answer does not hold {len(batch)} equally long vectors of numbers")
+                parts.append(vectors)
+            return unit(np.concatenate(parts))
         except Exception as error:  # a model's files or an answer of another form break a library at any place
-            raise ExampleStoreError(f"the embedding {self.label} failed: {one_line(error)}") from error
+            raise ExampleStoreError(f"the embedding {brief_repr(self.name)} failed: {one_line(error)}") from error
 
-    def _rows(self, texts: list[str]) -> Vectors:
-        vectors = np.asarray(self.encode(texts), dtype=np.float32)
-        if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.size or not np.isfinite(vectors).all():
-            raise ValueError(f"the answer does not hold {len(texts)} equally long vectors of numbers")
-        return vectors
+
+Embedding = HashedEmbedding | ModelEmbedding
+"""Texts to unit vectors."""
 
 
 def make_embedding(name: str) -> Embedding:
@@ -101,48 +93,43 @@ def make_embedding(name: str) -> Embedding:
     kind, _, model = name.partition(":")
     if name == "hashed":
         return HashedEmbedding()
-    if name == "chroma":
+    if name != "chroma" and (kind not in ("openai", "sentence") or not model):
+        known = "hashed, chroma, openai:MODEL and sentence:MODEL"
+        raise SettingsError(f"no embedding is called {brief_repr(name)}; there are {known}")
+    try:
+        if kind == "sentence":
+            return _sentence_embedding(model)
+        if kind == "openai":
+            return _openai_embedding(model)
         from chromadb.utils.embedding_functions import DefaultEmbeddingFunction
 
-        return ModelEmbedding("chroma-all-MiniLM-L6-v2", "'chroma'", cast(Any, DefaultEmbeddingFunction()))
-    if kind == "openai" and model:
-        return _openai_embedding(model)
-    if kind == "sentence" and model:
-        return _sentence_embedding(model)
-    known = "hashed, chroma, openai:MODEL and sentence:MODEL"
-    raise SettingsError(f"no embedding is called {brief_repr(name)}; there are {known}")
+        return ModelEmbedding("chroma-all-MiniLM-L6-v2", cast(Any, DefaultEmbeddingFunction()))
+    except ImportError:
+        install = "a sentence model needs the extra `sentence`: pip install 'tableturn[sentence]'"
+        raise ExampleStoreError(install) from None
+    except Exception as error:  # whatever a library stumbles over in its settings or in a model's files
+        raise ExampleStoreError(f"the embedding {brief_repr(name)} cannot be used: {one_line(error)}") from error
 
 
 def _openai_embedding(model: str) -> ModelEmbedding:
-    from openai import OpenAI, OpenAIError
+    from openai import OpenAI
 
-    try:
-        client = OpenAI()
-    except OpenAIError as error:
-        raise ExampleStoreError(f"the embedding {brief_repr(model)} cannot be used: {one_line(error)}") from None
+    client = OpenAI()
 
     def encode(texts: list[str]) -> list[list[float]]:
         answer = client.embeddings.create(model=model, input=[text or " " for text in texts])
         return [item.embedding for item in answer.data]
 
-    return ModelEmbedding(f"openai-{model}", brief_repr(model), encode, client.close)
+    return ModelEmbedding(f"openai-{model}", encode, client.close)
 
 
 @lru_cache(maxsize=2)
 def _sentence_embedding(model: str) -> ModelEmbedding:
-    try:
-        library: Any = import_module("sentence_transformers")
-    except ImportError:
-        install = "a sentence model needs the extra `sentence`: pip install 'tableturn[sentence]'"
-        raise ExampleStoreError(install) from None
-    try:
-        loaded = library.SentenceTransformer(model, device="cpu")
-    except Exception as error:  # whatever the library stumbles over in a model's files
-        raise ExampleStoreError(f"the sentence model {brief_repr(model)} cannot be used: {one_line(error)}") from error
+    library: Any = import_module("sentence_transformers")
+    loaded = library.SentenceTransformer(model, device="cpu")
     # The same model under another path is the same: its folder's name tells it from others.
     name = Path(model).resolve().name if Path(model).is_dir() else model
-    encode = partial(loaded.encode, show_progress_bar=False)
-    return ModelEmbedding(f"sentence-{name}", brief_repr(model), encode)
+    return ModelEmbedding(f"sentence-{name}", partial(loaded.encode, show_progress_bar=False))
 
 
 def embed(texts: Sequence[str]) -> Vectors:

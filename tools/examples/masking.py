@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
+from itertools import compress, count, dropwhile, groupby, takewhile
 from typing import Literal
 
 from ..database.schema import Schema
+from ..derived import derived
 from ..sql import question_skeleton
 from ..values.match import ValueMatch
 from ..words import FUNCTION_WORDS, fold, listed_words, name_parts, stem
@@ -35,61 +36,47 @@ def mask(
     read = schema if isinstance(schema, Schema) else read_compact(schema or "")
     if form == "plain":
         return question_skeleton(question, read, values, every_name=True)
-    tables, holders = _words(
-        tuple((table.name, tuple(column.name for column in table.columns)) for table in read.tables)
-    )
-    tokens = [(token, stem(fold(token))) for token in _TOKEN.findall(question)]
-    kinds = [_kind(token, stemmed, place, tables, holders) for place, (token, stemmed) in enumerate(tokens)]
-    named = sum(kind == "value" != before for before, kind in zip(["", *kinds], kinds, strict=False))
+    tables, holders = _words(read)
+    tokens = _TOKEN.findall(question)
+    stems = [stem(fold(token)) for token in tokens]
+
+    def kind_of(token: str, stemmed: str, place: int) -> str:
+        if token[0] in "\"'“":
+            return "value"
+        if token[0].isdigit():
+            return "number"
+        if fold(token) in _SMALL or not token[0].isalpha():
+            return ""
+        if stemmed in holders:
+            return "column"
+        if any(stemmed in name for name in tables):
+            return "table"
+        return "value" if token[0].isupper() and place else ""
+
+    kinds = list(map(kind_of, tokens, stems, count()))
+    named = sum(kind == "value" for kind, _ in groupby(kinds))
     named += sum(match.mention.islower() and not match.mention.isdigit() for match in values)
-    said = {stemmed for _, stemmed in tokens}
-    needed = {index for index, name in enumerate(tables) if name and name <= said}
-    for (_, stemmed), kind in zip(tokens, kinds, strict=True):
-        held_by = holders[stemmed] if kind == "column" else set[int]()
-        if 0 < len(held_by) <= 2 and not held_by & needed and not any(stemmed in name for name in tables):
+    needed = {index for index, name in enumerate(tables) if name and name.issubset(stems)}
+    for stemmed in compress(stems, (kind == "column" for kind in kinds)):
+        held_by = holders[stemmed]
+        if len(held_by) <= 2 and not held_by & needed and not any(stemmed in name for name in tables):
             needed.add(min(held_by))
     marks = f"#columns{min(_listed(tokens, kinds), 4)} #values{min(named, 2)} #numbers{min(kinds.count('number'), 2)}"
     return f"{question_skeleton(question, read, values)} {marks} #tables{min(len(needed), 3)}"
 
 
-def _kind(
-    token: str, stemmed: str, place: int, tables: Sequence[frozenset[str]], holders: Mapping[str, set[int]]
-) -> str:
-    if token[0] in "\"'“":
-        return "value"
-    if token[0].isdigit():
-        return "number"
-    if fold(token) in _SMALL or not token[0].isalpha():
-        return ""
-    if stemmed in holders:
-        return "column"
-    if any(stemmed in name for name in tables):
-        return "table"
-    return "value" if token[0].isupper() and place else ""
-
-
-def _listed(tokens: Sequence[tuple[str, str]], kinds: Sequence[str]) -> int:
+def _listed(tokens: Sequence[str], kinds: Sequence[str]) -> int:
     """Count the things that the question's opening list names."""
-    listed, started = 1, False
-    for (token, _), kind in zip(tokens, kinds, strict=True):
-        started = started or kind in ("column", "table")
-        if started and token.lower() in _ENDS_LIST:
-            break
-        listed += started and token.lower() in (",", "and")
-    return listed
+    opening = dropwhile(lambda pair: pair[1] not in ("column", "table"), zip(tokens, kinds, strict=True))
+    listed = takewhile(lambda word: word not in _ENDS_LIST, (token.lower() for token, _ in opening))
+    return 1 + sum(word in (",", "and") for word in listed)
 
 
-@lru_cache(maxsize=256)
-def _words(
-    names: tuple[tuple[str, tuple[str, ...]], ...],
-) -> tuple[tuple[frozenset[str], ...], Mapping[str, set[int]]]:
+@derived
+def _words(schema: Schema) -> tuple[list[set[str]], dict[str, set[int]]]:
     """Return the stems of each table's name, and for each stem of a column's name the tables that hold it."""
     columns: dict[str, set[int]] = {}
-    for index, (_, held) in enumerate(names):
-        for word in (word for column in held for word in _stems(column)):
-            columns.setdefault(word, set()).add(index)
-    return tuple(frozenset(_stems(table)) for table, _ in names), columns
-
-
-def _stems(name: str) -> list[str]:
-    return list(map(stem, name_parts(name)))
+    for index, table in enumerate(schema.tables):
+        for word in (word for column in table.columns for word in name_parts(column.name)):
+            columns.setdefault(stem(word), set()).add(index)
+    return [set(map(stem, name_parts(table.name))) for table in schema.tables], columns

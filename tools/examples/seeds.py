@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
+from pydantic import TypeAdapter
 from sqlglot import transpile
 
 from ..errors import ExampleStoreError
@@ -17,6 +18,8 @@ from .embedding import Embedding, make_embedding
 from .example import Example
 from .store import ExampleStore
 from .tables import is_made
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -65,24 +68,19 @@ def seed_schemas() -> dict[str, str]:
 @cache
 def seed_examples() -> tuple[Example, ...]:
     """Return question-SQL pairs of many shapes, each with its simplified form and schema."""
-    schemas = seed_schemas()
-    return tuple(Example(**row, schema=schemas[row["database"]], source="seed") for row in _rows("seed_examples.jsonl"))
+    return _records(Example, "seed_examples.jsonl")
 
 
 @cache
 def seed_dialogues() -> tuple[SeedDialogue, ...]:
     """Return conversations whose every turn is rephrased."""
-    schemas = seed_schemas()
-    return tuple(
-        SeedDialogue(row["database"], schemas[row["database"]], tuple(DialogueTurn(**turn) for turn in row["turns"]))
-        for row in _rows("seed_dialogues.jsonl")
-    )
+    return _records(SeedDialogue, "seed_dialogues.jsonl")
 
 
 @cache
 def seed_programs() -> tuple[SeedProgram, ...]:
     """Return questions worked out in code, each with another difficulty."""
-    return tuple(SeedProgram(**row) for row in _rows("seed_programs.jsonl"))
+    return _records(SeedProgram, "seed_programs.jsonl")
 
 
 def default_store(embedding: Embedding | None = None) -> ExampleStore:
@@ -108,8 +106,11 @@ def open_existing(location: str | Path, embedding: str) -> ExampleStore:
     return open_with_seeds(location, chosen)
 
 
-def _rows(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in _text(name).splitlines()]
+def _records(kind: type[_T], name: str) -> tuple[_T, ...]:
+    """Return a file's records, each with its database's schema if it has a place for one."""
+    schemas, record = seed_schemas(), TypeAdapter(kind)
+    rows = map(json.loads, _text(name).splitlines())
+    return tuple(record.validate_python(row | {"schema": schemas[row["database"]]}) for row in rows)
 
 
 def _text(name: str) -> str:

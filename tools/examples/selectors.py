@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, zip_longest
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from ..database.schema import Schema
 from ..errors import SettingsError, SQLParseError
@@ -24,7 +24,7 @@ from .entry import meaning_of, skeleton_of
 from .example import Example, Found, brief_repr
 from .masking import SkeletonForm, mask
 from .rights import foremost
-from .store import ExampleStore, without_repeats
+from .store import ExampleStore
 
 if TYPE_CHECKING:
     from ..database import Database
@@ -65,34 +65,35 @@ class ExampleQuery:
     database: str = ""
 
 
+Select = Callable[[ExampleQuery], tuple[Example, ...]]
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+
+
 @dataclass(frozen=True)
 class Selector:
-    """Chooses few-shot examples in one way. Safe to use from several threads."""
+    """Chooses few-shot examples in one way. Safe to use from several threads.
 
-    store: ExampleStore
-    way: Callable[..., tuple[Example, ...]]
-    numbers: Mapping[str, Any]
+    `select` returns the examples to show, the best first; empty if there are none.
+    """
 
-    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        """Return the examples to show, the best first; empty if there are none."""
-        return self.way(self.store, query, **self.numbers)
+    select: Select
 
 
-def _by_question(store: ExampleStore, query: ExampleQuery, k: int = 5) -> tuple[Example, ...]:
+def _by_question(store: ExampleStore, k: Count = 5) -> Select:
     """Choose the k nearest questions (SQL-CRAFT 3, k = 5)."""
-    return tuple(hit.example for hit in store.nearest("question", query.question, k, query.database))
+    return lambda query: tuple(hit.example for hit in store.nearest("question", query.question, k, query.database))
 
 
 def _by_skeleton(
     store: ExampleStore,
-    query: ExampleQuery,
-    k1: int = 4,
-    k2: int = 4,
-    least: float = 0.0,
-    pool: int = _POOL,
+    k1: Count = 4,
+    k2: Count = 4,
+    least: Annotated[float, Field(ge=0, le=1)] = 0.0,
+    pool: Count = _POOL,
     form: SkeletonForm = "marked",
     simplified: bool = True,
-) -> tuple[Example, ...]:
+) -> Select:
     """Choose k1 by the question's skeleton, then k2 by its simplified form's, without repeats (revision chain 3.1.3).
 
     Without a simplified form all k1 + k2 go by the question.
@@ -101,22 +102,37 @@ def _by_skeleton(
     more often than it helps. The `plain` form is the paper's own way, without a pool; an ablation without
     simplification has no keys of simplified questions in its repository.
     """
-    second = query.simplified if query.simplified != query.question else ""
-    asked = [(query.question, k1), (second, k2)] if second else [(query.question, k1 + k2)]
-    if form == "plain":
-        return _by_plain_skeleton(store, query, asked, least, simplified)
-    kind = attrgetter("skeleton" if pool else "id")
-    ranked = [_ranked(store, text, query, k1 + k2, pool, least) for text, _ in asked]
-    hits = ranked[0]
-    if second:
-        chosen = set(map(kind, hits[:k1]))
-        hits = [*hits[:k1], *[hit for hit in ranked[1] if kind(hit) not in chosen][:k2], *hits[k1:]]
-    return _first(hits, k1 + k2, kind)
+
+    def select(query: ExampleQuery) -> tuple[Example, ...]:
+        second = query.simplified if query.simplified != query.question else ""
+        asked = [(query.question, k1), (second, k2)] if second else [(query.question, k1 + k2)]
+        if form == "plain":
+            return _take(_plainly_ranked(store, query, asked, least, simplified))
+        first, *others = [(_ranked(store, text, query, k1 + k2, pool, least), k) for text, k in asked]
+        return _take([first, *others, (first[0], k1 + k2)])[: k1 + k2]
+
+    return select
+
+
+_Ranked = Iterable[tuple[object, Example]]
+"""Examples, best first, each with its kind: of one kind one is shown."""
+
+
+def _take(rankings: Iterable[tuple[_Ranked, int]]) -> tuple[Example, ...]:
+    """Take from each ranking as many examples as it may give, of kinds that none has given yet."""
+    chosen: dict[object, Example] = {}
+    for ranked, k in rankings:
+        most = len(chosen) + k
+        for kind, example in ranked:
+            if len(chosen) == most:
+                break
+            chosen.setdefault(kind, example)
+    return tuple(chosen.values())
 
 
 def _ranked(
     store: ExampleStore, text: str, query: ExampleQuery, k: int, pool: int = _POOL, least: float = 0.0
-) -> list[Found]:
+) -> list[tuple[object, Example]]:
     """Return the examples by a question's skeleton, best first.
 
     Where the paper takes the nearest skeletons, these take the SQL skeletons for which most of the `pool` nearest
@@ -124,20 +140,20 @@ def _ranked(
     (`evals.lab bench examples-skeleton` has both ways).
     """
     hits = store.near("skeleton", mask(text, query.schema, query.values), max(pool, k), query.database)
-    if pool:
-        votes: dict[str, float] = defaultdict(float)
-        nearest: dict[str, Found] = {}
-        for hit in hits:
-            votes[hit.skeleton] += math.exp(_SHARPNESS * hit.similarity)
-            nearest.setdefault(hit.skeleton, hit)
-        hits = sorted(nearest.values(), key=lambda hit: -votes[hit.skeleton])
-    return [hit for hit in hits if not least or hit.similarity >= least]
+    votes: dict[str, float] = defaultdict(float)
+    nearest: dict[str, Found] = {}
+    for hit in hits:
+        kind = hit.skeleton if pool else meaning_of(hit.example)
+        votes[kind] += math.exp(_SHARPNESS * hit.similarity) if pool else 0
+        nearest.setdefault(kind, hit)
+    kinds = sorted(nearest, key=lambda kind: -votes[kind])
+    return [(kind, nearest[kind].example) for kind in kinds if not least or nearest[kind].similarity >= least]
 
 
-def _by_plain_skeleton(
-    store: ExampleStore, query: ExampleQuery, asked: list[tuple[str, int]], least: float, simplified: bool
-) -> tuple[Example, ...]:
-    """Choose as the revision chain does (3.1): every pair under its plain skeletons, and the nearest ones shown.
+def _plainly_ranked(
+    store: ExampleStore, query: ExampleQuery, asked: Iterable[tuple[str, int]], least: float, simplified: bool
+) -> Iterator[tuple[_Ranked, int]]:
+    """Yield each text's number with the pairs as the revision chain ranks them (3.1): all, under plain skeletons.
 
     The repository R = {(S_o, SQL), (S_r, SQL)} (3.1.2) has twice as many keys as pairs where all are simplified. The
     first call after a change of the store indexes all of it.
@@ -154,45 +170,35 @@ def _by_plain_skeleton(
         return [example for example, _ in pairs], store.embedding(keys)
 
     examples, vectors = store.cached(("plain skeletons", simplified), repository, query.database)
-    chosen: dict[Example, None] = {}
     for text, k in asked if examples else ():
         # No value is masked: of the repository's questions nobody knows which words are values.
         cosines = vectors @ store.embedding([mask(text, query.schema, form="plain")])[0]
-        most = len(chosen) + k
-        for row in np.argsort(-cosines, kind="stable"):
-            if len(chosen) == most or cosines[row] < least:
-                break
-            chosen.setdefault(examples[row])
-    return tuple(chosen)
+        order = np.argsort(-cosines, kind="stable")
+        yield ((examples[row], examples[row]) for row in order[cosines[order] >= least]), k
 
 
-def _by_draft(store: ExampleStore, query: ExampleQuery, k: int = 8) -> tuple[Example, ...]:
+def _by_draft(store: ExampleStore, k: Count = 8) -> Select:
     """Choose half by the draft's SQL skeleton (DAIL-SQL's idea), half by the question's; by that without a draft.
 
     A right draft finds its own form first whatever else is shown; where the draft is wrong, the question's own votes
     are what can still show the right one.
     """
-    by_question = _ranked(store, query.question, query, k)
-    try:
-        skeleton = skeleton_of(query.draft_sql) if query.draft_sql else ""
-    except SQLParseError:
-        skeleton = ""
-    by_sql = store.near("sql", skeleton, k, query.database) if skeleton else []
-    in_turn = chain.from_iterable(zip_longest(by_sql, by_question))
-    return _first(filter(None, in_turn), k, attrgetter("skeleton"))
 
+    def select(query: ExampleQuery) -> tuple[Example, ...]:
+        by_sql: list[Found] = []
+        if query.draft_sql:
+            with suppress(SQLParseError):
+                by_sql = store.near("sql", skeleton_of(query.draft_sql), k, query.database)
+        by_question = _ranked(store, query.question, query, k)
+        in_turn = zip_longest(((hit.skeleton, hit.example) for hit in by_sql), by_question)
+        return _take([(filter(None, chain.from_iterable(in_turn)), k)])
 
-def _first(hits: Iterable[Found], k: int, kind: Callable[[Found], str]) -> tuple[Example, ...]:
-    """Return the first k examples of different kinds."""
-    unique: dict[str, Found] = {}
-    for hit in hits:
-        unique.setdefault(kind(hit), hit)
-    return tuple(hit.example for hit in without_repeats(list(unique.values())[:k]))
+    return select
 
 
 def _voted(
-    store: ExampleStore, query: ExampleQuery, n: int = 18, m: int = 20, method: Method = "kmeans", seed: int = 0
-) -> tuple[Example, ...]:
+    store: ExampleStore, n: Positive = 18, m: Positive = 20, method: Method = "kmeans", seed: Count = 0
+) -> Select:
     """Choose the N most chosen of M diverse samples of the visible examples (CREDIT-SQL 3.3: N = 18, M = 20).
 
     The first call after a change of the store takes seconds, the others nothing.
@@ -200,24 +206,24 @@ def _voted(
 
     def choose(visible: Sequence[Example]) -> tuple[Example, ...]:
         vectors = np.asarray([vectorize(example.sql) for example in visible], dtype=np.float64)
-        return tuple(visible[row] for row in (voted(vectors, n, m, seed, method) if visible else ()))
+        return tuple(visible[row] for row in voted(vectors, n, m, seed, method))
 
-    return store.cached(("voted", n, m, method, seed), choose, query.database)
+    return lambda query: store.cached(("voted", n, m, method, seed), choose, query.database)
 
 
-def _at_random(store: ExampleStore, query: ExampleQuery, k: int = 18, seed: int = 0) -> tuple[Example, ...]:
+def _at_random(store: ExampleStore, k: Count = 18, seed: Count = 0) -> Select:
     """Choose k at random (CREDIT-SQL 5.1, without diverse examples), the same for every question."""
 
     def choose(visible: Sequence[Example]) -> tuple[Example, ...]:
         chance = random.Random(seed)  # noqa: S311 - a sample, not a secret
         return tuple(chance.sample(visible, min(k, len(visible))))
 
-    return store.cached(("random", k, seed), choose, query.database)
+    return lambda query: store.cached(("random", k, seed), choose, query.database)
 
 
-def _none(*_: object, **numbers: object) -> tuple[Example, ...]:
+def _none(store: ExampleStore, **numbers: object) -> Select:
     """Choose nothing: zero-shot."""
-    return ()
+    return lambda query: ()
 
 
 def choose_examples(
@@ -236,14 +242,12 @@ def choose_examples(
         key = mask(query.question, query.schema, query.values)
         alike = seen.near("skeleton", key, _LOOKED_AT * k, query.database, shared=False)
         near += [hit for hit in alike if hit.similarity >= least]
-    own = [hit.example for hit in without_repeats(near)[:k]]
-    chosen: dict[str, Example] = {}
-    for example in (*own, *make_selector(kind, seen, **numbers).select(query)):
-        chosen.setdefault(meaning_of(example), example)
-    return foremost(chosen.values(), database)
+    own = ((meaning_of(hit.example), hit.example) for hit in near)
+    others = [(meaning_of(example), example) for example in make_selector(kind, seen, **numbers).select(query)]
+    return foremost(_take([(own, k), (others, len(others))]), database)
 
 
-_WAYS: Mapping[str, Callable[..., tuple[Example, ...]]] = {
+_WAYS: Mapping[str, Callable[..., Select]] = {
     "skeleton": _by_skeleton,
     "question": _by_question,
     "draft": _by_draft,
@@ -267,21 +271,10 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Se
     """
     if kind not in _WAYS:
         raise SettingsError(f"no example selector is called {kind!r}; there are {', '.join(_WAYS)}")
-    for name, value in numbers.items():
-        if name in ("method", "form"):
-            known = get_args(Method if name == "method" else SkeletonForm)
-            fits, wanted = value in known, f"one of {', '.join(known)}"
-        elif name == "simplified":
-            fits, wanted = isinstance(value, bool), "true or false"
-        elif name == "least":
-            fits, wanted = isinstance(value, int | float) and 0 <= value <= 1, "a number from 0 to 1"
-        else:
-            least = 1 if name in ("n", "m") else 0
-            fits, wanted = type(value) is int and value >= least, f"a whole number, at least {least}"
-        if not fits:
-            raise SettingsError(f"example selector {kind!r}: {name} is {wanted}, not {brief_repr(value)}")
+    make = validate_call(config=ConfigDict(strict=True, arbitrary_types_allowed=True))(_WAYS[kind])
     try:
-        inspect.signature(_WAYS[kind]).bind(store, None, **numbers)
-    except TypeError as error:
-        raise SettingsError(f"example selector {kind!r}: {error}") from None
-    return Selector(store, _WAYS[kind], numbers)
+        return Selector(make(store, **numbers))
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        said = f"{wrong['loc'][0]}: {wrong['msg']}, not {brief_repr(wrong['input'])}"
+        raise SettingsError(f"example selector {kind!r}: {said}") from None

@@ -104,7 +104,7 @@ def test_a_server_of_openais_kind(server: tuple[str, list[dict[str, Any]]], tiny
     assert tiny.name == "openai-tiny"
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
     assert server[1][0]["input"] == ["ab", " "]
-    with pytest.raises(ExampleStoreError, match="'tiny' failed"):
+    with pytest.raises(ExampleStoreError, match="tiny' failed"):
         tiny(["bad"])
 
 
@@ -127,11 +127,11 @@ NO_VECTORS = (
 
 def test_an_answer_without_vectors_is_one_line_and_binds_no_store(tiny: ModelEmbedding) -> None:
     for answer in NO_VECTORS:
-        with pytest.raises(ExampleStoreError, match="'tiny' failed: ") as raised:
+        with pytest.raises(ExampleStoreError, match="tiny' failed: ") as raised:
             tiny([f"say {answer}", "b"])
         assert str(raised.value).isprintable()
     with ExampleStore.open(None, tiny) as store:
-        with pytest.raises(ExampleStoreError, match="'tiny' failed"):
+        with pytest.raises(ExampleStoreError, match="tiny' failed"):
             store.add([Example("bad", "SELECT 1", "d", simplified="b")])
         assert store.stats().sql_skeletons == 0
 
