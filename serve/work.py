@@ -55,7 +55,7 @@ class Work:
                 self._running.add(cancellation)
                 context = contextvars.copy_context()
                 loop = asyncio.get_running_loop()
-                return await loop.run_in_executor(self._pool, context.run, function, cancellation)
+                return await loop.run_in_executor(self._pool, lambda: context.run(function, cancellation))
         finally:
             self._running.discard(cancellation)
             self._wanted[owner] -= 1
