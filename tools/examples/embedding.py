@@ -11,7 +11,7 @@ from hashlib import blake2b
 from importlib import import_module
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +37,17 @@ _BATCH = 256
 """Texts that a model is given at once."""
 
 
+class Embedding(Protocol):
+    """Texts to unit vectors, one row a text. `name` identifies the vectors: stores built under another don't match."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, texts: Sequence[str]) -> Vectors: ...
+
+
 class HashedEmbedding:
-    """`embed`, with the name under which stores know its vectors."""
+    """`embed` as an `Embedding`."""
 
     name = f"hashed-{VERSION}-{DIMENSIONS}"
 
@@ -50,7 +59,7 @@ class HashedEmbedding:
 class ModelEmbedding:
     """A model's vectors, by a library that is given texts in batches and returns a row of numbers for each.
 
-    `name` is recorded in every store: those built under another name don't match. `close` gives back connections.
+    `close` gives back connections.
     """
 
     name: str
@@ -72,10 +81,6 @@ class ModelEmbedding:
             return unit(np.concatenate(parts))
         except Exception as error:  # a model's files or an answer of another form break a library at any place
             raise ExampleStoreError(f"the embedding {brief_repr(self.name)} failed: {one_line(error)}") from error
-
-
-Embedding = HashedEmbedding | ModelEmbedding
-"""Texts to unit vectors."""
 
 
 def make_embedding(name: str) -> Embedding:
