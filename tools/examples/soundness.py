@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlglot import exp
 
+from ..database.schema import Schema
 from ..errors import SQLParseError
 from ..sql import Query
 from ..words import listed_words
@@ -26,7 +27,8 @@ _DOWNWARDS = re.compile(
     rf"{_HIGHEST.pattern}|{_DESCENDING.pattern}|\b(?:most|latest|newest|best|recent|youngest|last)\b", re.I
 )
 _TOP = re.compile(r"\btop (?:\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.I)
-_ORDER = re.compile(r"\border\s+by\b", re.I)
+_ORDER = re.compile(r"\border\s+by\b(.*)", re.I | re.S)
+_ONE = re.compile(r"\border\s+by\s+(?P<by>(?:(?!\border\s+by\b).)*)\blimit\s+1\s*;?\s*\Z", re.I | re.S)
 _DOWN = re.compile(r"\bdesc\b|\border\s+by\s+-", re.I)
 
 _ASKED = r"\b(?:which|what|who|whose|find|show|list|name|give)\b.*"
@@ -55,12 +57,14 @@ _MAKES_ONE = (exp.Max, exp.Min, exp.Limit, exp.Fetch, exp.Window, exp.Subquery, 
 
 
 def contradiction(question: str, sql: str) -> str:
-    """Say why a query cannot answer a question, as their words and its order tell; empty if nothing is wrong."""
-    if not _ORDER.search(sql):
-        return ""
-    if _turned_round(question, sql):
-        return "the question asks for the most or the least, and the SQL puts the opposite first"
-    if _DOWN.search(sql) or _UPWARDS.search(question):
+    """Say why a query cannot answer a question, as their words alone tell; empty if nothing is wrong."""
+    if one := _ONE.search(sql):
+        down = bool(_DOWN.search(one["by"]) or one["by"].lstrip().startswith("-"))
+        if not down and _HIGHEST.search(question) and not _UPWARDS.search(question):
+            return "the question asks for the most, and the SQL takes the least"
+        if down and _LOWEST.search(question) and not _DOWNWARDS.search(question):
+            return "the question asks for the least, and the SQL takes the most"
+    if not _ORDER.search(sql) or _DOWN.search(sql) or _UPWARDS.search(question):
         return ""
     if _DESCENDING.search(question):
         return "the question asks for descending order, and the SQL orders the other way"
@@ -70,39 +74,48 @@ def contradiction(question: str, sql: str) -> str:
 
 
 def mended(example: Example) -> Example:
-    """Return the example with its texts in single quotes: in double ones they are names but in SQLite and MySQL.
+    """The example with its texts in single quotes: in double ones they are names everywhere but in SQLite and MySQL.
 
     What may be a name stays as it is: what is no side of a comparison, and what the example's schema has as a column.
     """
-    if (tree := _tree(example.sql)) is None:
+    try:
+        query = Query.of(example.sql, "sqlite")
+    except SQLParseError:
         return example
-    columns = {column.name.lower() for table in read_compact(example.schema).tables for column in table.columns}
-    sql = Query.of(example.sql, "sqlite").sql
-    found = [node for node in tree.find_all(exp.Column) if _is_quoted_text(node) and node.name.lower() not in columns]
-    for node in sorted(found, key=lambda node: -node.this.meta["start"]):
-        start, end = node.this.meta["start"], node.this.meta["end"]
-        if sql[start] == '"' == sql[end]:
-            sql = sql[:start] + exp.Literal.string(node.name).sql("sqlite") + sql[end + 1 :]
+    known = read_compact(example.schema) if example.schema else Schema("", ())
+    columns = {column.name.lower() for table in known.tables for column in table.columns}
+    sql = query.sql
+    found = {node.meta["start"]: node for node in _quoted_texts(query.tree) if node.name.lower() not in columns}
+    for start, node in sorted(found.items(), reverse=True):
+        end = node.meta["end"] + 1
+        if sql[start : start + 1] == '"' == sql[end - 1 : end]:
+            sql = sql[:start] + exp.Literal.string(node.name).sql("sqlite") + sql[end:]
     return replace(example, sql=sql) if found else example
 
 
-def _is_quoted_text(node: exp.Column) -> bool:
-    """Whether a word in double quotes is what something is compared with."""
-    compared = isinstance(node.parent, exp.Predicate) and node.arg_key in ("expression", "expressions", "low", "high")
-    return compared and not node.table and bool(node.this.args.get("quoted"))
+def _quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
+    """Words in double quotes with which something is compared."""
+    for node in tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between):
+        for side in (node.args.get("expression"), node.args.get("low"), node.args.get("high"), *node.expressions):
+            if isinstance(side, exp.Column) and not side.table and side.this.args.get("quoted"):
+                identifier = side.this
+                if isinstance(identifier, exp.Identifier) and {"start", "end"} <= identifier.meta.keys():
+                    yield identifier
 
 
 def fault(question: str, sql: str) -> str:
     """Say why an example would teach wrong, of its words and the form of its SQL; empty if nothing does."""
-    if (tree := _tree(sql)) is None:
+    try:
+        tree = Query.of(sql, "sqlite").tree
+    except SQLParseError:
         return ""
     texts = (literal.name.strip().lower() for literal in tree.find_all(exp.Literal) if literal.is_string)
     if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
         return "a value is masked: it stands for nothing that the question says"
-    if wrong := contradiction(question, sql):
-        return wrong
     if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _picks(tree, question):
         return "the question asks for the one with the most or the least, and the SQL does not pick it"
+    if _turned_round(tree, question):
+        return "the question asks for the most or the least, and the SQL puts the opposite first"
     counts = any(each.find(exp.Count, exp.Sum, exp.Avg) for each in tree.expressions)
     groups = tree.args.get("group") or tree.args.get("distinct") or tree.find(exp.Window, exp.Subquery)
     if counts and not groups and isinstance(tree, exp.Select) and _EACH.search(question):
@@ -120,25 +133,15 @@ def _picks(tree: exp.Expr, question: str) -> bool:
     return named or tree.find(*_MAKES_ONE) is not None
 
 
-def _turned_round(question: str, sql: str) -> bool:
+def _turned_round(tree: exp.Expr, question: str) -> bool:
     """Whether the first of an order is kept, and that is the least where the most is asked for, or the reverse."""
-    most = _HIGHEST.search(question) and not _UPWARDS.search(question)
-    least = _LOWEST.search(question) and not _DOWNWARDS.search(question)
-    tree = _tree(sql) if most or least else None
-    order = tree.args.get("order") if tree is not None and tree.args.get("limit") else None
-    if order is None or len(order.expressions) != 1:
+    most, least = _HIGHEST.search(question), _LOWEST.search(question)
+    order = tree.args.get("order")
+    if bool(most) == bool(least) or order is None or tree.args.get("limit") is None or len(order.expressions) != 1:
         return False
     term = order.expressions[0]
     key = term.this.unnest()
     if not isinstance(key, exp.Column | exp.Count | exp.Sum | exp.Avg | exp.Max | exp.Min):
         return False
-    # A number or a sum of something is the highest where it is largest, whatever that is called.
-    counts = isinstance(key, exp.Count | exp.Sum)
     named = any(_EITHER_WAY.search(column.name) for column in key.find_all(exp.Column))
-    return (counts or not named) and bool(term.args.get("desc")) != bool(most)
-
-
-def _tree(sql: str) -> exp.Expr | None:
-    with suppress(SQLParseError):
-        return Query.of(sql, "sqlite").tree
-    return None
+    return not named and bool(term.args.get("desc")) != bool(most)
