@@ -53,16 +53,23 @@ def count(found: Found) -> str | None:
 @reads("aggregates")
 def aggregates(found: Found) -> str | None:
     """`average, minimum and maximum age`; a superlative alone only where it is asked for or compared with."""
-    reading = found.reading
+    reading, rest = found.reading, found["rest"]
     functions = [word for word in found["how"].split() if word[0] in "#@"]
     if len(functions) == 1 and functions[0].startswith("@"):
         asked = _ASKED_SO_FAR.match(found.before) and not re.match(r" @t", found.after) and "what @" not in found.before
         compared = re.search(r"@o\d+(?: of| all)* $", found.before)
         if not (asked or compared) or reading.names.kind(reading.column(found["c"])) == "text":
             return None
-    column, mark = reading.column(found["c"]), found.mark("c")
-    made = (reading.add_term(Term(column, _function_of(reading, function)), mark) for function in functions)
-    return f"{' , '.join(made)} {found['rest']}"
+    columns = [found["c"]]
+    others = reading.markers("cx", rest)
+    if others and all(reading.names.quantity(reading.column(other)) for other in others):
+        columns, rest = [*columns, *others], ""
+    made = (
+        reading.add_term(Term(reading.column(column), _function_of(reading, function)), reading.mark(column))
+        for column in columns
+        for function in functions
+    )
+    return f"{' , '.join(made)} {rest}"
 
 
 def _function_of(reading: Reading, word: str) -> Aggregate:

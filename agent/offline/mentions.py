@@ -135,7 +135,7 @@ def _names(words: Sequence[Word], stems: Sequence[str], names: NameIndex) -> lis
             hits = names.find(tuple(part for said in stems[start:end] for part in said.split()))
             if not hits or hits[0].score < 0.4:
                 continue
-            if size == 1 and not _worth(words[start], hits[0]):
+            if size == 1 and not _worth(words[start], start, hits[0]):
                 continue
             kept = [hit for hit in hits if hit.score >= hits[0].score - 0.65][:40]
             tables = any(hit.column is None and hit.score >= hits[0].score - 0.3 for hit in kept)
@@ -146,9 +146,13 @@ def _names(words: Sequence[Word], stems: Sequence[str], names: NameIndex) -> lis
     return found
 
 
-def _worth(word: Word, hit: Hit) -> bool:
+def _worth(word: Word, at: int, hit: Hit) -> bool:
+    if at == 0 and word.lower in ("name", "list", "count", "order", "show"):
+        return False
     if word.lower in COMMANDS and word.lower not in ("name", "names", "order", "number"):
         return False
+    if word.lower in ("order", "orders"):
+        return hit.score >= 0.6
     if word.lower == "number" or word.lower in SUPERLATIVES or word.lower in COMPARATIVES:
         return hit.score >= 0.9
     return len(word.lower) > 1 and not (word.stem in GENERIC and hit.score < 0.4)
@@ -198,6 +202,8 @@ def _single(words: Sequence[Word], at: int) -> Mention | None:
 
 
 def _number(word: Word, before: str, after: str) -> Scalar | None:
+    if word.quoted:
+        return None
     text = word.text.replace(",", "")
     for kind in (int, float):
         with suppress(ValueError):
@@ -325,6 +331,8 @@ def _settle_column(mention: Mention, at: int, items: Sequence[Item], anchors: Se
             return
     assert best.column is not None
     mention.column = Column(best.table, best.column)
+    if mention.kind == "x" and mention.table != best.table and best.table in (before, after):
+        mention.kind = "c"
 
 
 def _table_before(at: int, items: Sequence[Item]) -> str | None:
