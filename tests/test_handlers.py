@@ -47,6 +47,7 @@ LISTED = {
     "tools/examples/embedding.py:make_embedding": f"an embedding: {FOREIGN}",
     "tools/examples/importing.py:DatabaseFolder._opened": "a name that is no path",
     "tools/examples/tables.py:ChromaBackend.do": f"Chroma: {FOREIGN}",
+    "tools/examples/tables.py:damaged_index": FILE,
     "tools/forkserver.py:ForkServer._started": SYSTEM,
     "tools/keyed_cache.py:KeyedCache.get": HAND_OVER,
     "tools/record_files.py:_value": FILE,

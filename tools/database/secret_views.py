@@ -49,7 +49,7 @@ def columns_from_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -
         for view, texts, words in views:
             if not texts <= found and (names_secret(view.definition) or any(name <= words for name in names)):
                 found |= texts & _secrets_of(view, schema, found)
-        if found == before:
+        if len(found) == len(before):
             return found - set(secrets)
         names = {_words(_last_part(table)) for table, _ in found - before}
 

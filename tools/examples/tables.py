@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import ExampleStoreError
 from ..folders import data_folder
@@ -43,6 +45,8 @@ _SECONDS = 60.0
 """How long a server may take to answer."""
 _PAUSES = (0.0, 0.1, 0.5)
 """Seconds to wait where another client is replacing the table, or a server trips over rows that are being written."""
+_READ_WHOLE = 64_000_000
+"""Bytes of a file up to which all of it is checked; a larger one would take seconds."""
 _REPAIR = (
     "; if its index is damaged, close what uses the store, delete the folders in it (the examples are in "
     "chroma.sqlite3) and run `tableturn examples reindex`"
@@ -239,6 +243,7 @@ class ChromaBackend:
         """
         self._embedding = embedding
         self._where = str(location)
+        self._checked = False
         with _opening:
             self.client = self.do(lambda: _client(location))
         try:
@@ -252,6 +257,7 @@ class ChromaBackend:
         from chromadb.errors import NotFoundError
 
         table = ChromaTable(self, _full_name(room, name))
+        self._check_indexes()
 
         def is_there() -> bool:
             with suppress(NotFoundError):
@@ -262,6 +268,7 @@ class ChromaBackend:
 
     def make(self, room: str, name: str) -> ChromaTable:
         table = ChromaTable(self, _full_name(room, name))
+        self._check_indexes()
         settings: Any = {
             "configuration": {"hnsw": _HNSW},
             "metadata": {"format": FORMAT, "embedding": self._embedding, "room": room},
@@ -306,6 +313,12 @@ class ChromaBackend:
 
     def _collections(self) -> list[Collection]:
         return [each for each in self.do(self.client.list_collections) if each.name.startswith("tableturn.")]
+
+    def _check_indexes(self) -> None:
+        """Look into a folder's index files before Chroma does, once."""
+        if not self._checked and "://" not in self._where and (damaged := damaged_index(Path(self._where))):
+            raise ExampleStoreError(f"the example store ({self._where}) failed: hnsw index {damaged.name}{_REPAIR}")
+        self._checked = True
 
     def _check(self) -> None:
         """Refuse a store that would answer badly, and end a replacement that was broken off."""
@@ -366,3 +379,60 @@ def _sessions(client: ClientAPI) -> list[Any]:
     parts = (client, getattr(client, "_admin_client", None))
     sessions = [getattr(getattr(part, "_server", None), "_session", None) for part in parts]
     return [session for session in sessions if session is not None]
+
+
+# Links of an index that lead nowhere end the process that loads it. The layout is hnswlib's: a header; for each element
+# its links on the lowest level, its vector and its label; and for each the number of bytes, and the links, on higher
+# levels.
+_HEADER = struct.Struct("<iQQQQQQiIQQQdQ")
+_WORD = 4
+
+
+def damaged_index(store: Path) -> Path | None:
+    """Return the folder of an index that cannot be loaded; None if there is none."""
+    for header in sorted(store.glob("*/header.bin")):
+        with suppress(OSError, ValueError, IndexError, struct.error):
+            if _is_sound(header.parent):
+                continue
+        return header.parent
+    return None
+
+
+def _is_sound(folder: Path) -> bool:
+    header = _HEADER.unpack((folder / "header.bin").read_bytes()[: _HEADER.size])
+    _, start, room, count, size, label, data, levels, entry, most_above, most, *_ = header
+    lowest, links = folder / "data_level0.bin", most + 1
+    fits = start == 0 and 0 < most_above <= most < 10_000 and data == _WORD * links < label == size - 8
+    if not fits or size % _WORD or count > room or lowest.stat().st_size < count * size:
+        return False
+    if count == 0:
+        return True
+    if not (0 <= levels < 64 and entry < count):
+        return False
+    if count * size > _READ_WHOLE:
+        return True
+    words = np.fromfile(lowest, "<u4", count * size // _WORD).reshape(count, size // _WORD)
+    return _lead_somewhere(words[:, :links], count) and _above(folder, count, levels, entry, most_above)
+
+
+def _lead_somewhere(blocks: npt.NDArray[np.uint32], count: int) -> bool:
+    """Whether each block, a number and so many links, links to elements that there are."""
+    used = (blocks[:, 0] & 0xFFFF)[:, None]
+    unused = np.arange(1, blocks.shape[1]) > used
+    return bool(np.all(used < blocks.shape[1]) and np.all((blocks[:, 1:] < count) | unused))
+
+
+def _above(folder: Path, count: int, levels: int, entry: int, most: int) -> bool:
+    """Whether links on higher levels lead to elements that reach as high."""
+    words, block = np.fromfile(folder / "link_lists.bin", "<u4"), most + 1
+    places = [0]
+    for _ in range(count):
+        places.append(places[-1] + 1 + int(words[places[-1]]) // _WORD)
+    *places, end = places
+    heights, rest = np.divmod(words[places].astype(np.int64), _WORD * block)
+    if rest.any() or end > len(words) or heights[entry] != levels or heights.max() > levels:
+        return False
+    above = np.delete(words[:end], places).reshape(-1, block)
+    used = (above[:, 0] & 0xFFFF)[:, None] > np.arange(most)
+    own = np.concatenate([np.arange(1, height + 1) for height in heights])[:, None]
+    return _lead_somewhere(above, count) and bool(np.all((heights[np.where(used, above[:, 1:], 0)] >= own) | ~used))

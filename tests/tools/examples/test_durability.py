@@ -19,7 +19,7 @@ import pytest
 from tableturn.tools.errors import ExampleStoreError
 from tableturn.tools.examples import ExampleStore, embed, mask
 from tableturn.tools.examples.embedding import HashedEmbedding, Vectors
-from tableturn.tools.examples.tables import FORMAT, REBUILT_SUFFIX, ChromaBackend
+from tableturn.tools.examples.tables import FORMAT, REBUILT_SUFFIX, ChromaBackend, damaged_index
 from tableturn.tools.sql import sql_skeleton
 
 from .conftest import BOATS, SCHEMA, chroma_server
@@ -134,6 +134,19 @@ def test_re_indexing_mends_a_damaged_index(tmp_path: Path) -> None:
         assert store.reindex() == 2_200
         for number in (0, 999, 2_199):
             assert store.nearest("question", asked(number), 1)[0].example.question == asked(number)
+
+
+@pytest.mark.parametrize(("name", "start", "bytes_"), [("data_level0.bin", 0, 64), ("link_lists.bin", 0, 4_000)])
+def test_links_that_lead_nowhere_end_no_process(tmp_path: Path, name: str, start: int, bytes_: int) -> None:
+    build = IMPORT.replace("range(0, 800, 100)", "range(0, 2200, 1100)").replace("start + 100", "start + 1100")
+    subprocess.run([sys.executable, "-c", build, str(tmp_path)], check=True, stdout=subprocess.DEVNULL)
+    assert damaged_index(tmp_path) is None
+    index = max(tmp_path.glob(f"*/{name}"), key=lambda path: path.stat().st_size)
+    content = bytearray(index.read_bytes())
+    content[start : start + bytes_] = b"\xa7" * bytes_
+    index.write_bytes(content)
+    with ExampleStore.open(tmp_path) as store, pytest.raises(ExampleStoreError, match=r"delete the folders .* reindex"):
+        store.nearest("question", asked(3), 1)
 
 
 def test_a_re_indexing_that_was_broken_off_is_ended_by_the_next_opening(tmp_path: Path) -> None:
