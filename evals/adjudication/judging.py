@@ -8,7 +8,7 @@ import io
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +157,7 @@ def judge_cases(
     waiting, failed_in_a_row = iter(cases), 0
 
     async def opinions(task: JudgeTask) -> Judgement:
-        tally = Tally(replace(_AFFORDABLE, calls=int(min(most - end.calls, _AFFORDABLE.calls))))
+        tally = Tally(_AFFORDABLE._replace(calls=int(min(most - end.calls, _AFFORDABLE.calls))))
         try:
             return (await arun(ask(task), judge, tally)).reply
         except ReplyError as error:

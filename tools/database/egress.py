@@ -124,9 +124,11 @@ class Leaving:
         if not self.egress.restricts and not found:
             return {}
         for table in self.schema.tables:
-            derived = self.egress.default if table.kind == "table" else self.egress.strictest
-            named = {column.name: self.egress.named(table.name, column.name) for column in table.columns}
-            strictest = strictest_of([level or derived for level in named.values()])
+            derived: Level = self.egress.default if table.kind == "table" else self.egress.strictest
+            named: dict[str, Level | None] = {
+                column.name: self.egress.named(table.name, column.name) for column in table.columns
+            }
+            strictest = strictest_of(level or derived for level in named.values())
             for column in table.columns:
                 place = table.name, column.name
                 known = named[column.name] or (strictest if column.generated else derived)
