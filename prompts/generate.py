@@ -17,11 +17,11 @@ from ..tools.knowledge.entry import Entry
 from ..tools.knowledge.fragment import compiled
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
-from .parts import Parts, Prompt, attempt, fit
 from .replies import Draft, Rephrasing
 from .sql_reply import find_sql
 from .task import Task
 from .templating import Message, render_messages
+from .token_budget import Parts, Prompt, attempt, fit
 from .understanding import ReplyForm, read_answer
 
 PromptStyle = Literal["full", "credit", "craft", "track", "revision"]

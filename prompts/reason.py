@@ -9,10 +9,10 @@ from typing import ClassVar, Literal
 from ..tools.errors import ReplyError
 from ..tools.examples.seeds import SeedProgram
 from .generate import GenerateTask
-from .parts import Prompt
 from .replies import CodeDraft, Draft
 from .reply_text import clean_reply, find_fences
 from .task import Task
+from .token_budget import Prompt
 
 _HINT = "Reply with one fenced block that starts with ```python and leaves the answer in the variable `result`."
 

@@ -12,11 +12,11 @@ from ..tools.errors import ReplyError
 from ..tools.examples.seeds import SeedDialogue
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
-from .parts import NO_SCHEMA, Parts
 from .replies import Rephrasing
 from .reply_text import clean_reply, find_json, is_refusal, text_field
 from .task import Task
 from .templating import line
+from .token_budget import NO_SCHEMA, Parts
 from .understanding import from_json, from_lines
 
 _GIVE_ME = re.compile(r"\bgive me\b[^\n\"”]*", re.IGNORECASE)

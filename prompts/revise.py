@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from ..tools.errors import ReplyError
 from .generate import GenerateTask
-from .parts import Prompt
 from .replies import Draft
 from .task import Task
+from .token_budget import Prompt
 
 
 @dataclass(frozen=True)

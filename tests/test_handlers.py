@@ -35,7 +35,7 @@ LISTED = {
     "tools/database/duckdb/worker.py:_read": "handed to the process that asked, which raises it as a fault of ours",
     "tools/database/duckdb/opening.py:_answer": "a process that has died, and bytes that are not trusted",
     "tools/database/duckdb/tables.py:_cells": f"openpyxl on a workbook: {FOREIGN}",
-    "tools/database/server/reading.py:Reader._generate": f"sqlglot's generator on what a model wrote: {FOREIGN}",
+    "tools/database/server/statement_check.py:Reader._generate": f"sqlglot on what a model wrote: {FOREIGN}",
     "tools/database/server/connection.py:Interrupter._try": f"a driver: {FOREIGN}",
     "tools/database/sqlite/compile_check.py:refusal": "sqlite3's error for a text with NUL or lone surrogates",
     "tools/database/sqlite/location.py:_header": "a path with NUL",

@@ -15,8 +15,7 @@ from ...tools.export import export_rows
 from ..advice import advise, failures_noted
 from ..evidence.confidence import in_words
 from ..records import AnswerRecord, Usage
-from ..state import AgentState, fields_of, turn_of, usage_of
-from .phrasing import numbered, shown
+from ..state import AgentState, turn_of, usage_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -220,12 +219,9 @@ class Answer(AnswerRecord):
         `chart` is None unless the question asks for a picture: the attribute has one for every answer that one fits.
         `text` ends with the choices on offer, numbered, a line each, where there are any.
         """
-        whole = fields_of(self.record, JSON_KEYS) | {"answered": self.answered, "headings": self.headings}
-        whole["chart"] = self.chart if self.pictured else None
-        whole["notes"] = self.notes
-        whole["text"] = "\n".join([self.text, *numbered(self.choices)])
-        whole["estimate"] = shown(self.estimate)
-        return {key: whole[key] for key in JSON_KEYS}
+        from .forms import answer_json
+
+        return answer_json(self)
 
     def to_json(self) -> str:
         """`to_dict` on one line."""

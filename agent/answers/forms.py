@@ -1,4 +1,4 @@
-"""An answer as text for a model, Markdown, HTML for notebooks, and the list of what it rests on.
+"""An answer as JSON, text for a model, Markdown, HTML for notebooks, and the list of what it rests on.
 
 In HTML everything that a person, a model or a database wrote is escaped.
 """
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
+from typing import Any
 
 from ...tools.charts.chart import can_render, picture
 from ...tools.errors import ExportError
@@ -22,9 +23,9 @@ from ...tools.values import ValueMatch
 from ..evidence.confidence import in_words
 from ..evidence.feedback import Bounds, result_csv
 from ..records import Attempt, PlainCell, Result
-from ..state import AgentState, attempts_of, turn_of
-from .answer import Answer
-from .phrasing import cut, numbered, some_rows
+from ..state import AgentState, attempts_of, fields_of, turn_of
+from .answer import JSON_KEYS, Answer
+from .phrasing import cut, numbered, shown, some_rows
 
 ROWS_SHOWN = 20  # rows in a text or a table; a chart is of all of them
 _TABLES, _COLUMNS, _VALUES = 6, 8, 8  # how many are told of
@@ -35,6 +36,16 @@ _TABLE = "border-collapse:collapse;margin:.5em 0"
 _CELLS = "padding:2px 8px;border-bottom:1px solid #8884;text-align:"
 _CODE = "background:#8881;padding:6px 8px;overflow-x:auto;white-space:pre-wrap"
 _QUIET = "color:#888"
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """Return an answer as plain JSON values, with exactly the keys of `JSON_KEYS`."""
+    whole = fields_of(answer.record, JSON_KEYS) | {"answered": answer.answered, "headings": answer.headings}
+    whole["chart"] = answer.chart if answer.pictured else None
+    whole["notes"] = answer.notes
+    whole["text"] = "\n".join([answer.text, *numbered(answer.choices)])
+    whole["estimate"] = shown(answer.estimate)
+    return {key: whole[key] for key in JSON_KEYS}
 
 
 def answer_text(answer: Answer) -> str:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
-from ...prompts.parts import Prompt
 from ...prompts.rephrase import SimplifyTask
 from ...prompts.reply_text import REPLY_LIMIT
 from ...prompts.task import Task
 from ...prompts.templating import Message, PromptTooLarge, estimate_tokens
+from ...prompts.token_budget import Prompt
 from ...tools.database.egress import MaskKind
 from ...tools.errors import ReplyError
 from ...tools.masking import Placeholders

@@ -6,7 +6,7 @@ import pytest
 from sqlglot import Dialect
 from tableturn.tools.database.postgres.dialect import GRAMMAR
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
-from tableturn.tools.database.server.reading import Grammar, Reader
+from tableturn.tools.database.server.statement_check import Grammar, Reader
 from tableturn.tools.errors import QueryRejected
 
 CATALOGUE = Catalogue("1", (Relation("public", "account", "account", ()),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot.dialects.duckdb import DuckDB
 
 from ..profile import read_profile
-from ..server.reading import Grammar
+from ..server.statement_check import Grammar
 
 PROFILE = read_profile(__package__ or "")
 

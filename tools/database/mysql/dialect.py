@@ -14,7 +14,7 @@ from ...errors import ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..profile import ConnectionLost, read_profile
 from ..server.address import scrubbed
-from ..server.reading import Grammar, version_call
+from ..server.statement_check import Grammar, version_call
 from ..table import Cell
 
 PROFILE = read_profile(__package__ or "")

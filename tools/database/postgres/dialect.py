@@ -15,7 +15,7 @@ from ..estimate import Estimate
 from ..profile import ConnectionLost, read_profile
 from ..quoting import literal
 from ..server.address import scrubbed
-from ..server.reading import Grammar, version_call
+from ..server.statement_check import Grammar, version_call
 from ..table import Cell
 
 PROFILE = read_profile(__package__ or "")

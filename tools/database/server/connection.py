@@ -24,7 +24,7 @@ from ..schema import ColumnSchema
 from ..session import Session
 from ..table import Cell, Limits
 from .catalogue import Catalogue, Relation, read_catalogue, read_version
-from .reading import Grammar
+from .statement_check import Grammar
 
 _AGAIN_SECONDS = 0.5
 _HANG_UP_SECONDS = 3.0

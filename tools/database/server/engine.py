@@ -31,7 +31,7 @@ from ..watchdog import WATCHDOG, Cancellation, RunningQuery, check_cancelled
 from .catalogue import Catalogue
 from .connection import Backend, ServerConnection
 from .profiler import read_schema
-from .reading import Reader
+from .statement_check import Reader
 
 # Idle connections kept open; more are opened when more queries run at once, so that none waits for another.
 _IDLE_CONNECTIONS = 4

@@ -15,7 +15,7 @@ from sqlglot.dialects.spark import Spark
 
 from ...errors import QueryRejected
 from ..profile import read_profile
-from ..server.reading import Grammar
+from ..server.statement_check import Grammar
 from ..table import Limits
 
 TOO_LARGE = "tableturn: a value is too large"

@@ -28,7 +28,7 @@ from ..server.address import parted, scrubbed, without_password
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import Backend, BoundedRows, Interrupter, ServerConnection, cell
 from ..server.engine import ServerEngine
-from ..server.reading import Grammar
+from ..server.statement_check import Grammar
 from ..session import Session, digest, remark
 from ..table import Cell, Limits
 

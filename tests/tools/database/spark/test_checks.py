@@ -8,7 +8,7 @@ import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.database.server.address import without_password
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
-from tableturn.tools.database.server.reading import Reader
+from tableturn.tools.database.server.statement_check import Reader
 from tableturn.tools.database.spark.statements import GRAMMAR, bounded, check_plan, check_text, read_only
 from tableturn.tools.database.table import Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected

@@ -6,7 +6,7 @@ import pytest
 from tableturn.tools.database.dialects import MOST_TOKENS
 from tableturn.tools.database.postgres.dialect import GRAMMAR
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
-from tableturn.tools.database.server.reading import STATEMENT_LENGTH, Reader
+from tableturn.tools.database.server.statement_check import STATEMENT_LENGTH, Reader
 from tableturn.tools.errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge
 
 _CATALOGUE = Catalogue(
