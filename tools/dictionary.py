@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from .annotations import Annotations
@@ -28,7 +29,7 @@ def read_dictionary(schema: Schema, read: Callable[[str, int], Sequence[Row]]) -
         rules = naming(schema.dialect)
         columns = ", ".join(rules.quoted(column.name) for column in table.columns)
         rows = read(f"SELECT {columns} FROM {rules.written_path(table.path)}", _MOST_ROWS)
-        found |= describe(schema, [tuple(text if isinstance(text, str) else "" for text in row) for row in rows])
+        found |= describe(schema, [tuple("" if cell is None else str(cell) for cell in row) for row in rows])
     return found
 
 
@@ -43,7 +44,10 @@ def _candidates(schema: Schema) -> Iterator[TableSchema]:
 
 
 def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
-    """Return what the rows of a data dictionary say; nothing where the rows are none, as those of a log."""
+    """Return what the rows of a data dictionary say; nothing where the rows are none, as those of a log.
+
+    Rows for values of a column, as its codes, follow what is said of the column.
+    """
     columns = list(zip(*rows, strict=True))
     tables = next(
         (names for names in columns if _share([schema.table(name) is not None for name in names if name])), ()
@@ -57,24 +61,33 @@ def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
 
     others = [names for names in columns if names is not tables]
     fields = next((names for names in others if _share(known_columns(names))), ("",) * len(rows))
-    places = list(zip(tables, fields, strict=True))
-    texts = [names for names in others if names is not fields and _is_wordy(names)]
+    others = [names for names in others if names is not fields]
+    values = next((names for names in others if _tells_values(tables, fields, names)), ("",) * len(rows))
+    plain = [number for number, value in enumerate(values) if not value]
+    texts = [names for names in others if names is not values and _is_wordy([names[number] for number in plain])]
     # Each place is told of once; what tells of a place again and again is a log of changes.
-    if not texts or len(set(places)) < len(places):
+    if not texts or len({(tables[number], fields[number]) for number in plain}) < len(plain):
         return Annotations()
-    said = {
-        place: _JOINT.join(filter(None, (text.strip() for text in row)))
-        for place, row in zip(places, zip(*texts, strict=True), strict=True)
-    }
-    tables_said, columns_said = dict[str, str](), dict[tuple[str, str], str]()
-    for (name, field), text in said.items():
-        table = schema.table(name)
-        column = table.column(field) if table is not None else None
-        if table is not None and text and not field:
-            tables_said[table.name] = text
-        elif table is not None and text and column is not None:
-            columns_said[table.name, column.name] = text
-    return Annotations(tables_said, columns_said)
+    said: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for number in sorted(range(len(rows)), key=lambda number: bool(values[number])):
+        words = _JOINT.join(filter(None, (names[number].strip() for names in texts)))
+        if words and (table := schema.table(tables[number])) is not None:
+            column = table.column(fields[number])
+            if column is not None or not fields[number]:
+                place = table.name, column.name if column is not None else ""
+                said[place].append(f"{values[number]} = {words}" if values[number] else words)
+    told = {place: _JOINT.join(parts) for place, parts in said.items()}
+    return Annotations(
+        {table: text for (table, column), text in told.items() if not column},
+        {place: text for place, text in told.items() if place[1]},
+    )
+
+
+def _tells_values(tables: Sequence[str], fields: Sequence[str], values: Sequence[str]) -> bool:
+    """Whether values of columns are told of too: then a row without one tells of each column first."""
+    told = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if value}
+    plain = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if not value}
+    return bool(told) and told < plain and "" not in {field for _, field in told}
 
 
 def _share(flags: Sequence[bool]) -> bool:

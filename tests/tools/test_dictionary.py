@@ -63,6 +63,23 @@ def test_tables_and_columns_are_described(tmp_path: Path) -> None:
     }
 
 
+def test_values_of_columns_are_told_behind_them(tmp_path: Path) -> None:
+    script = """
+    CREATE TABLE about (kind TEXT, tab TEXT, col TEXT, code INTEGER, meaning TEXT);
+    INSERT INTO about VALUES
+      ('V', 'T20', 'F1', 2, 'at the depot'), ('T', 'T20', NULL, NULL, 'Jobs of cleaning'),
+      ('C', 'T20', 'F1', NULL, 'Kind of cleaning'), ('V', 'T20', 'F1', 1, 'steam'),
+      ('C', 'T10', 'F1', NULL, 'A number');
+    """
+    with Database.open(made(tmp_path, TABLES, script)) as database:
+        found = read(database)
+    assert found.tables == {"T20": "Jobs of cleaning"}
+    assert found.columns == {
+        ("T20", "F1"): "Kind of cleaning; 2 = at the depot; 1 = steam",
+        ("T10", "F1"): "A number",
+    }
+
+
 @pytest.mark.parametrize(
     "script",
     [
