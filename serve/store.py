@@ -393,10 +393,12 @@ class Store:
     def delete(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
         """Takes out a conversation with its turns, or everything of a person; the threads that went."""
         with _told(), self._engine.begin() as on:
-            threads = delete(THREADS).where(_own(THREADS, owner), *([THREADS.c.id == thread] if thread else []))
+            threads = delete(THREADS).where(
+                _own(THREADS, owner), *([THREADS.c.id == thread] if thread is not None else [])
+            )
             # Without its thread no turn begins: what runs now is all that there will be.
             ids = tuple(on.execute(threads.returning(THREADS.c.id)).scalars())
-            if thread and not ids:
+            if thread is not None and not ids:
                 raise NotThere(f"there is no thread {thread[:64]!r}")
             turns = _turns_of(owner, thread)
             if on.execute(select(TURNS.c.id).where(turns, RUNNING)).first() is not None:

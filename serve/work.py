@@ -45,6 +45,8 @@ class Work:
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
+            if cancellation not in self._running:
+                running.cancel()  # it waits for its turn
             cancellation.cancel()
             raise
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from .annotations import Annotations
 from .database import Cell, Schema, TableSchema
 from .database.quoting import naming
+from .errors import QueryError
 
 _MOST_ROWS = 20_000
+_MOST_COLUMNS = 30
 _MOST_TABLES = 3  # that are read because they look like one
+_MOST_TEXTS = 2  # columns of words that are joined: more is no description
 _FEWEST_ROWS = 3
 _KNOWN = 0.75  # share of a column's names that the schema has: a dictionary may tell of tables that are hidden here
 _WORDY = 0.3  # share of texts that have a blank in them: words, not codes
@@ -24,19 +28,20 @@ def read_dictionary(schema: Schema, read: Callable[[str, int], Sequence[Row]]) -
 
     `read` gives the rows of a query, so many at most; what may not be read or may not leave it does not give.
     """
-    found = Annotations()
+    found, rules = Annotations(), naming(schema.dialect)
     for table in list(_candidates(schema))[:_MOST_TABLES]:
-        rules = naming(schema.dialect)
         columns = ", ".join(rules.quoted(column.name) for column in table.columns)
-        rows = read(f"SELECT {columns} FROM {rules.written_path(table.path)}", _MOST_ROWS)
-        found |= describe(schema, [tuple("" if cell is None else str(cell) for cell in row) for row in rows])
+        with suppress(QueryError):  # one that takes too long, or may not be read, is none
+            rows = read(f"SELECT {columns} FROM {rules.written_path(table.path)}", _MOST_ROWS)
+            found |= describe(schema, [tuple("" if cell is None else str(cell) for cell in row) for row in rows])
     return found
 
 
 def _candidates(schema: Schema) -> Iterator[TableSchema]:
-    """Yield tables in which some samples of a column are names of tables."""
+    """Yield tables of a dictionary's size in which some samples of a column are names of tables."""
     for table in schema.tables:
-        for column in table.columns if table.kind in ("table", "view") and len(table.columns) > 1 else ():
+        fits = 1 < len(table.columns) <= _MOST_COLUMNS and (table.row_count or 0) <= _MOST_ROWS
+        for column in table.columns if fits and table.kind in ("table", "view") else ():
             names = [sample for sample in column.samples if isinstance(sample, str)]
             if sum(schema.table(name) is not None for name in names) > 1:
                 yield table
@@ -65,6 +70,7 @@ def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
     values = next((names for names in others if _tells_values(tables, fields, names)), ("",) * len(rows))
     plain = [number for number, value in enumerate(values) if not value]
     texts = [names for names in others if names is not values and _is_wordy([names[number] for number in plain])]
+    texts = texts[:_MOST_TEXTS]
     # Each place is told of once; what tells of a place again and again is a log of changes.
     if not texts or len({(tables[number], fields[number]) for number in plain}) < len(plain):
         return Annotations()

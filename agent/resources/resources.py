@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import is_not
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.annotations import Annotations, AnnotationStore, annotations_key
 from ...tools.basis import Newest
-from ...tools.database import Cancellation, Database, Identity, Limits, Permissions, Rights, Schema
+from ...tools.database import Cancellation, Cell, Database, Identity, Limits, Permissions, Rights, Schema
 from ...tools.dictionary import read_dictionary
 from ...tools.linking import SchemaLinker
 from ...tools.outgoing import Outgoing
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ..audit import AuditTrail
     from .opening import House
     from .taught import PersonKnowledge
+
+
+_DICTIONARY_SECONDS = 1.0  # for reading a data dictionary, which is small
 
 
 @dataclass(frozen=True)
@@ -93,11 +96,11 @@ class Schemas:
         kept = self._dictionary
         if kept is None or kept[0] is not bare:
             outgoing = Outgoing(self._database)
-            found = advise(
-                "linking",
-                lambda: read_dictionary(bare, lambda sql, rows: outgoing.execute(sql, Limits(rows=rows)).rows),
-                Annotations(),
-            )
+
+            def read(sql: str, rows: int) -> Sequence[tuple[Cell, ...]]:
+                return outgoing.execute(sql, Limits(seconds=_DICTIONARY_SECONDS, rows=rows)).rows
+
+            found = advise("linking", lambda: read_dictionary(bare, read), Annotations())
             kept = self._dictionary = bare, found
         return kept[1]
 

@@ -120,20 +120,6 @@ def test_loading_and_wording_that_fail_end_no_turn(
             agent.note("city: where a customer pays taxes")
 
 
-def test_an_estimate_that_cannot_be_told_is_left_out(
-    shop: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.delenv(RAISING_VARIABLE)
-    for module in ("answers.answer", "nodes.execute"):
-        monkeypatch.setattr(f"tableturn.agent.{module}.shown", _fail)
-    with SQLAgent(shop, model=writes(SQL), settings={"approve": True}) as agent:
-        conversation = agent.conversation()
-        waiting = conversation.ask(ASKED[0])
-        assert waiting.to_dict()["estimate"] is None
-        assert conversation.ask("yes").to_dict()["row_count"] == 2
-    assert "phrasing failed" in caplog.text
-
-
 def test_a_knowledge_file_that_is_wrong_is_told(agent: SQLAgent, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(RAISING_VARIABLE)
     shop.with_suffix(".knowledge.yaml").write_text("terms: [")

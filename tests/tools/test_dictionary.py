@@ -108,3 +108,9 @@ def test_prompts_show_descriptions_that_may_leave(tmp_path: Path, withheld: bool
     with SQLAgent(made(tmp_path, TABLES, DICTIONARY), model=model, egress=egress) as agent:
         agent.ask("What is the rent for a day?")
     assert ("Rentals of containers" in model.prompts[-1]) is not withheld
+
+
+def test_a_view_that_cannot_be_read_does_not_hide_a_dictionary(tmp_path: Path) -> None:
+    broken = "CREATE VIEW a_view AS SELECT tab, abs(-9223372036854775808 + position - 2) AS n FROM catalogue;"
+    with Database.open(made(tmp_path, TABLES, DICTIONARY, broken)) as database:
+        assert read(database).tables == {"T10": "Rentals of containers"}

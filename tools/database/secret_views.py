@@ -30,7 +30,7 @@ _MEASURES = (exp.Predicate, exp.Count, exp.Length)
 """Expressions that tell of a value only whether it is equal, how often it stands, or how long it is."""
 _VALUES = (exp.All, exp.Any)
 """Predicates, to sqlglot, whose result may be a value."""
-_UNTRACED = (exp.Table, exp.Columns, exp.Star, exp.Anonymous)
+_UNTRACED = (exp.Table, exp.Columns, exp.PositionalColumn, exp.Star, exp.Anonymous, exp.Parameter, exp.Placeholder)
 """Values that stand for columns by other means than their names, and functions that may read what they like."""
 
 
@@ -118,6 +118,7 @@ class _Tracer:
         self._known = {table.name for table in schema.tables if names[table.name.casefold()] == 1}
         self._traced: dict[int, list[bool] | None] = {}  # None while a query is traced
         self._recursive: set[int] = set()
+        self._aliased: dict[int, bool] = {}
 
     def outputs(self, query: exp.Expr) -> list[bool]:
         """Return of each column of a query whether it shows something of a secret."""
@@ -146,8 +147,20 @@ class _Tracer:
         scope = self._scopes.get(id(query))
         if scope is None:
             raise SQLParseError(f"untraced query: {type(query).__name__}")
+        aliases = [output.alias.casefold() for output in scope.select.expressions if output.alias]
+        if len(set(aliases)) < len(aliases):
+            raise SQLParseError("one name for two columns")
         for source in scope.sources:
-            node = source.node
+            node, above = source.node, source.node.parent
+            while isinstance(above, exp.Subquery) and isinstance(above.this, exp.Table):
+                if above.alias:
+                    raise SQLParseError("a name for a source in brackets")
+                above = above.parent
+            # Fewer names than columns: some engines name the rest as they were.
+            behind = source.query.parent if source.query is not None else None
+            given = node.alias_column_names or (behind.alias_column_names if behind is not None else ())
+            if given and source.query is not None and len(self.outputs(source.query)) != len(given):
+                raise SQLParseError(f"unnamed columns of {source.label}")
             known = source.table is not None or source.query is not None
             named = isinstance(node.this, exp.Identifier) and not node.alias_column_names
             if not (known or named) or any(node.args.get(part) for part in node.args.keys() - _SOURCE_PARTS):
@@ -193,7 +206,10 @@ class _Tracer:
             raise SQLParseError(f"unknown column {node.name}")
         source, owner = reference.source, reference.owner
         if reference.kind == "alias" and owner is not None:
-            return self._shows(owner.aliases[name])
+            expression = owner.aliases[name]
+            if id(expression) not in self._aliased:
+                self._aliased[id(expression)] = self._shows(expression)
+            return self._aliased[id(expression)]
         if reference.kind == "star" and source is not None:
             return any(self._columns(source))
         scopes = outwards(reference.scope) if owner is None else (owner,)

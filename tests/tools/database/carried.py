@@ -261,7 +261,7 @@ def carry(path: Path, engine: str, folder: Path, after: Sequence[str] = ()) -> s
             types: Any = {column.name: column.type for column in table.columns}
             read_rows(path, each).to_sql(each.name, connection, if_exists="append", index=False, dtype=types)
         for statement in (*after, *(() if server is MARIADB else ("ANALYZE",))):
-            connection.exec_driver_sql(statement)
+            connection.exec_driver_sql(statement, execution_options={"no_parameters": True})
         connection.commit()
     return url.replace("mariadb:", scheme)
 

@@ -255,6 +255,7 @@ VIEWS = {
         ("id *name", "SELECT id, name FROM users WHERE this cannot be (((read"),
         ("id *name", f"SELECT id, name FROM users WHERE name <> '{'x' * 50_000}'"),
         ("id *name *lg", "SELECT id, name FROM users"),
+        ("*name *lg", "SELECT p.ip, (SELECT p.password FROM (users) AS p LIMIT 1) FROM sessions AS p"),
         ("lg", "SELECT CASE WHEN password IS NULL THEN 'none' ELSE name END AS lg FROM users"),
         ("lg", "SELECT CASE password WHEN '' THEN 'none' ELSE 'some' END AS lg FROM users"),
         ("lg", "SELECT name AS lg FROM users WHERE password <> ''"),
@@ -292,6 +293,14 @@ VIEWS = {
         ),
         ("*lg", "SELECT concat_ws(':', UNPACK(COLUMNS(*))) AS lg FROM users"),
         ("id name *password", "FROM users"),
+        # Fewer names than columns: DuckDB leaves the others their own.
+        (
+            "*name *lg",
+            "SELECT name, (WITH c(a) AS (SELECT id, password AS ip FROM users) SELECT ip FROM c) FROM sessions",
+        ),
+        ("*name *lg", "SELECT ip, (SELECT ip FROM (SELECT id, password AS ip FROM users) AS c(a)) FROM sessions"),
+        ("*k *lg", "SELECT 'literal' AS k, substr(password, 1) AS k, k || '.' AS lg FROM users"),
+        ("*lg", "SELECT upper(#3) AS lg FROM users"),
     ],
 }
 """Views' columns, those that hold secrets marked, with their queries, by dialect."""
