@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable
-from itertools import compress
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from ..errors import SQLParseError
-from ..sql.resolve import resolve
-from ..sql.scope import Source, outwards
 from .dialects import parse_statement
 from .schema import Schema, TableSchema
 from .secret_columns import is_secret_name, names_secret
@@ -30,8 +26,11 @@ _MEASURES = (exp.Predicate, exp.Count, exp.Length)
 """Expressions that tell of a value only whether it is equal, how often it stands, or how long it is."""
 _VALUES = (exp.All, exp.Any)
 """Predicates, to sqlglot, whose result may be a value."""
-_UNTRACED = (exp.Table, exp.Columns, exp.PositionalColumn, exp.Star, exp.Anonymous, exp.Parameter, exp.Placeholder)
+_UNTRACED = (exp.Table, exp.Columns, exp.PositionalColumn, exp.Parameter, exp.Placeholder, exp.Anonymous)
 """Values that stand for columns by other means than their names, and functions that may read what they like."""
+
+_Columns = list[tuple[str, bool]]
+"""The columns of a result in their order: the name in lower case, and whether it shows something of a secret."""
 
 
 def columns_from_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -42,16 +41,25 @@ def columns_from_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -
     alone tells, as that of a partition's column does.
     """
     found = set(secrets) | _without_definition(schema, secrets)
+    tables: dict[str, TableSchema] = {}
+    for table in schema.tables:
+        name = table.name.casefold()
+        # A definition does not tell which of two tables it means if their names differ in case alone.
+        tables[name] = replace(table, columns=()) if name in tables else table
     views = [(view, _text_columns(view), _words(view.definition)) for view in schema.tables if view.definition]
-    names = {_words(column) for _, column in secrets} | {_words(_last_part(table)) for table, _ in found}
-    while True:
+    columns = {_words(column) for _, column in secrets}
+    due = {view.name for view, _, words in views if any(name <= words for name in columns)}
+    due |= {view.name for view, _, _ in views if names_secret(view.definition)}
+    fresh = {table for table, _ in found}
+    while fresh or due:
         before = frozenset(found)
+        names = {table: _words(_last_part(table)) for table in fresh}
         for view, texts, words in views:
-            if not texts <= found and (names_secret(view.definition) or any(name <= words for name in names)):
-                found |= texts & _secrets_of(view, schema, found)
-        if len(found) == len(before):
-            return found - set(secrets)
-        names = {_words(_last_part(table)) for table, _ in found - before}
+            others = (name for table, name in names.items() if table != view.name)
+            if not texts <= found and (view.name in due or any(name <= words for name in others)):
+                found |= texts & _secrets_of(view, schema.dialect, tables, found)
+        fresh, due = {table for table, _ in found - before}, set[str]()
+    return found - set(secrets)
 
 
 def views_that_name(schema: Schema, tables: Iterable[str]) -> set[str]:
@@ -85,167 +93,187 @@ def _without_definition(schema: Schema, secrets: Collection[tuple[str, str]]) ->
     return {place for view in views for place in _text_columns(view) if place[1].casefold() not in plain}
 
 
-def _secrets_of(view: TableSchema, schema: Schema, secrets: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+def _secrets_of(
+    view: TableSchema, dialect: str, tables: Mapping[str, TableSchema], secrets: Collection[tuple[str, str]]
+) -> set[tuple[str, str]]:
     """Return the columns of a view that show something of secrets: all, if they cannot be traced."""
     columns = [(view.name, column.name) for column in view.columns]
     try:
         if len(view.definition) > _LONGEST:
-            raise SQLParseError("too long")
-        tree = parse_statement(view.definition, schema.dialect)
-        query = tree.expression if isinstance(tree, exp.Create) else tree
-        if not isinstance(query, exp.Query):
-            raise SQLParseError(f"untraced query: {type(query).__name__}")
-        shown = _Tracer(query, schema, secrets).outputs(query)
-    except (SqlglotError, SQLParseError, RecursionError):
+            raise SqlglotError("too long")
+        tree = parse_statement(view.definition, dialect)
+        outputs = _outputs(tree.expression if isinstance(tree, exp.Create) else tree, _Place(tables, secrets))
+    except (SqlglotError, RecursionError):
         return set(columns)
-    return set(compress(columns, shown if len(shown) == len(columns) else [True] * len(columns)))
+    if len(outputs) != len(columns):
+        return set(columns)
+    return {column for column, (_, shows) in zip(columns, outputs, strict=True) if shows}
 
 
-class _Tracer:
-    """Traces the columns of a query; a name that may stand for several columns stands for all.
+@dataclass(frozen=True)
+class _Place:
+    """What names stand for at a place of a query; a name that may stand for several columns stands for all.
 
-    What cannot be traced is an `SQLParseError`.
+    Attributes:
+        tables: The database's tables and views by their names in lower case.
+        ctes: Columns of common table expressions by name.
+        sources: Names and columns of what FROM lists.
+        before: The SELECT's columns before this one, to which some dialects may refer.
+        outer: The place around a sub-query.
     """
 
-    def __init__(self, query: exp.Expr, schema: Schema, secrets: Collection[tuple[str, str]]) -> None:
-        _check_ctes(query)
-        found = resolve(query, schema)
-        self._rules, self._secrets = found.rules, secrets
-        self._references = {id(reference.node): reference for reference in found.references}
-        self._scopes = {id(scope.select): scope for scope in found.scopes}
-        # A definition does not tell which of two tables it means if their names differ in case alone.
-        names = Counter(table.name.casefold() for table in schema.tables)
-        self._known = {table.name for table in schema.tables if names[table.name.casefold()] == 1}
-        self._traced: dict[int, list[bool] | None] = {}  # None while a query is traced
-        self._recursive: set[int] = set()
-        self._aliased: dict[int, bool] = {}
+    tables: Mapping[str, TableSchema]
+    secrets: Collection[tuple[str, str]]
+    ctes: Mapping[str, _Columns] = field(default_factory=dict[str, _Columns])
+    sources: tuple[tuple[str, _Columns], ...] = ()
+    before: _Columns = field(default_factory=list[tuple[str, bool]])
+    outer: _Place | None = None
 
-    def outputs(self, query: exp.Expr) -> list[bool]:
-        """Return of each column of a query whether it shows something of a secret."""
-        if id(query) not in self._traced:
-            self._traced[id(query)] = None
-            shown = self._outputs(query)
-            # What a query reads of itself may pass from column to column.
-            self._traced[id(query)] = [any(shown)] * len(shown) if id(query) in self._recursive else shown
-        if (traced := self._traced[id(query)]) is not None:
-            return traced
-        if not isinstance(query, exp.SetOperation):
-            raise SQLParseError("a query reads itself")
-        self._recursive.add(id(query))
-        return self.outputs(query.this)
+    def table(self, node: exp.Table) -> _Columns:
+        """Return the columns of a table, view or common table expression; none of a table that may not be read."""
+        parts = [part.name.casefold() for part in node.parts]
+        if len(parts) == 1 and parts[0] in self.ctes:
+            return self.ctes[parts[0]]
+        known = [self.tables[name] for start in range(len(parts)) if (name := ".".join(parts[start:])) in self.tables]
+        known = known[:1] or [table for name, table in self.tables.items() if _last_part(name) == parts[-1]]
+        if not known:
+            return []
+        if len(known) != 1 or known[0].total_columns != len(known[0].columns):
+            raise SqlglotError(f"unknown columns of {node.name}")
+        table = known[0]
+        return [(column.name.casefold(), (table.name, column.name) in self.secrets) for column in table.columns]
 
-    def _outputs(self, query: exp.Expr) -> list[bool]:
-        if any(query.args.get(part) for part in _UNTRACED_PARTS) or query.find(exp.Pivot):
-            raise SQLParseError(f"untraced query: {type(query).__name__}")
-        if isinstance(query, exp.SetOperation):
-            arms = self.outputs(query.this), self.outputs(query.expression)
-            if len(arms[0]) != len(arms[1]):
-                raise SQLParseError("arms of different widths")
-            return [one or other for one, other in zip(*arms, strict=True)]
-        if isinstance(query, exp.Subquery) and not query.args.get("joins"):
-            return self.outputs(query.this)
-        scope = self._scopes.get(id(query))
-        if scope is None:
-            raise SQLParseError(f"untraced query: {type(query).__name__}")
-        aliases = [output.alias.casefold() for output in scope.select.expressions if output.alias]
-        if len(set(aliases)) < len(aliases):
-            raise SQLParseError("one name for two columns")
-        for source in scope.sources:
-            node, above = source.node, source.node.parent
-            while isinstance(above, exp.Subquery) and isinstance(above.this, exp.Table):
-                if above.alias:
-                    raise SQLParseError("a name for a source in brackets")
-                above = above.parent
-            # Fewer names than columns: some engines name the rest as they were.
-            behind = source.query.parent if source.query is not None else None
-            given = node.alias_column_names or (behind.alias_column_names if behind is not None else ())
-            if given and source.query is not None and len(self.outputs(source.query)) != len(given):
-                raise SQLParseError(f"unnamed columns of {source.label}")
-            known = source.table is not None or source.query is not None
-            named = isinstance(node.this, exp.Identifier) and not node.alias_column_names
-            if not (known or named) or any(node.args.get(part) for part in node.args.keys() - _SOURCE_PARTS):
-                raise SQLParseError(f"untraced source: {source.label}")
-        # A join that makes one column of two changes what a star stands for.
-        merges = any(join.args.get("using") or join.method.upper() == "NATURAL" for join in query.find_all(exp.Join))
-        shown: list[bool] = []
-        for output in scope.select.expressions:
-            star = output.this if isinstance(output, exp.Column) else output
-            if not isinstance(star, exp.Star):
-                shown.append(self._shows(output))
-            elif any(star.args.values()) or merges:
-                raise SQLParseError("untraced star")
-            else:
-                wanted = self._rules.key(output.args.get("table"))
-                for source in scope.sources:
-                    shown += self._columns(source) if wanted in ("", source.name) else []
-        return shown
+    def columns(self, source: str = "") -> _Columns:
+        """Return the columns of the sources of a name; of all sources without one."""
+        return [column for name, columns in self.sources if source in ("", name) for column in columns]
 
-    def _shows(self, value: exp.Expr) -> bool:
-        """Whether a value shows something of a secret."""
-        if isinstance(value, exp.Column):
-            return self._column_shows(value)
-        if isinstance(value, _MEASURES) and not isinstance(value, _VALUES):
-            return False
-        if isinstance(value, _UNTRACED):
-            raise SQLParseError(f"untraced value: {type(value).__name__}")
-        if isinstance(value, exp.Query):
-            return any(self.outputs(value))
-        parts = value.iter_expressions()
-        if isinstance(value, exp.Window):
-            parts = [value.this]
-        elif isinstance(value, exp.Case):
-            parts = [*value.args["ifs"], *filter(None, [value.args.get("default")])]
-        elif isinstance(value, exp.If):
-            parts = filter(None, [value.args.get("true"), value.args.get("false")])
-        return any(map(self._shows, parts))
-
-    def _column_shows(self, node: exp.Column) -> bool:
-        """Whether a column, or a whole row, may show something of a secret."""
-        reference, name = self._references.get(id(node)), self._rules.key(node.this)
-        if reference is None or (node.table and reference.source is None):
-            raise SQLParseError(f"unknown column {node.name}")
-        source, owner = reference.source, reference.owner
-        if reference.kind == "alias" and owner is not None:
-            expression = owner.aliases[name]
-            if id(expression) not in self._aliased:
-                self._aliased[id(expression)] = self._shows(expression)
-            return self._aliased[id(expression)]
-        if reference.kind == "star" and source is not None:
-            return any(self._columns(source))
-        scopes = outwards(reference.scope) if owner is None else (owner,)
-        sources = [each for scope in scopes for each in scope.sources]
-        if node.table and source is not None:
-            sources = [*reference.candidates] or [source]
-        held = [source for source in sources if name in (source.columns or ())]
-        for source in held:
-            shown, names = self._columns(source), list(source.columns or ())
-            if shown[names.index(name)] if len(names) == len(shown) else any(shown):
-                return True
-        if held and (node.table or all(source.columns is not None for source in sources)):
-            return False
-        # A source whose columns are not all known may have it, and the name may stand for a row.
-        rows = [each for each in sources if (each.query is not None and not held) or each.name == name]
-        return any(any(self._columns(row)) for row in rows) or (
-            is_secret_name(node.name) or node.name.casefold() in {secret.casefold() for _, secret in self._secrets}
-        )
-
-    def _columns(self, source: Source) -> list[bool]:
-        """Return of each column of a source whether it shows something of a secret."""
-        table = source.table
-        if source.query is not None:
-            return self.outputs(source.query)
-        if table is None or table.name not in self._known or table.total_columns != len(table.columns):
-            raise SQLParseError(f"unknown columns of {source.label}")
-        return [(table.name, column.name) in self._secrets for column in table.columns]
+    def shows(self, column: exp.Column) -> bool:
+        """Whether a column, or a whole row, shows something of a secret."""
+        source, name = column.table.casefold(), column.name.casefold()
+        place: _Place | None = self
+        while place is not None:
+            columns = place.columns(source)
+            if not isinstance(column.this, exp.Star):
+                columns = [each for each in columns if each[0] == name] or (not source and place.columns(name)) or []
+            columns = columns or [each for each in place.before if not source and each[0] == name]
+            if columns:
+                return any(shows for _, shows in columns)
+            if source in dict(place.sources):
+                break
+            place = place.outer
+        if isinstance(column.this, exp.Star) or (source and place is None):
+            raise SqlglotError(f"unknown column {source}.{name}")
+        return is_secret_name(column.name) or any(name == secret.casefold() for _, secret in self.secrets)
 
 
-def _check_ctes(query: exp.Expr) -> None:
-    """Refuse common table expressions that are used before they stand: to some engines, these names are tables'."""
-    for clause in query.find_all(exp.With):
-        later = {cte.alias.casefold() for cte in clause.expressions}
-        for cte in clause.expressions:
-            if clause.args.get("recursive"):
-                later.discard(cte.alias.casefold())
-            if any(table.name.casefold() in later and not table.db for table in cte.this.find_all(exp.Table)):
-                raise SQLParseError("a common table expression is used before it stands")
-            later.discard(cte.alias.casefold())
+def _outputs(query: exp.Expr, place: _Place) -> _Columns:
+    """Return the columns of a query; raise `SqlglotError` if they cannot be traced."""
+    if not isinstance(query, exp.Query) or any(query.args.get(part) for part in _UNTRACED_PARTS):
+        raise SqlglotError(f"untraced query: {type(query).__name__}")
+    place = _with_ctes(query, place)
+    if isinstance(query, exp.SetOperation):
+        return _united(_outputs(query.this, place), _outputs(query.expression, place))
+    if isinstance(query, exp.Subquery) and not query.args.get("joins"):
+        return _outputs(query.this, place)
+    if not isinstance(query, exp.Select):
+        raise SqlglotError(f"untraced query: {type(query).__name__}")
+    aliases = [output.alias.casefold() for output in query.expressions if output.alias]
+    if len(set(aliases)) < len(aliases):
+        raise SqlglotError("one name for two columns")
+    place = replace(place, sources=(), before=[], outer=place)
+    for node in filter(None, [query.args.get("from_"), *(query.args.get("joins") or ())]):
+        place = _with_source(node.this, place)
+    # A join that makes one column of two changes what a star stands for.
+    merges = any(join.args.get("using") or join.method.upper() == "NATURAL" for join in query.find_all(exp.Join))
+    outputs = place.before
+    for output in query.expressions:
+        star = output.this if isinstance(output, exp.Column) else output
+        if not isinstance(star, exp.Star):
+            outputs.append((output.alias_or_name.casefold(), _shows(output, place)))
+        elif any(star.args.values()) or merges:
+            raise SqlglotError("untraced star")
+        else:
+            outputs += place.columns(output.text("table").casefold())
+    return outputs
+
+
+def _with_ctes(query: exp.Query, place: _Place) -> _Place:
+    clause = query.args.get("with_")
+    if clause is None:
+        return place
+    later = {cte.alias.casefold() for cte in clause.expressions}
+    for cte in clause.expressions:
+        name, arms = cte.alias.casefold(), cte.this
+        later.discard(name)
+        # To SQLite, and among recursive ones, it is no table.
+        # Without the word RECURSIVE it may read itself all the same.
+        own = () if clause.args.get("recursive") or name in place.tables else (name,)
+        if any(table.name.casefold() in {*later, *own} for table in arms.find_all(exp.Table)):
+            raise SqlglotError("a common table expression is used before it stands")
+        if clause.args.get("recursive") and isinstance(arms, exp.SetOperation) and not arms.args.get("with_"):
+            first = _renamed(_outputs(arms.this, place), cte)
+            place = replace(place, ctes={**place.ctes, name: first})
+            columns = _united(first, _outputs(arms.expression, place))
+            # What the second arm reads of itself may pass from column to column.
+            columns = [(column, any(shows for _, shows in columns)) for column, _ in columns]
+        else:
+            columns = _renamed(_outputs(cte.this, place), cte)
+        place = replace(place, ctes={**place.ctes, name: columns})
+    return place
+
+
+def _united(first: _Columns, second: _Columns) -> _Columns:
+    if len(first) != len(second):
+        raise SqlglotError("arms of different widths")
+    return [(name, one or other) for (name, one), (_, other) in zip(first, second, strict=True)]
+
+
+def _with_source(node: exp.Expr, place: _Place) -> _Place:
+    """Return a place after an item of its FROM clause."""
+    inner = node.this
+    if any(value for part, value in node.args.items() if part not in _SOURCE_PARTS):
+        raise SqlglotError(f"untraced source: {type(node).__name__}")
+    if isinstance(node, exp.Subquery) and isinstance(inner, exp.Table | exp.Subquery) and not node.alias:
+        place = _with_source(inner, place)
+    else:
+        if isinstance(node, exp.Table) and isinstance(inner, exp.Identifier):
+            columns = place.table(node)
+        elif isinstance(node, exp.Subquery | exp.Lateral) and isinstance(inner, exp.Query):
+            columns = _outputs(inner, place if isinstance(node, exp.Lateral) else place.outer or place)
+        else:
+            raise SqlglotError(f"untraced source: {type(node).__name__}")
+        source = node.alias_or_name.casefold(), _renamed(columns, node)
+        place = replace(place, sources=(*place.sources, source))
+    for join in node.args.get("joins") or ():
+        place = _with_source(join.this, place)
+    return place
+
+
+def _renamed(columns: _Columns, node: exp.Expr) -> _Columns:
+    """Return columns by the names that an alias lists."""
+    names = [name.casefold() for name in node.alias_column_names] or [name for name, _ in columns]
+    if len(names) != len(columns):  # engines differ in what the others are called
+        raise SqlglotError("not as many names as columns")
+    return [(name, shows) for name, (_, shows) in zip(names, columns, strict=True)]
+
+
+def _shows(value: exp.Expr, place: _Place) -> bool:
+    """Whether a value shows something of a secret."""
+    if isinstance(value, exp.Column):
+        return place.shows(value)
+    if isinstance(value, _MEASURES) and not isinstance(value, _VALUES):
+        return False
+    if isinstance(value, _UNTRACED):
+        raise SqlglotError(f"untraced value: {type(value).__name__}")
+    if isinstance(value, exp.Query):
+        return any(shows for _, shows in _outputs(value, place))
+    if isinstance(value, exp.Star):
+        return any(shows for _, shows in place.columns())
+    parts = value.iter_expressions()
+    if isinstance(value, exp.Window):
+        parts = [value.this]
+    elif isinstance(value, exp.Case):
+        parts = [*value.args["ifs"], *filter(None, [value.args.get("default")])]
+    elif isinstance(value, exp.If):
+        parts = filter(None, [value.args.get("true"), value.args.get("false")])
+    return any(_shows(part, place) for part in parts)

@@ -255,6 +255,11 @@ VIEWS = {
         ("id *name", "SELECT id, name FROM users WHERE this cannot be (((read"),
         ("id *name", f"SELECT id, name FROM users WHERE name <> '{'x' * 50_000}'"),
         ("id *name *lg", "SELECT id, name FROM users"),
+        (
+            "id *lg",
+            "WITH c(i, a, b) AS (SELECT 0, 'x', 'y' UNION ALL SELECT u.id, c.b, u.password FROM c JOIN users u"
+            " ON u.id = c.i + 1) SELECT i, a FROM c",
+        ),
         ("*name *lg", "SELECT p.ip, (SELECT p.password FROM (users) AS p LIMIT 1) FROM sessions AS p"),
         ("lg", "SELECT CASE WHEN password IS NULL THEN 'none' ELSE name END AS lg FROM users"),
         ("lg", "SELECT CASE password WHEN '' THEN 'none' ELSE 'some' END AS lg FROM users"),
