@@ -23,3 +23,14 @@ def test_a_letter_that_changes_with_its_case_makes_no_other_function(sql: str) -
     grammar = Grammar(Dialect.get_or_raise("bigquery"), frozenset({"grouping", "ceiling", "ceil"}))
     with pytest.raises(QueryRejected):
         Reader(grammar).read(sql, CATALOGUE)
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["WHERE 'default' IN system.users", "WHERE 1 IN (vault)", "SETTINGS readonly = 0", "FORMAT Null"],
+)
+def test_what_clickhouse_reads_beyond_its_tables_is_refused(where: str) -> None:
+    reader = Reader(Grammar(Dialect.get_or_raise("clickhouse"), frozenset()))
+    assert reader.read("SELECT 1 FROM account WHERE 1 IN (SELECT 1)", CATALOGUE)
+    with pytest.raises(QueryRejected, match="may not"):
+        reader.read(f"SELECT 1 FROM account {where}", CATALOGUE)

@@ -81,6 +81,8 @@ class Reader:
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
+        # There a name after IN is a table's.
+        self._in_takes_tables = type(grammar.dialect).__name__ == "ClickHouse"
         generator: Any = grammar.dialect.generator()
         # The generator may be compiled: it takes no subclass and no other method, but looks its handlers up in a dict.
         self._handlers = {**generator._dispatch, **dict(grammar.writes)}
@@ -203,6 +205,12 @@ class Reader:
             self._check_call(node)
         elif kind not in (_COMMON.functions if isinstance(node, exp.Func) else _COMMON.syntax) | self._grammar.kinds:
             raise QueryRejected(_refusal(node))
+        if isinstance(node, exp.Query) and (node.args.get("settings") or node.args.get("format")):
+            raise QueryRejected("SETTINGS and FORMAT may not be used here: leave them out")
+        if isinstance(node, exp.In) and self._in_takes_tables:
+            sought = [item for item in (node.args.get("field"), *node.expressions) if isinstance(item, exp.Column)]
+            if sought:
+                raise QueryRejected("a name may not stand after IN here: write a sub-query in parentheses")
         if isinstance(node, exp.Select):
             if node.args.get("operation_modifiers"):
                 raise QueryRejected("modifiers between SELECT and its columns may not be used here: leave them out")
