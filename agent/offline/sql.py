@@ -165,7 +165,7 @@ class _Builder:
                 else:
                     assert isinstance(value, int | float | str)
                     other = _literal(value, column)
-                node = _COMPARISONS[operator](this=term, expression=other)
+                node = _COMPARISONS[condition.operator](this=term, expression=other)
         return node if operator == condition.operator else exp.Not(this=node)
 
 
