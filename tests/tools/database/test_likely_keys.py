@@ -67,10 +67,10 @@ def test_the_text_says_that_keys_are_probable_what_codes_mean_and_what_a_view_is
     text = render_schema(schema)
     assert "~* probably its key" in text
     assert "orders(id~* number, customer_id number ~> customers.customer_id, " in text
-    assert "status_cd number ~> order_status.code {10 = 'new', 20 = 'paid', 90 = 'cancelled'}" in text
+    assert "status_cd number ~> order_status.code {label: 10 = 'new', 20 = 'paid', 90 = 'cancelled'}" in text
     assert 'defined by "CREATE VIEW cancelled AS SELECT id, total FROM orders WHERE status_cd = 90"' in text
     alone = schema.part([("orders", ["id", "status_cd"])])
-    assert "status_cd number -> order_status.code {10 = 'new'" in render_schema(alone), "also without its table"
+    assert "status_cd number -> order_status.code {label: 10 = 'new'" in render_schema(alone), "also without its table"
 
 
 def test_the_papers_forms_have_none_of_it(schema: Schema) -> None:

@@ -74,7 +74,7 @@ def test_a_type_says_how_a_column_is_asked_for() -> None:
     *_, line = render_schema(Schema("t", (TableSchema("t", _TYPED),)), samples=2).splitlines()
     assert line == (
         "t(day date, at timestamp, zoned timestamp with time zone, born date ['2024-01-31'],"
-        " seen time ['2024-01-31 10:00'], tags text[], facts json, place struct(a integer, b varchar), paid boolean,"
+        " seen datetime ['2024-01-31 10:00'], tags text[], facts json, place struct(a integer, b varchar), paid boolean,"
         " flag boolean {1, 0}, kind text ['A', 'E', 'C'])"
     )
 
