@@ -228,7 +228,7 @@ class SQLAgent:
                 found = plain_result(database.execute(record.sql, within.limits))
                 headings = headed(record.sql, found.columns, database)
         except QueryError as error:
-            why = failed(str(error), error.kind, within.query_seconds)
+            why = failed(f"No query for this question ran: {error}", error.kind, within.query_seconds)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(whole, answer.thread, record)
         remarks = about(found)

@@ -48,16 +48,15 @@ def cut_note(rows: int) -> str:
 
 
 _PLAIN_FAILURES: dict[str | None, str] = {
-    "timeout": "This took more than {seconds:g} s. Try a shorter period or fewer rows.",
+    "timeout": "This took more than {seconds} s. Try a shorter period or fewer rows.",
     "too_large": "The result is too large. Ask for fewer rows or columns, or for a summary.",
-    "locked": "A table is locked by another program. Try again in a moment.",
+    "locked": "The database is locked by another program. Try again in a moment.",
 }
 
 
 def failed(error: str, kind: str | None, seconds: float) -> str:
     """Say why a question got no answer: plainly where the error's own words are advice for who writes queries."""
-    plain = _PLAIN_FAILURES.get(kind)
-    return plain.format(seconds=seconds) if plain else f"No query for this question ran: {error}"
+    return _PLAIN_FAILURES.get(kind, error).replace("{seconds}", f"{seconds:g}")
 
 
 WITHHELD = "The rows are shown only to the person who asked, because they contain data that must not leave."

@@ -198,7 +198,8 @@ def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: 
     """Caveats are of the last attempt, and so is convergence: neither holds for another one."""
     stop, database = turn.stop, run.resources.database
     if stop and stop.status in ("failed", "unanswerable"):
-        return _Conclusion(stop.status, stop.why)
+        kind = chosen.error_kind if stop.kind == "error" and chosen else None
+        return _Conclusion(stop.status, failed(stop.why, kind, run.settings.query_seconds))
     if stop and stop.kind == "schema":
         return _Conclusion("converged", stop.why)
     if chosen is not None and chosen.result is not None:
@@ -212,8 +213,8 @@ def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: 
         over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()
         called = headed(None, code.result.columns, database)
         return _Conclusion("capped", phrased(code.result, called), (BY_CODE, *over), code.result, called, by_code=True)
-    why, kind = (chosen.error or "", chosen.error_kind) if chosen else ("no query was written", None)
-    return _Conclusion("failed", failed(why, kind, run.settings.query_seconds))
+    why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
+    return _Conclusion("failed", failed(f"No query for this question ran: {why}", kind, run.settings.query_seconds))
 
 
 _LONGEST = 20_000  # characters of a query whose basis is looked for
