@@ -164,11 +164,13 @@ def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -
         cover = (column.distinct or len(seen)) / len(each.values)
         named = sum(_is_kin(word, each.words) for word in telling) / len(telling) if telling else 0.0
         strange = _count_strange(each.table_words, words, around)
-        if any(_is_kin(word, each.words) for word in own or telling) and not (strange and len(fitting) > 1):
+        common = _are_common(each.values)
+        kin = any(_is_kin(word, each.words) for word in own or telling)
+        if kin and not (strange and (common or len(fitting) > 1)):
             ranked.append((1 + named + cover - strange, each.codes))
         else:
             alone = len(fitting) == 1 and len(seen) > 2 and column.kind == "text" and cover >= (_SURE if named else 1)
-            if (alone and not (own and strange)) or (cover == 1 and len(seen) > 3 and not _count_up(each.values)):
+            if (alone and not (strange and common)) or (cover == 1 and len(seen) > 3 and not common):
                 ranked.append((cover, each.codes))
     ranked.sort(key=lambda pair: -pair[0])
     return ranked[0][1] if ranked and (len(ranked) == 1 or ranked[0][0] > ranked[1][0]) else None
@@ -188,11 +190,11 @@ def _count_strange(listed: Iterable[str], words: Sequence[str], around: Sequence
     return sum(word not in _CODE_WORDS | _KIND_WORDS and not _is_kin(word, context) for word in listed)
 
 
-def _count_up(codes: Collection[Cell]) -> bool:
-    """Whether codes are numbers or letters without gaps, as many things are."""
-    texts = [str(code) for code in codes]
-    numbers = [ord(text) if len(text) == 1 else int(text) for text in texts if re.fullmatch(r".|-?\d+", text)]
-    return len(numbers) == len(codes) and max(numbers) - min(numbers) < len(numbers)
+def _are_common(codes: Collection[Cell]) -> bool:
+    """Whether codes are single characters, or numbers without gaps, as in many lists."""
+    numbers = [int(code) for code in codes if isinstance(code, int) or (isinstance(code, str) and code.isdecimal())]
+    together = len(numbers) == len(codes) and max(numbers) - min(numbers) < len(numbers)
+    return together or all(len(str(code)) == 1 for code in codes)
 
 
 def _words(name: str) -> list[str]:
