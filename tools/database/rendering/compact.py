@@ -92,7 +92,9 @@ def _column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey]
     samples, codes = written.samples, column.codes
     if table.brief:
         if column.kind == "time" or (column.kind == "text" and (column.primary_key or column.likely_key or keys)):
-            text += f" {_type(column)}{_pitfalls(column) if column.kind == 'time' else ''}"
+            text += f" {_type(column)}"
+            if column.kind == "time" and (pitfalls := _pitfalls(column)):
+                text += f" [{examples(column, 1)}]{pitfalls}" if samples else pitfalls
     elif samples:
         text += f" {_type(column)}{'?' if column.nulls else ''}"
     else:
@@ -103,6 +105,8 @@ def _column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey]
     if table.brief:
         if codes and codes.table:
             return text if keys else f"{text} -> {written.table(codes.table)}"
+        if column.kind != "time" and not codes and not keys and (dated := examples(column, samples)):
+            return f"{text} [{dated}]"
         return text + (_meanings(column, written, _LONGEST_LIST) if samples else "")
     if samples and codes and not keys:
         # Nothing of the table of codes is shown here.
