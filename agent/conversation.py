@@ -17,13 +17,13 @@ from langgraph.types import Command, StateSnapshot
 from ..tools.errors import AuditError, NothingToDecide, TableturnError, TurnCancelled
 from .answers.answer import Answer, pending_answer
 from .answers.events import STREAM_MODES, Event, EventReader
-from .answers.forms import Why, read_why
+from .answers.render import Why, read_why
 from .audit import audited
+from .cancel_turn import KEY, OpenTurn, interruptible
 from .effects import cancelled_turn, finished
 from .records import AnswerRecord, Turn
 from .settings import Settings, make_settings
 from .state import AgentState, load, upgrade
-from .undo import KEY, OpenTurn, interruptible
 
 if TYPE_CHECKING:
     from .sqlagent import SQLAgent

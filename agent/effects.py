@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from ..prompts.task import Task
 from ..tools.database import Cancellation
 from ..tools.errors import ModelError, NotUnderstood, ReplyError, TurnCancelled
-from .model.budget import Allowance, Budget, BudgetReached, spending, told_cost
 from .model.replies import loop_is_gone, reply_usage
+from .model.turn_budget import Allowance, Budget, BudgetReached, spending, told_cost
 from .records import Usage
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from langgraph.types import Overwrite, Send
 from ..tools.database import asked_in
 from ..tools.errors import TableturnError
 from .advice import failures_noted
+from .cancel_turn import open_turn, undoable
 from .effects import Body, Tally, arun, finished
-from .model.budget import Budget, left_of
+from .model.turn_budget import Budget, left_of
 from .nodes.clarify import clarify
-from .nodes.critique import critique
 from .nodes.drafts import candidate, select, vary
 from .nodes.execute import execute
 from .nodes.generate import generate, revise
@@ -31,12 +31,12 @@ from .nodes.link import link
 from .nodes.reason import reason
 from .nodes.rephrase import rephrase
 from .nodes.respond import respond
-from .nodes.retrieve import retrieve
+from .nodes.retrieve_examples import retrieve
+from .nodes.revise_or_stop import critique
 from .records import Usage, parallel_usage
 from .resources import Resources, Run
 from .settings import Settings
 from .state import AgentInput, AgentOutput, AgentState, Update, clarified_turn, dump, load, turn_of, upgrade, usage_of
-from .undo import open_turn, undoable
 
 NodeBody = Callable[[AgentState, Run], Body[Update]]
 AgentGraph: TypeAlias = CompiledStateGraph[AgentState, Settings, AgentInput, Any]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal, TypeVar, cast
 
-from ..prompts.replies import Intent, Rephrasing
+from ..prompts.reply_types import Intent, Rephrasing
 from ..tools.basis.basis import Basis
 from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights

@@ -23,14 +23,14 @@ from .answers.answer import Answer
 from .answers.events import Event
 from .answers.phrasing import WITHHELD, about, headed, words_or_count
 from .audit import AuditTrail
+from .cancel_turn import call_async
 from .conversation import Conversation, RunSettings
 from .graph import AgentGraph, build_graph
 from .records import plain_result
 from .resources import Resources
-from .resources.opening import House, make_translators
-from .resources.taught import AgentExamples, KnowledgeSource
+from .resources.examples_and_knowledge import AgentExamples, KnowledgeSource
+from .resources.factory import House, make_translators
 from .settings import make_settings
-from .undo import call_async
 from .verbs import Correction, Saved
 
 if TYPE_CHECKING:
@@ -384,7 +384,7 @@ class SQLAgent:
         """A LangChain tool that takes a question and returns words and rows; its artifact is the `Answer`."""
         from langchain_core.tools import StructuredTool
 
-        from .answers.forms import answer_text
+        from .answers.render import answer_text
 
         described = (
             f"Answers a question from the database {self.resources.database.name!r}. Read-only. "

@@ -41,7 +41,7 @@ from ..tools.outgoing import Outgoing
 from .answers.answer import Answer
 from .answers.phrasing import explained, headed, phrased
 from .audit import Query, run_query, written_down
-from .model.record import Record, add_record, record_file
+from .model.track_record import Record, add_record, record_file
 from .records import AttemptView, Status, plain_result
 from .resources import Resources
 from .settings import Settings

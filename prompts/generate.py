@@ -17,12 +17,12 @@ from ..tools.knowledge.entry import Entry
 from ..tools.knowledge.fragment import compiled
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
-from .replies import Draft, Rephrasing
-from .sql_reply import find_sql
+from .cut_to_budget import Parts, Prompt, attempt, fit
+from .find_sql import find_sql
+from .read_answer import ReplyForm, read_answer
+from .reply_types import Draft, Rephrasing
 from .task import Task
 from .templating import Message, render_messages
-from .token_budget import Parts, Prompt, attempt, fit
-from .understanding import ReplyForm, read_answer
 
 PromptStyle = Literal["full", "credit", "craft", "track", "revision"]
 """Whose prompt form: CREDIT-SQL 3.4, SQL-CRAFT A.4, Track-SQL B.4, revision chain 3.1.3, or all combined."""

@@ -21,11 +21,11 @@ from starlette.types import Scope
 from tableturn import __version__
 
 from ..agent import SQLAgent
-from .api import answers, asking, chat, looking, threads
+from .api import answers, openai_chat, session_and_status, threads, turns
 from .config import ServeSettings
-from .door import Door
 from .errors import add_error_replies
 from .mcp import over_http
+from .request_checks import Door
 from .server import AgentOpener, House, given
 from .store import StoreError
 
@@ -75,7 +75,7 @@ def create_app(
             allow_origins=settings.origins,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"],
-            expose_headers=[asking.TURN_HEADER],
+            expose_headers=[turns.TURN_HEADER],
         )
         layers.insert(1, cors)
     app = FastAPI(
@@ -89,7 +89,7 @@ def create_app(
     )
     app.state.house = house
     add_error_replies(app)
-    for part in (asking, threads, answers, looking, chat):
+    for part in (turns, threads, answers, session_and_status, openai_chat):
         app.include_router(part.router)
     route, manager = over_http(house)
     app.router.routes.append(route)

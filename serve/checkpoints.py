@@ -11,7 +11,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..agent.conversations import own_file
+from ..agent.conversation_files import own_file
 from ..tools.errors import SettingsError
 from ..tools.folders import data_folder
 from .store import StoreError

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from tableturn import __version__
 
 from ..agent import Answer, verbs
-from ..agent.answers.forms import answer_text
+from ..agent.answers.render import answer_text
 from ..agent.audit import Query, run_query
 from ..tools.database.table import plain_cell
 from ..tools.errors import SettingsError, TableturnError
@@ -168,7 +168,7 @@ def _compact(result: Any) -> Any:
 def over_http(house: House) -> tuple[Route, StreamableHTTPSessionManager]:
     """The path `/mcp`, and what has to run for it."""
     server = mcp_server(_caller.get)
-    # Hosts and origins were looked at before (door.py).
+    # Hosts and origins were looked at before (request_checks.py).
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     server.streamable_http_app(stateless_http=True, json_response=True, transport_security=security)
     manager = server.session_manager

@@ -22,10 +22,10 @@ from ..tools.errors import TableturnError
 from ..tools.masking import mask
 from .config import ServeSettings
 from .metrics import Metrics
-from .people import People, Unauthorized
-from .running import RunningTurn, Turns
+from .running_turns import RunningTurn, Turns
+from .side_queries import Work
+from .sign_in import People, Unauthorized
 from .store import Asked, Busy, NotThere, Owner, Store, StoredTurn, StoreError
-from .work import Work
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection

@@ -203,7 +203,7 @@ class Answer(AnswerRecord):
         export_rows(self.columns, self.rows, path, "xlsx")
 
     def _repr_html_(self) -> str:
-        from .forms import answer_html
+        from .render import answer_html
 
         return answer_html(self)
 
@@ -219,7 +219,7 @@ class Answer(AnswerRecord):
         `chart` is None unless the question asks for a picture: the attribute has one for every answer that one fits.
         `text` ends with the choices on offer, numbered, a line each, where there are any.
         """
-        from .forms import answer_json
+        from .render import answer_json
 
         return answer_json(self)
 

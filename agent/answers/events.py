@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from langchain_core.messages import AIMessageChunk
 from langgraph.types import Overwrite, StreamMode
 
-from ...prompts.sql_reply import sql_so_far
+from ...prompts.find_sql import sql_so_far
 from ..advice import advise
 from ..effects import TASK
 

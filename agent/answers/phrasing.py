@@ -10,7 +10,7 @@ from ...tools.sql import Heading, SearchedLiteral, explain
 from ...tools.sql import headings as headings_of
 from ...tools.words import singular
 from ..advice import advise, advisory
-from ..evidence.choose import is_empty
+from ..evidence.choose_attempt import is_empty
 from ..records import AnswerRecord, PlainCell, Result
 
 COLUMNS_IN_WORDS = 8  # so many columns are named at most: the names of more stand over the rows

@@ -92,8 +92,8 @@ def doctor(
 
 
 def _model(spec: str | None, base_url: str | None) -> Finding:
+    from ..model.choose_model import model_label, resolve_model
     from ..model.replies import model_error
-    from ..model.resolve import model_label, resolve_model
 
     chat_model = resolve_model(spec, base_url=base_url, timeout=_MODEL_SECONDS, max_retries=0)
     if chat_model is None:

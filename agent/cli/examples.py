@@ -26,7 +26,7 @@ from ..options import (
 if TYPE_CHECKING:
     from ...tools.database import Database
     from ...tools.examples import Added, Example, ExampleStore, Found
-    from ..context.repository import Forms
+    from ..context.rephrase_examples import Forms
 
 app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", no_args_is_help=True)
 
@@ -215,7 +215,7 @@ def rephrase(options: CompletionOptions) -> None:
 
     Each result is saved: after an interruption, or after --calls is reached, the same command continues.
     """
-    from ..context.repository import rephrase_all
+    from ..context.rephrase_examples import rephrase_all
 
     _complete(options, "rephrased", rephrase_all)
 
@@ -227,7 +227,7 @@ def simplify(options: CompletionOptions) -> None:
 
     Each result is saved: after an interruption, or after --calls is reached, the same command continues.
     """
-    from ..context.repository import simplify_all
+    from ..context.rephrase_examples import simplify_all
 
     _complete(options, "simplified", simplify_all)
 
@@ -237,9 +237,9 @@ def _complete(options: CompletionOptions, form: Literal["rephrased", "simplified
     from rich.console import Console
     from rich.progress import Progress
 
-    from ..context.repository import complete
+    from ..context.rephrase_examples import complete
     from ..model.chat import PromptedTranslator, TranslatorOptions
-    from ..model.resolve import resolve_model
+    from ..model.choose_model import resolve_model
     from ..settings import PRESETS, Settings
 
     defaults = Settings()
@@ -307,7 +307,7 @@ def search(
     from ...tools.examples import ExampleQuery, Found, SelectorKind, database_identity, example_id, make_selector
     from ...tools.toolset import Toolset
     from ...tools.values import ValueIndex
-    from ..nodes.retrieve import selector_numbers
+    from ..nodes.retrieve_examples import selector_numbers
     from ..settings import Settings
 
     settings, kind = Settings(), cast("SelectorKind", by)

@@ -44,7 +44,7 @@ def annotate(
     """
     from ..context.annotate import describe
     from ..effects import Tally, run
-    from ..model.budget import left_of
+    from ..model.turn_budget import left_of
     from ..resources import Run
     from ..settings import Settings
     from ..sqlagent import SQLAgent

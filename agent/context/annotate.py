@@ -12,7 +12,7 @@ from ...tools.annotations import Annotations, AnnotationStore
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..effects import Body, Tally, Translator, ask, do, run
-from ..model.budget import left_of
+from ..model.turn_budget import left_of
 from ..resources import Resources, Run
 from ..settings import Settings
 

@@ -11,7 +11,7 @@ from ...tools.values import ValueMatch
 from ..advice import advisory
 from ..records import Turn, UsedKnowledge
 from ..resources import Run
-from .inputs import as_asked
+from .task_inputs import as_asked
 
 NOTHING = Selection()
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.readings import Agreement
 from ..advice import advisory
-from ..model.record import Standing, record_file, standing
+from ..model.track_record import Standing, record_file, standing
 from ..records import Attempt, Reach, Status, Turn
 from ..resources import Run
-from .choose import agreement, differs, gave_nothing, is_empty
+from .choose_attempt import agreement, differs, gave_nothing, is_empty
 
 if TYPE_CHECKING:
     from ...tools.sandbox import Comparison

@@ -19,13 +19,13 @@ from ...tools.sql.parse import analysis_or
 from ...tools.values import ValueMatch
 from ...tools.words import name_stems
 from ..advice import advise
-from ..context.inputs import readable_turns
+from ..context.task_inputs import readable_turns
 from ..effects import Body, do
 from ..records import Attempt, CodeResult, Reach, Result, Turn
 from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState, turn_of
-from .choose import near_value
+from .choose_attempt import near_value
 
 CHECKED_LENGTH = 50_000
 """Longest query that is looked at, in characters, as long as one may be by default: about two seconds of checks."""

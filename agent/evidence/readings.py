@@ -19,7 +19,7 @@ from ...tools.readings import Agreement, Look, Outcome, QuestionContext, Rival, 
 from ...tools.readings.compare import ReadingResult, outcome_of, short_cell, summarize
 from ...tools.sql import is_ordered
 from ..advice import advisory
-from ..context.inputs import as_asked, readable_turns
+from ..context.task_inputs import as_asked, readable_turns
 from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
 from ..resources import Run
 from ..settings import Settings

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
+from ...prompts.cut_to_budget import Prompt
 from ...prompts.rephrase import SimplifyTask
 from ...prompts.reply_text import REPLY_LIMIT
 from ...prompts.task import Task
 from ...prompts.templating import Message, PromptTooLarge, estimate_tokens
-from ...prompts.token_budget import Prompt
 from ...tools.database.egress import MaskKind
 from ...tools.errors import ReplyError
 from ...tools.masking import Placeholders
 from ..effects import Body, Done, Request, RequestFailed, Translator
-from .budget import current_allowance
+from .choose_model import model_address, model_label
 from .replies import model_error, rejects_temperature, reply_text, streams_nothing, was_cut, was_refused
-from .resolve import model_address, model_label
+from .turn_budget import current_allowance
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -18,7 +18,7 @@ from typing import Any
 import httpx2 as httpx
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
-from .budget import current_allowance
+from .turn_budget import current_allowance
 
 MOST_BYTES = 32_000_000  # longest reply that is read: far more than any model writes
 

@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 from langgraph.types import interrupt
 
-from ...prompts.sql_reply import starts_like_sql
+from ...prompts.find_sql import starts_like_sql
 from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
 from ...tools.linking import set_aside
@@ -17,7 +17,7 @@ from ...tools.sql import Mended, mend_names
 from ..advice import advisory
 from ..answers.phrasing import explained, shown
 from ..effects import Body, do
-from ..model.budget import seconds_left
+from ..model.turn_budget import seconds_left
 from ..records import Attempt, AttemptSource, plain_result
 from ..resources import Run
 from ..state import AgentState, Update, dump, turn_of

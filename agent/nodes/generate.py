@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...prompts.replies import Draft, Rephrasing
+from ...prompts.reply_types import Draft, Rephrasing
 from ...prompts.revise import ReviseTask
-from ..context.inputs import generate_task
+from ..context.task_inputs import generate_task
 from ..effects import NO_REPLY, Body, Done, ask
-from ..model.budget import BudgetReached
+from ..model.turn_budget import BudgetReached
 from ..records import AttemptSource, Status, Stop, StopKind, Turn
 from ..resources import Run
 from ..settings import Settings

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from operator import attrgetter
 
-from ...prompts.replies import Draft
+from ...prompts.reply_types import Draft
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import Verified, answered_by, database_identity, foremost
@@ -17,10 +17,10 @@ from ...tools.knowledge.entry import Selection
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, still_runs, tell_values
 from ...tools.values import ValueIndex, ValueMatch, likely
 from ..advice import advise, advisory
-from ..context.inputs import MOST_COLUMNS, leaned_on, window
 from ..context.knowledge import ASKED, definitions_for, problems_note, unknown_word, unread_definitions
+from ..context.task_inputs import MOST_COLUMNS, leaned_on, window
 from ..effects import Body, Done, do, wait_for
-from ..model.budget import seconds_left
+from ..model.turn_budget import seconds_left
 from ..records import Turn
 from ..resources import Run
 from ..state import AgentState, Update, step, turn_of

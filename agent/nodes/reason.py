@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...prompts.reason import ReasonTask, SQLFromCodeTask
-from ...prompts.replies import CodeDraft, Draft
+from ...prompts.reply_types import CodeDraft, Draft
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, SettingsError
 from ...tools.examples import seed_programs
-from ..context.inputs import generate_task
+from ..context.task_inputs import generate_task
 from ..effects import Body, Done, ask, do
 from ..evidence.feedback import code_csv
-from ..model.budget import seconds_left
+from ..model.turn_budget import seconds_left
 from ..records import CodeResult, CodeRun, plain_result
 from ..resources import Run
 from ..settings import Settings

@@ -13,7 +13,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.types import Overwrite
 
 from ...prompts.rephrase import RephraseTask, SimplifyTask
-from ...prompts.replies import Rephrasing
+from ...prompts.reply_types import Rephrasing
 from ...tools.charts import wished
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
@@ -21,10 +21,10 @@ from ...tools.examples import seed_dialogues
 from ...tools.linking import PastTurn
 from ...tools.words import english_stem, name_parts
 from ..advice import advise, advisory
-from ..context.inputs import MOST_COLUMNS, as_asked, known_turns, overview, unread_note, window
 from ..context.knowledge import definitions_for, unread_definitions
+from ..context.task_inputs import MOST_COLUMNS, as_asked, known_turns, overview, unread_note, window
 from ..effects import Body, Done, ask, do, wait_for
-from ..model.record import record_file, recorded
+from ..model.track_record import record_file, recorded
 from ..records import Turn
 from ..resources import Run
 from ..settings import PAPERS

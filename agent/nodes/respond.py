@@ -19,10 +19,10 @@ from ..advice import advise, advisory
 from ..answers.answer import Answer
 from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
 from ..audit import audited
-from ..context.inputs import as_asked, remember
 from ..context.knowledge import explained_words, used_knowledge
+from ..context.task_inputs import as_asked, remember
 from ..effects import Body, do
-from ..evidence.choose import choose, compare_code, differs, objection, same_answer
+from ..evidence.choose_attempt import choose, compare_code, differs, objection, same_answer
 from ..evidence.confidence import certainty
 from ..evidence.readings import asks_which, readings_of
 from ..evidence.trust import UNTOLD, trusted
@@ -41,8 +41,8 @@ from ..records import (
 from ..resources import Run
 from ..state import AgentState, Update, attempts_of, dump, step, turn_of, usage_of
 from ..verbs import approve
-from .critique import READS_ONLY
 from .rephrase import what_it_is
+from .revise_or_stop import READS_ONLY
 
 BY_CODE = "This comes from the pandas code alone: no query could be run."
 

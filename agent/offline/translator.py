@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 from ...prompts.explain import ExplainTask
 from ...prompts.generate import GenerateTask
 from ...prompts.rephrase import RephraseTask, SimplifyTask
-from ...prompts.replies import Draft, Explanation, Rephrasing
+from ...prompts.reply_types import Draft, Explanation, Rephrasing
 from ...prompts.revise import ReviseTask
 from ...prompts.task import Task
 from ...tools.database import Database

@@ -23,13 +23,13 @@ from ..advice import advise
 from ..effects import Translator
 from ..model.chat import masking
 from ..settings import Settings
-from .taught import AgentExamples
+from .examples_and_knowledge import AgentExamples
 
 if TYPE_CHECKING:
     from ...tools.knowledge import Knowledge
     from ..audit import AuditTrail
-    from .opening import House
-    from .taught import PersonKnowledge
+    from .examples_and_knowledge import PersonKnowledge
+    from .factory import House
 
 
 _DICTIONARY_SECONDS = 1.0  # for reading a data dictionary, which is small

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ...agent.effects import Tally, Translator, arun, ask
-from ...agent.model.budget import TRIES, Budget, BudgetReached
+from ...agent.model.turn_budget import TRIES, Budget, BudgetReached
 from ...prompts.judge import Exhibit, Judgement, JudgeTask, Opinion, Word
 from ...tools.database import Cell, Database, Limits, Table
 from ...tools.database.quoting import quoted

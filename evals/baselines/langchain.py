@@ -18,8 +18,8 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import StaticPool
 
 from ...agent import Settings
+from ...agent.model.choose_model import model_label
 from ...agent.model.replies import reply_usage
-from ...agent.model.resolve import model_label
 from ...agent.records import Usage
 from ...prompts.templating import estimate_tokens
 from ...tools.database import Database

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from ...agent.effects import Tally, arun, ask
-from ...agent.model.budget import left_of
 from ...agent.model.chat import PromptedTranslator, TranslatorOptions
+from ...agent.model.turn_budget import left_of
 from ...prompts.generate import Dialogue, DialoguesTask
 from ...tools.database import Database, render_schema
 from ...tools.errors import DatabaseUnavailable

@@ -137,7 +137,7 @@ def evaluate(
         raise typer.BadParameter("--history is gold or predicted")
     if engine not in ("local", "ray"):
         raise typer.BadParameter("--engine is local or ray")
-    from ...agent.model.record import check_record_file, record_file
+    from ...agent.model.track_record import check_record_file, record_file
     from ..adjudication.ruling import rulings_beside, tell_scores
     from ..datasets import load_dataset
     from ..report.page import run_sections
@@ -261,7 +261,7 @@ def models(
     as_json: JsonOption = False,
 ) -> None:
     """Show how often each model was right, by database, and what it took."""
-    from ...agent.model.record import read_records, record_file
+    from ...agent.model.track_record import read_records, record_file
     from ..metrics.summary import show_share, standings
 
     path = record or record_file()

@@ -61,7 +61,7 @@ def trial(
     if db is None or questions is None:
         missing = "--db" if db is None else "--questions"
         raise typer.BadParameter(f"a trial needs {missing}", param_hint=missing)
-    from ...agent.model.record import Record, add_record, check_record_file, record_file
+    from ...agent.model.track_record import Record, add_record, check_record_file, record_file
     from ..report.page import trial_sections
     from ..runner.results import short_name
     from ..runner.run import RunProgress

@@ -28,8 +28,8 @@ from rapidfuzz import fuzz
 from ...agent import Answer, Conversation, Settings, SQLAgent, TableturnError
 from ...agent.context.annotate import describe_all
 from ...agent.effects import QUERY_NUMBER
+from ...agent.model.choose_model import model_label, resolve_model
 from ...agent.model.replies import loop_is_gone, model_error, refuses_prompt, rejects_temperature
-from ...agent.model.resolve import model_label, resolve_model
 from ...agent.nodes.link import kept_items
 from ...agent.records import Result, Usage, plain_result
 from ...tools.database import Database, Schema

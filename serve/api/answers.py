@@ -18,8 +18,8 @@ from ...tools.errors import ExportError
 from ...tools.export import MEDIA_TYPES, Format
 from ..server import Asker, AskerHere
 from ..store import Store, StoredTurn
-from .asking import turn_reply
 from .bodies import FeedbackBody, RunBody, TurnReply
+from .turns import turn_reply
 
 router = APIRouter(tags=["answers"])
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 
 from ..server import AskerHere
 from ..store import Store, Thread
-from .asking import turn_reply
 from .bodies import ThreadBody, ThreadWithTurns
+from .turns import turn_reply
 
 router = APIRouter(tags=["threads"])
 

@@ -23,7 +23,7 @@ from tableturn.agent.evidence.confidence import (
     share_of,
     shipped,
 )
-from tableturn.agent.model.record import Record, Recorded, Standing, add_record, standing
+from tableturn.agent.model.track_record import Record, Recorded, Standing, add_record, standing
 from tableturn.agent.records import Attempt, Reach, Result
 from tableturn.tools.readings import Agreement
 from tableturn.tools.sandbox import Comparison

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from langchain_openai import ChatOpenAI
 from tableturn.agent import SQLAgent
-from tableturn.agent.answers.forms import answer_text
+from tableturn.agent.answers.render import answer_text
 from tableturn.agent.evidence.trust import (
     Bound,
     Fingerprints,

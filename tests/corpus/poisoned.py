@@ -25,7 +25,7 @@ from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.generate import Dialogue, DialoguesTask, GenerateTask, PromptStyle
 from tableturn.prompts.reason import ReasonTask, SQLFromCodeTask
 from tableturn.prompts.rephrase import RephraseTask, SimplifyTask
-from tableturn.prompts.replies import Rephrasing
+from tableturn.prompts.reply_types import Rephrasing
 from tableturn.prompts.revise import MergeTask, Proposal, ReviseTask
 from tableturn.prompts.task import Task
 from tableturn.tools.database.rendering.render import SchemaStyle

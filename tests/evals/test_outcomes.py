@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tableturn.agent.model.record import Record, add_record, read_records
+from tableturn.agent.model.track_record import Record, add_record, read_records
 from tableturn.evals.datasets.load import Expects, Question, read_plain
 from tableturn.evals.metrics.judging import Verdict
 from tableturn.evals.runner.agents import reply_to

@@ -21,7 +21,7 @@ from tableturn.agent.records import Usage
 from tableturn.serve import Limits
 from tableturn.serve.checkpoints import Place
 from tableturn.serve.metrics import Metrics
-from tableturn.serve.running import Turns
+from tableturn.serve.running_turns import Turns
 from tableturn.serve.server import Server
 from tableturn.serve.store import Asked, Owner, Store, StoreError
 
@@ -53,7 +53,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Locks are given up on soon, and hearts beat fast."""
     for module in ("checkpoints", "store"):
         monkeypatch.setattr(f"tableturn.serve.{module}._BUSY_SECONDS", 0.5)
-    monkeypatch.setattr("tableturn.serve.running._BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("tableturn.serve.running_turns._BEAT_SECONDS", 0.05)
 
 
 @asynccontextmanager
@@ -160,7 +160,7 @@ async def test_whether_it_is_ready_is_said_before_a_lock_is_given_up_on(
 ) -> None:
     for module in ("checkpoints", "store"):
         monkeypatch.setattr(f"tableturn.serve.{module}._BUSY_SECONDS", 60)
-    monkeypatch.setattr("tableturn.serve.running._BEAT_SECONDS", 3600)
+    monkeypatch.setattr("tableturn.serve.running_turns._BEAT_SECONDS", 3600)
     async with kept(shop, tmp_path, scripted()) as (client, file, _):
         with locked(file):
             async with asyncio.timeout(30):
@@ -212,7 +212,7 @@ async def test_a_turn_that_nobody_takes_is_lost(shop: Path, tmp_path: Path) -> N
 def test_a_worker_that_was_held_up_itself_takes_no_other_for_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tableturn.serve.running._SILENT_SECONDS", 0.5)
+    monkeypatch.setattr("tableturn.serve.running_turns._SILENT_SECONDS", 0.5)
     monkeypatch.setattr("tableturn.serve.store.WORKER_SECONDS", 0.2)
     one, two = Store(f"sqlite:///{tmp_path}/store.sqlite"), Store(f"sqlite:///{tmp_path}/store.sqlite")
     mended, beats = threading.Event(), list[float]()

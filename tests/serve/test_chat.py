@@ -125,7 +125,7 @@ async def test_no_cell_is_markdown(shop: Path, agent_over: Callable[..., SQLAgen
 async def test_a_stream_that_waits_says_so(
     shop: Path, agent_over: Callable[..., SQLAgent], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tableturn.serve.api.asking._KEEP_ALIVE_SECONDS", 0.05)
+    monkeypatch.setattr("tableturn.serve.api.turns._KEEP_ALIVE_SECONDS", 0.05)
     async with serving(agent_over(shop, model=scripted(delay=0.5))) as client:
         body = {"messages": [{"role": "user", "content": "Who?"}], "stream": True}
         text = (await client.post("/v1/chat/completions", json=body)).text

@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import pytest
 from tableturn.serve import Limits
-from tableturn.serve.running import RunningTurn
+from tableturn.serve.running_turns import RunningTurn
+from tableturn.serve.side_queries import Work
 from tableturn.serve.store import Owner, Store
-from tableturn.serve.work import Work
 from tableturn.tools.database import Cancellation
 
 from tests.serve.conftest import Client

@@ -22,12 +22,12 @@ import uvicorn
 from tableturn.agent import SQLAgent
 from tableturn.serve import Limits, ServeSettings, create_app
 from tableturn.serve.checkpoints import Place
-from tableturn.serve.door import TooMany
+from tableturn.serve.launch import winding_down
 from tableturn.serve.protocol import Protocol
-from tableturn.serve.run import winding_down
+from tableturn.serve.request_checks import TooMany
 from tableturn.serve.server import given, opened_server
+from tableturn.serve.side_queries import Work
 from tableturn.serve.store import Asked, Owner, Store, StoreError
-from tableturn.serve.work import Work
 
 from tests.serve.conftest import events, scripted, serving
 from tests.support.command_line import tableturn

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from tableturn.agent import SQLAgent
 from tableturn.serve import Limits, ServeSettings, create_app
-from tableturn.serve.door import Rates, TooMany
+from tableturn.serve.request_checks import Rates, TooMany
 from tableturn.serve.store import Asked, Busy, NotThere, Owner, Store
 from tableturn.tools.database import PermissionsFile
 from tableturn.tools.errors import SettingsError

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from ....tools.errors import SettingsError
 from ...answers.commands import Answers
 from ...answers.paging import Page, Results, View
+from ...cancel_turn import OpenTurn, interruptible
 from ...records import Usage
-from ...undo import OpenTurn, interruptible
 from ...verbs import dollars
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ....tools.database import Cancellation
     from ...answers.answer import Answer
-    from ...answers.forms import Why
+    from ...answers.render import Why
     from ...conversation import Conversation
     from ...sqlagent import SQLAgent
 

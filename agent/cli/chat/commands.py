@@ -23,7 +23,7 @@ from ....tools.errors import SettingsError, TableturnError
 from ....tools.terminal import safe, warn
 from ... import verbs
 from ...answers.commands import RUN
-from ...conversations import kept_threads
+from ...conversation_files import kept_threads
 from ..display import Rows, as_records, shown_sql
 from ..output import write_chart
 from .chat import PAGE, Chat, Pages, interrupted
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def _why(chat: Chat, rest: str) -> RenderableType:
     """What an answer rests on."""
-    from ...answers.forms import told
+    from ...answers.render import told
 
     held, _ = chat.choose(rest, "explain")
     parts: list[RenderableType] = []

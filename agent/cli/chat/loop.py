@@ -14,7 +14,7 @@ from rich.text import Text
 from ....tools.errors import TableturnError
 from ....tools.terminal import safe, say_json, warn
 from ...answers.commands import is_command
-from ...conversations import kept_conversations, only_here
+from ...conversation_files import kept_conversations, only_here
 from ...options import AgentOptions
 from ..display import ROWS_SHOWN, fitting, show_answer
 from ..output import ANSWERED, NOT_ANSWERED, answered

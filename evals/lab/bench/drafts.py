@@ -12,7 +12,7 @@ from typing import Any
 from pandas import DataFrame
 from sqlglot import exp
 
-from ....agent.evidence.choose import same_answer
+from ....agent.evidence.choose_attempt import same_answer
 from ....agent.records import Attempt, plain_result
 from ....tools.errors import QueryError, SQLParseError
 from ....tools.sql import parse_select

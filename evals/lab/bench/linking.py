@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from pandas import DataFrame
 
-from ....agent.context.inputs import MOST_COLUMNS
+from ....agent.context.task_inputs import MOST_COLUMNS
 from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.linking import STAR, PastTurn, SchemaLinker
 from ....tools.linking.keep import keep

@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, Response
 from ...agent import verbs
 from ...agent.evidence.confidence import FAIRLY_SURE, SURE
 from ...tools.database.table import plain_cell
-from ..people import COOKIE, Unauthorized
 from ..server import AskerHere, ServerHere
+from ..sign_in import COOKIE, Unauthorized
 from .bodies import TokenBody
 
 router = APIRouter(tags=["looking"])

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from ..tools.database import Cancellation
-from .door import TooMany
+from .request_checks import TooMany
 
 if TYPE_CHECKING:
     from .config import Limits

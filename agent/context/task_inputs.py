@@ -15,8 +15,8 @@ from itertools import accumulate
 from langchain_core.messages import AIMessage
 
 from ...prompts.generate import GenerateTask
-from ...prompts.replies import Rephrasing
-from ...prompts.understanding import ReplyForm
+from ...prompts.read_answer import ReplyForm
+from ...prompts.reply_types import Rephrasing
 from ...tools.database import Schema
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn, copies, drop_samples, families, lighten, requested, widen

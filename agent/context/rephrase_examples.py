@@ -16,7 +16,7 @@ from ...tools.errors import ReplyError
 from ...tools.examples import Example, ExampleStore, seed_dialogues
 from ...tools.linking import PastTurn
 from ..effects import Tally, Translator, ask, run
-from ..model.budget import left_of
+from ..model.turn_budget import left_of
 from ..settings import Settings
 
 R = TypeVar("R")

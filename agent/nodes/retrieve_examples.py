@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, contradiction, database_identity, regular_example
 from ..advice import advise
-from ..context.inputs import leaned_on, shown_schema, window
+from ..context.task_inputs import leaned_on, shown_schema, window
 from ..effects import Body, wait_for
 from ..resources import Run
 from ..settings import Settings

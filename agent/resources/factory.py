@@ -13,10 +13,10 @@ from ...tools.keyed_cache import KeyedCache
 from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
 from ..model.chat import PromptedTranslator, TranslatorOptions
-from ..model.resolve import OFFLINE, resolve_model
+from ..model.choose_model import OFFLINE, resolve_model
 from ..settings import Settings
+from .examples_and_knowledge import AgentExamples, KnowledgeSource, PersonKnowledge
 from .resources import Resources, Schemas
-from .taught import AgentExamples, KnowledgeSource, PersonKnowledge
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry import trace
 
 from ..agent import Answer
-from ..agent.model.budget import metered
+from ..agent.model.turn_budget import metered
 from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
-from .door import TooMany
 from .errors import error_body, internal
+from .request_checks import TooMany
 from .store import WORKER_SECONDS, Asked, Busy, NotKept, NotThere, Owner, Store, StoredTurn, StoreError
 
 if TYPE_CHECKING:

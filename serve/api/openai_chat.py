@@ -19,13 +19,13 @@ from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
 from ...agent import Answer
-from ...agent.answers.forms import answer_markdown
+from ...agent.answers.render import answer_markdown
 from ..errors import status_of
-from ..running import RunningTurn
+from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
 from ..store import Asked, Store
-from .asking import event_stream
 from .bodies import Storable
+from .turns import event_stream
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 

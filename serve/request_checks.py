@@ -20,7 +20,7 @@ from starlette.requests import Request
 from ..tools.errors import TableturnError
 from .config import LOOPBACK_NAMES
 from .errors import told
-from .people import Forbidden
+from .sign_in import Forbidden
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -12,7 +12,7 @@ from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from ..errors import error_body, status_of
-from ..running import RunningTurn
+from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
 from ..store import Asked, Busy, Store, StoredTurn
 from .bodies import AgainBody, AskBody, Decision, TurnBody, TurnReply

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _PLAN = "TABLETURN_SERVE_PLAN"
 """The environment variable that tells a worker what to serve: the plan of the process that starts it."""
 
-_SHUTDOWN_SECONDS = 15  # after which connections are cut; turns end, and say so, before (running.py)
+_SHUTDOWN_SECONDS = 15  # after which connections are cut; turns end, and say so, before (running_turns.py)
 _SWITCHED = 0.001
 """Seconds after which a thread that keeps Python busy lets others have it: the event loop is one of them."""
 
@@ -76,7 +76,7 @@ def run(plan: Plan) -> None:
             os.environ[_MULTIPROCESS] = stack.enter_context(tempfile.TemporaryDirectory(prefix="tableturn-metrics-"))
         os.environ[_PLAN] = b64encode(pickle.dumps((plan, place))).decode()
         config = uvicorn.Config(
-            "tableturn.serve.run:worker",
+            "tableturn.serve.launch:worker",
             factory=True,
             host=plan.host,
             port=plan.port,

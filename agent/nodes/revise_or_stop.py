@@ -12,15 +12,15 @@ from dataclasses import replace
 from typing import cast
 
 from ...prompts.explain import ExplainTask
-from ...prompts.replies import Explanation
+from ...prompts.reply_types import Explanation
 from ...prompts.templating import PromptTooLarge
 from ...tools.database import Schema
 from ...tools.sql import same_sql, writes
-from ..context.inputs import generate_task, shown_schema
+from ..context.task_inputs import generate_task, shown_schema
 from ..effects import NO_REPLY, Body, Done, ask, do
-from ..evidence.choose import compare_code, differs, near_value, same_answer
+from ..evidence.choose_attempt import compare_code, differs, near_value, same_answer
 from ..evidence.feedback import code_csv, contents, look_at, problems, result_csv
-from ..model.budget import calls_left
+from ..model.turn_budget import calls_left
 from ..records import Attempt, CodeResult, Feedback, Stop, Turn
 from ..resources import Run
 from ..settings import Settings
