@@ -118,7 +118,7 @@ def audited(database: Database, thread: str, question: str, **fields: Any) -> Au
 
 
 @dataclass(frozen=True)
-class Query:
+class AuditedQuery:
     """What is run, and of which answer."""
 
     sql: str
@@ -126,7 +126,9 @@ class Query:
     thread: str = ""  # that answer's conversation
 
 
-def run_query(query: Query, resources: Resources, limits: Limits, cancellation: Cancellation | None = None) -> Table:
+def run_query(
+    query: AuditedQuery, resources: Resources, limits: Limits, cancellation: Cancellation | None = None
+) -> Table:
     """Runs a query that a person wrote."""
 
     def call() -> Table:
@@ -139,7 +141,7 @@ def run_query(query: Query, resources: Resources, limits: Limits, cancellation: 
 
 
 def written_down(
-    query: Query, status: str, resources: Resources, function: Callable[[], R], rows: Callable[[R], int]
+    query: AuditedQuery, status: str, resources: Resources, function: Callable[[], R], rows: Callable[[R], int]
 ) -> R:
     """What a function gives that runs a query; what was done with its rows is written down before it is given."""
     audit, database = resources.audit, resources.database

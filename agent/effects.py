@@ -58,7 +58,7 @@ class Do(NamedTuple, Generic[R]):
     abandoned: bool = False  # whether a cancelled turn leaves it to itself: it may take long
 
 
-class Request(NamedTuple):
+class ModelRequest(NamedTuple):
     """Send messages to a chat model; `tokens` is their estimated size."""
 
     model: BaseChatModel
@@ -66,7 +66,7 @@ class Request(NamedTuple):
     tokens: int
 
 
-Effect = Ask[Any] | Do[Any] | Request
+Effect = Ask[Any] | Do[Any] | ModelRequest
 Body = Generator[Effect, Any, R]  # a computation that yields effects and returns an `R`
 
 
@@ -195,7 +195,7 @@ class _Driver(NamedTuple):
             if seconds <= 0:
                 raise _called_off(allowance)
             try:
-                if isinstance(effect, Request):
+                if isinstance(effect, ModelRequest):
                     return await self._send(effect, task.name, allowance, seconds)
                 assert isinstance(effect, Do), "a translator asks nobody else"
                 return await self.way.call(effect.function, seconds)
@@ -213,7 +213,7 @@ class _Driver(NamedTuple):
                 self.tally.budget = allowance.left
                 told_cost(allowance.spent)
 
-    async def _send(self, request: Request, task: str, allowance: Allowance, seconds: float) -> AIMessage:
+    async def _send(self, request: ModelRequest, task: str, allowance: Allowance, seconds: float) -> AIMessage:
         """A request; it counts as one at least, also where the model's client does not count what it sends."""
         before = allowance.spent.llm_calls
 
@@ -290,7 +290,9 @@ class _Blocking(NamedTuple):
                     return outcome.result()  # its value, or the function's own error
         raise _Late
 
-    async def send(self, request: Request, config: RunnableConfig, allowance: Allowance, seconds: float) -> AIMessage:
+    async def send(
+        self, request: ModelRequest, config: RunnableConfig, allowance: Allowance, seconds: float
+    ) -> AIMessage:
         return await self.call(lambda: _invoke(request, config), seconds)
 
 
@@ -325,7 +327,9 @@ class _Awaiting(NamedTuple):
     async def call(self, function: Callable[[], Any], seconds: float, *, abandoned: bool = True) -> Any:
         return await self._within(asyncio.to_thread(function), seconds)
 
-    async def send(self, request: Request, config: RunnableConfig, allowance: Allowance, seconds: float) -> AIMessage:
+    async def send(
+        self, request: ModelRequest, config: RunnableConfig, allowance: Allowance, seconds: float
+    ) -> AIMessage:
         return await self._within(_ainvoke(request, config, allowance), seconds)
 
     async def _within(self, result: Coroutine[Any, Any, R], seconds: float) -> R:
@@ -347,7 +351,7 @@ class _Awaiting(NamedTuple):
         raise cancelled_turn() if stopped.done() else _Late
 
 
-def _invoke(request: Request, config: RunnableConfig) -> AIMessage:
+def _invoke(request: ModelRequest, config: RunnableConfig) -> AIMessage:
     try:
         return request.model.invoke(request.messages, config)
     except _OURS:
@@ -356,7 +360,7 @@ def _invoke(request: Request, config: RunnableConfig) -> AIMessage:
         raise RequestFailed(error) from error
 
 
-async def _ainvoke(request: Request, config: RunnableConfig, allowance: Allowance) -> AIMessage:
+async def _ainvoke(request: ModelRequest, config: RunnableConfig, allowance: Allowance) -> AIMessage:
     """Asks; again where the client took up a kept-alive connection of an event loop that is gone.
 
     Clients are shared, and each such try rids their pool of one dead connection. Without this the second

@@ -29,7 +29,7 @@ from .graph import AgentGraph, build_graph
 from .records import plain_result
 from .resources import Resources
 from .resources.examples_and_knowledge import AgentExamples, KnowledgeSource
-from .resources.factory import House, make_translators
+from .resources.factory import ResourceFactory, make_translators
 from .settings import make_settings
 from .verbs import Correction, Saved
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..tools.sandbox import SandboxLimits
 
 
-class Question(BaseModel):
+class ToolInput(BaseModel):
     """What the agent takes as a tool."""
 
     question: str = Field(description="A self-contained question in plain language about what the database holds.")
@@ -128,9 +128,9 @@ class SQLAgent:
                 database = stack.enter_context(Database.open(database, session=session))
             elif database.session != session:
                 database = stack.enter_context(database.for_user(session.identity, session.policy))
-            house = House(database, session_of, answering, describing, chosen, store, sandbox, trail, known)
-            stack.callback(house.close)
-            resources = house.under(session)
+            factory = ResourceFactory(database, session_of, answering, describing, chosen, store, sandbox, trail, known)
+            stack.callback(factory.close)
+            resources = factory.under(session)
             resources.translator(chosen)  # one that cannot be set up is an error now
             self._set_up(resources, InMemorySaver() if checkpointer is None else checkpointer)
             self._opened = stack.pop_all()
@@ -406,7 +406,7 @@ class SQLAgent:
             coroutine=aask,
             name=name,
             description=description or described,
-            args_schema=Question,
+            args_schema=ToolInput,
             response_format="content_and_artifact",
         )
 

@@ -40,7 +40,7 @@ from ..tools.knowledge.fragment import fragment_kind, read_fragment
 from ..tools.outgoing import Outgoing
 from .answers.answer import Answer
 from .answers.phrasing import explained, headed, phrased
-from .audit import Query, run_query, written_down
+from .audit import AuditedQuery, run_query, written_down
 from .model.track_record import Record, add_record, record_file
 from .records import AttemptView, Status, plain_result
 from .resources import Resources
@@ -219,7 +219,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
     sql = sql.strip() or own
     if not sql:
         raise SettingsError("that answer has no SQL to run")
-    query = Query(sql, answer.question, answer.thread)
+    query = AuditedQuery(sql, answer.question, answer.thread)
     result = plain_result(run_query(query, resources, resources.settings.limits, cancellation))
     headings = headed(sql, result.columns, database)
     rows = None if result.withheld == "all" else result.row_count
@@ -406,7 +406,7 @@ def export(
     limits = within.export_limits
     limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
     write = partial(export_query, database, answer.sql, target, form, limits, cancellation)
-    query = Query(answer.sql, answer.question, answer.thread)
+    query = AuditedQuery(answer.sql, answer.question, answer.thread)
     return written_down(query, "exported", resources, write, lambda exported: exported.rows)
 
 

@@ -158,7 +158,7 @@ def _demonstration(example: Example) -> Example:
 
 
 @dataclass(frozen=True)
-class Dialogue:
+class DialogueExample:
     """A dialogue whose every question has its SQL."""
 
     schema: str  # of its database, as it is shown
@@ -174,7 +174,7 @@ class DialoguesTask(Task[Draft]):
     question: str
     schema_text: str  # in the form that the dialogues have it
     history: tuple[PastTurn, ...] = ()  # oldest first
-    dialogues: tuple[Dialogue, ...] = ()  # the first gives way last where the budget is small
+    dialogues: tuple[DialogueExample, ...] = ()  # the first gives way last where the budget is small
 
     def parts(self) -> Parts:
         return Parts(history=self.history, dialogues=self.dialogues)

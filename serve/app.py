@@ -25,8 +25,8 @@ from .api import answers, openai_chat, session_and_status, threads, turns
 from .config import ServeSettings
 from .errors import add_error_replies
 from .mcp import over_http
-from .request_checks import Door
-from .server import AgentOpener, House, given
+from .request_checks import RequestChecks
+from .server import AgentOpener, ServerLifecycle, given
 from .store import StoreError
 
 _log = logging.getLogger(__name__)
@@ -55,18 +55,18 @@ def create_app(
         settings: Who may ask, from where, and how much. By default, only pages on this machine may ask.
     """
     settings = settings or ServeSettings()
-    house = House(agent if not isinstance(agent, SQLAgent) else given(agent), store, settings)
+    lifecycle = ServerLifecycle(agent if not isinstance(agent, SQLAgent) else given(agent), store, settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        await _opened(house)
+        await _opened(lifecycle)
         try:
             yield
         finally:
-            await house.close()
+            await lifecycle.close()
 
     layers: list[Any] = [
-        Middleware(Door, settings=settings, free=PAGE_PATHS),
+        Middleware(RequestChecks, settings=settings, free=PAGE_PATHS),
         Middleware(RequestBodyLimitMiddleware, max_body_size=settings.limits.body_bytes),
     ]
     if settings.origins:
@@ -87,13 +87,13 @@ def create_app(
         lifespan=lifespan,
         middleware=layers,
     )
-    app.state.house = house
+    app.state.lifecycle = lifecycle
     add_error_replies(app)
     for part in (turns, threads, answers, session_and_status, openai_chat):
         app.include_router(part.router)
-    route, manager = over_http(house)
+    route, manager = over_http(lifecycle)
     app.router.routes.append(route)
-    house.beside.append(manager.run)
+    lifecycle.beside.append(manager.run)
     app.router.routes.append(_PageMount("/", _PageFiles(directory=PAGE, html=True)))
     return app
 
@@ -107,7 +107,7 @@ class _PageMount(Mount):
         return Match.NONE, {}
 
 
-async def _opened(house: House) -> None:
+async def _opened(lifecycle: ServerLifecycle) -> None:
     """Opens the server; where its conversations cannot be had at the moment, tries for a while.
 
     A worker that fails here ends all of them: uvicorn takes it for an app that cannot start.
@@ -115,7 +115,7 @@ async def _opened(house: House) -> None:
     until = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:
-            await house.server()
+            await lifecycle.server()
             return
         except StoreError as error:
             if time.monotonic() > until:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from ..agent import SQLAgent
-    from .server import AgentOpener, House
+    from .server import AgentOpener, ServerLifecycle
 
 _PLAN = "TABLETURN_SERVE_PLAN"
 """The environment variable that tells a worker what to serve: the plan of the process that starts it."""
@@ -114,12 +114,12 @@ def worker() -> FastAPI:
     sys.setswitchinterval(_SWITCHED)
     plan, place = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
     app = create_app(_opener(plan, place), store=place.url, settings=plan.settings)
-    app.state.house.beside.append(partial(winding_down, app.state.house))
+    app.state.lifecycle.beside.append(partial(winding_down, app.state.lifecycle))
     return app
 
 
 @asynccontextmanager
-async def winding_down(house: House) -> AsyncGenerator[None]:
+async def winding_down(lifecycle: ServerLifecycle) -> AsyncGenerator[None]:
     """Has turns come to their end when this process is told to stop.
 
     uvicorn tells the app only once all connections are closed, or cut; who waits for an answer is to be told before.
@@ -127,7 +127,7 @@ async def winding_down(house: House) -> AsyncGenerator[None]:
     loop, begun = asyncio.get_running_loop(), list[asyncio.Task[None]]()
 
     def begin() -> None:
-        begun.append(asyncio.create_task(house.wind_down()))
+        begun.append(asyncio.create_task(lifecycle.wind_down()))
 
     def handle(before: Any, number: int, frame: Any) -> None:
         loop.call_soon_threadsafe(begin)

@@ -53,7 +53,7 @@ class TooMany(TableturnError):
     """
 
 
-class Door:
+class RequestChecks:
     """The outermost layer of the server; the page's files, of which it loads a few dozen, count against no rate."""
 
     def __init__(self, app: ASGIApp, settings: ServeSettings, free: frozenset[str] = frozenset()) -> None:

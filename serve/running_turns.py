@@ -21,7 +21,7 @@ from ..agent.model.turn_budget import metered
 from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
 from .errors import error_body, internal
 from .request_checks import TooMany
-from .store import WORKER_SECONDS, Asked, Busy, NotKept, NotThere, Owner, Store, StoredTurn, StoreError
+from .store import WORKER_SECONDS, Busy, NotKept, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
 
 if TYPE_CHECKING:
     from ..agent import SQLAgent
@@ -55,7 +55,7 @@ class RunningTurn:
     """A turn that this worker takes."""
 
     stored: StoredTurn
-    asked: Asked
+    asked: TurnRequest
     conversation: Conversation
     events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # as JSON; the answer comes last
     answer: Answer | None = None
@@ -103,7 +103,7 @@ class RunningTurn:
 class Turns:
     """The turns of one worker."""
 
-    def __init__(self, store: Store, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, store: TurnStore, limits: Limits, metrics: Metrics) -> None:
         self._store = store
         self._limits = limits
         self._metrics = metrics
@@ -149,7 +149,7 @@ class Turns:
         """A turn that runs here."""
         return self._running.get(id_)
 
-    async def begin(self, agent: SQLAgent, asked: Asked) -> RunningTurn:
+    async def begin(self, agent: SQLAgent, asked: TurnRequest) -> RunningTurn:
         """Starts a turn.
 
         Raises:

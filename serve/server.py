@@ -16,16 +16,16 @@ from fastapi import Depends, Request
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 
 from ..agent import Answer, SQLAgent
-from ..agent.answers.paging import Results
+from ..agent.answers.paging import ResultPages
 from ..tools.database import Cancellation, Identity
 from ..tools.errors import TableturnError
 from ..tools.masking import mask
 from .config import ServeSettings
 from .metrics import Metrics
 from .running_turns import RunningTurn, Turns
-from .side_queries import Work
+from .side_queries import SideQueries
 from .sign_in import People, Unauthorized
-from .store import Asked, Busy, NotThere, Owner, Store, StoredTurn, StoreError
+from .store import Busy, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -50,10 +50,10 @@ class Server:
     agent: SQLAgent  # of whoever is not named
     settings: ServeSettings
     people: People
-    store: Store
+    store: TurnStore
     turns: Turns  # those that run here
-    results: Results  # those that are looked through
-    work: Work
+    results: ResultPages  # those that are looked through
+    work: SideQueries
     metrics: Metrics
 
     async def asker(self, request: HTTPConnection) -> Asker:
@@ -118,14 +118,16 @@ class Asker:
     agent: SQLAgent  # theirs
     server: Server
 
-    async def kept(self, method: Callable[Concatenate[Store, Owner, P], R], *arguments: P.args, **more: P.kwargs) -> R:
+    async def kept(
+        self, method: Callable[Concatenate[TurnStore, Owner, P], R], *arguments: P.args, **more: P.kwargs
+    ) -> R:
         """Read or write something of theirs in the store."""
         store = self.server.store
         return await store.run(method, store, self.owner, *arguments, **more)
 
     async def turn(self, id_: str) -> StoredTurn:
         """One of their turns, under their rights as they are now."""
-        turn = await self.kept(Store.turn, id_)
+        turn = await self.kept(TurnStore.turn, id_)
         if not self.may_see(turn):
             raise NotThere(f"turn {id_[:64]!r} was taken under other permissions: ask again")
         return turn
@@ -151,14 +153,14 @@ class Asker:
             return {name: self.masked(each) for name, each in value.items()}
         return [self.masked(each) for each in value] if isinstance(value, list | tuple) else value
 
-    async def begin(self, asked: Asked) -> RunningTurn:
+    async def begin(self, asked: TurnRequest) -> RunningTurn:
         """Start a turn of theirs; see `Turns.begin`."""
         await self.server.people.prepare(self.agent)
         return await self.server.turns.begin(self.agent, asked)
 
-    async def begin_thread(self, door: str, asked: Asked) -> RunningTurn:
+    async def begin_thread(self, door: str, asked: TurnRequest) -> RunningTurn:
         """Start a turn in a new conversation that the page does not list, deleted again if the turn is refused."""
-        thread = await self.kept(Store.add_thread, door=door)
+        thread = await self.kept(TurnStore.add_thread, door=door)
         try:
             return await self.begin(replace(asked, thread=thread.id))
         except TableturnError:
@@ -170,7 +172,7 @@ class Asker:
         return await self.server.work.run(self.owner, function)
 
 
-class House:
+class ServerLifecycle:
     """Opens a server once, in a task of its own, and closes it there."""
 
     def __init__(self, opener: AgentOpener, store: str | None, settings: ServeSettings) -> None:
@@ -235,12 +237,12 @@ async def opened_server(opener: AgentOpener, place: str | None, settings: ServeS
     """A server, without HTTP; its store, by an SQLAlchemy URL, goes with it where there is none."""
     async with AsyncExitStack() as stack:
         agent = await stack.enter_async_context(opener())
-        store = await asyncio.to_thread(Store, place)
+        store = await asyncio.to_thread(TurnStore, place)
         stack.push_async_callback(asyncio.to_thread, store.close)
         metrics = Metrics()
-        results = Results(settings.limits.result_bytes)
+        results = ResultPages(settings.limits.result_bytes)
         stack.callback(results.close)
-        work = Work(settings.limits)
+        work = SideQueries(settings.limits)
         stack.push_async_callback(asyncio.to_thread, work.close)
         turns = Turns(store, settings.limits, metrics)
         turns.start()
@@ -252,7 +254,7 @@ async def opened_server(opener: AgentOpener, place: str | None, settings: ServeS
 
 async def server_of(request: Request) -> Server:
     """The server that a request is for."""
-    return await cast("House", request.app.state.house).server()
+    return await cast("ServerLifecycle", request.app.state.lifecycle).server()
 
 
 ServerHere = Annotated[Server, Depends(server_of)]

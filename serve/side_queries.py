@@ -23,7 +23,7 @@ _WAITING = 32
 """Of one person, those that run included: a page asks for a few results at once, and nobody waits for more."""
 
 
-class Work:
+class SideQueries:
     """What runs queries for people, beside the turns."""
 
     def __init__(self, limits: Limits) -> None:

@@ -56,7 +56,7 @@ class Forbidden(TableturnError):
 
 
 @dataclass(frozen=True)
-class Session:
+class BrowserSession:
     """A browser's, which the token was shown for; `until` in Unix seconds."""
 
     id: str
@@ -151,13 +151,13 @@ class People:
         said = f"{int(time.time()) + _SESSION_SECONDS}-{secrets.token_hex(8)}"
         return f"{said}.{self._signed(said)}"
 
-    def session_of(self, request: HTTPConnection) -> Session | None:
+    def session_of(self, request: HTTPConnection) -> BrowserSession | None:
         """The session that a request bears; None where it bears none, or one that is over."""
         said, _, signed = request.cookies.get(COOKIE, "").partition(".")
         until, _, id_ = said.partition("-")
         if not hmac.compare_digest(signed.encode(), self._signed(said).encode()) or not until.isdecimal():
             return None
-        return Session(id_, int(until)) if int(until) > time.time() else None
+        return BrowserSession(id_, int(until)) if int(until) > time.time() else None
 
     def token_is(self, given: str) -> bool:
         """Whether this is the token, told in a time that does not say how much of it is right."""

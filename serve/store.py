@@ -134,7 +134,7 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Asked:
+class TurnRequest:
     """What starts a turn."""
 
     owner: Owner
@@ -162,7 +162,7 @@ class Asked:
         return {"approve": True} if self.approve else None
 
 
-class Store:
+class TurnStore:
     """Threads and turns; without a URL in a file that goes when the store is closed."""
 
     def __init__(self, url: str | None = None) -> None:
@@ -311,7 +311,7 @@ class Store:
         self._write(update(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner)).values(title=title))
         return self.thread(owner, id_)
 
-    def begin(self, asked: Asked, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
+    def begin(self, asked: TurnRequest, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
         """Write down that a turn begins, unless its thread takes one already."""
         turn = StoredTurn(
             id_ or uuid.uuid4().hex,

@@ -63,7 +63,7 @@ LISTED = {
     "serve/mcp.py:_Server.get_prompt": "the MCP library's error for a prompt that there is not",
     "serve/running_turns.py:Turns._beat": "the heartbeat: logged with its traceback, and tried again",
     "serve/running_turns.py:Turns._take_counted": "a turn's end: kept as failed, logged with its traceback",
-    "serve/server.py:House._live": HAND_OVER,
+    "serve/server.py:ServerLifecycle._live": HAND_OVER,
     "serve/server.py:_tidy": "work in the background: logged with its traceback, and tried again",
     "evals/adjudication/judging.py:FinishedRun.read": FILE,
     "evals/adjudication/judging.py:FinishedRun.verdicts": FILE,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.database.table import plain_cell
 from ...tools.errors import ExportError, ResultTooLarge
-from ..audit import Query, written_down
+from ..audit import AuditedQuery, written_down
 
 if TYPE_CHECKING:
     from ...tools.database import Cancellation
@@ -151,7 +151,7 @@ class _Result:
             pass
 
 
-class Results:
+class ResultPages:
     """Results that are looked through, in a bounded space."""
 
     def __init__(self, most_bytes: int) -> None:
@@ -222,7 +222,7 @@ class Results:
                 result.read = len(answer.rows) if answer.sql and answer.truncated else math.inf
             else:
                 limits = replace(resources.settings.export_limits, rows=read, result_bytes=self._most_bytes)
-                query = Query(answer.sql, answer.question, answer.thread)
+                query = AuditedQuery(answer.sql, answer.question, answer.thread)
                 execute = partial(resources.database.execute, answer.sql, limits, cancellation, result)
                 done = written_down(query, "read", resources, execute, lambda _: result.count)
                 result.truncated = done.truncated

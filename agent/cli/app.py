@@ -45,7 +45,7 @@ def start(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Output:
+class OutputOptions:
     """What becomes of an answer; `form` gives the rows alone, `--json` the whole answer."""
 
     as_json: JsonOption = False
@@ -75,7 +75,7 @@ def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, in plain language.")],
     options: AgentOptions,
-    output: Output,
+    output: OutputOptions,
     notes: NotesOption = "",
 ) -> None:
     """Answer one question.

@@ -22,13 +22,13 @@ from .display import show_answer, show_progress
 if TYPE_CHECKING:
     from ..conversation import Conversation
     from ..sqlagent import SQLAgent
-    from .app import Output
+    from .app import OutputOptions
 
 
 _SHOWN = ("table", *FORMATS)  # what `--format` takes; `table` shows the answer
 
 
-def _check(output: Output) -> Format | None:
+def _check(output: OutputOptions) -> Format | None:
     """Return the form of rows that `--format` names, once all can be done that is asked for."""
     if output.form not in (None, *_SHOWN):
         raise SettingsError(f"there is no format {output.form!r}: choose one of {', '.join(_SHOWN)}")
@@ -48,7 +48,7 @@ def _check(output: Output) -> Format | None:
     return form
 
 
-def put_out(answer: Answer, agent: SQLAgent, output: Output, form: Format | None) -> bool:
+def put_out(answer: Answer, agent: SQLAgent, output: OutputOptions, form: Format | None) -> bool:
     """Prints and writes an answer; whether all that was asked for could be done."""
     if output.as_json:
         cut = len(answer.rows) if output.limit is None else output.limit
@@ -76,7 +76,7 @@ def put_out(answer: Answer, agent: SQLAgent, output: Output, form: Format | None
     return drawn
 
 
-def show_query(answer: Answer, agent: SQLAgent, output: Output) -> bool:
+def show_query(answer: Answer, agent: SQLAgent, output: OutputOptions) -> bool:
     """Shows a query that was not run, and what it would read; whether there is one."""
     if answer.sql is None or answer.status != "needs_clarification":
         put_out(answer, agent, replace(output, limit=None), None)
@@ -142,7 +142,7 @@ def _print_rows(answer: Answer, agent: SQLAgent, form: Format, limit: int | None
 ANSWERED, NOT_ANSWERED = 0, 1
 
 
-def ask_once(question: str, options: AgentOptions, output: Output, notes: str = "") -> int:
+def ask_once(question: str, options: AgentOptions, output: OutputOptions, notes: str = "") -> int:
     """Answers one question and says how it went as an exit code."""
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")

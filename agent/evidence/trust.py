@@ -47,7 +47,7 @@ class Fingerprints:
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Bound:
+class TrustBound:
     """The level of confidence from which a model's answers about a database are trusted."""
 
     database: str  # see `database_identity`
@@ -67,7 +67,7 @@ class Bound:
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class _File:
     version: Literal[1]
-    bounds: list[Bound]
+    bounds: list[TrustBound]
 
 
 _READER = TypeAdapter(_File)
@@ -80,7 +80,7 @@ def trust_file(setting: str | Path | None = None) -> Path | None:
     return Path(setting) if setting else data_folder() / TRUST_FILE
 
 
-def read_bounds(path: Path) -> tuple[Bound, ...]:
+def read_bounds(path: Path) -> tuple[TrustBound, ...]:
     """All bounds; none where there is no file."""
     try:
         state = path.stat()
@@ -92,7 +92,7 @@ def read_bounds(path: Path) -> tuple[Bound, ...]:
 
 
 @lru_cache(maxsize=8)
-def _bounds(path: Path, changed: int, size: int) -> tuple[Bound, ...]:
+def _bounds(path: Path, changed: int, size: int) -> tuple[TrustBound, ...]:
     """Read again when the file is another."""
     try:
         return tuple(_READER.validate_json(path.read_bytes()).bounds)
@@ -103,7 +103,7 @@ def _bounds(path: Path, changed: int, size: int) -> tuple[Bound, ...]:
         ) from error
 
 
-def keep_bound(bound: Bound, path: Path) -> None:
+def keep_bound(bound: TrustBound, path: Path) -> None:
     """Writes a bound in the place of the one for the same database and model."""
     place = (bound.database, bound.model)
     try:
@@ -114,7 +114,7 @@ def keep_bound(bound: Bound, path: Path) -> None:
         raise SettingsError(f"the bound cannot be written to {path}: {error}") from error
 
 
-def find_bound(bounds: Sequence[Bound], database: str, model: str) -> Bound | None:
+def find_bound(bounds: Sequence[TrustBound], database: str, model: str) -> TrustBound | None:
     """The bound for a database and a model, if any was set."""
     return next((each for each in bounds if (each.database, each.model) == (database, model)), None)
 
@@ -148,7 +148,7 @@ def trusted(confidence: float, run: Run) -> Trust:
     return UNTOLD if bound is None else judged(confidence, bound, fingerprints(run.resources, run.settings))
 
 
-def judged(confidence: float, bound: Bound, now: Fingerprints) -> Trust:
+def judged(confidence: float, bound: TrustBound, now: Fingerprints) -> Trust:
     """What a bound says of an answer."""
     if why := fault(bound, now):
         return Trust(None, why)
@@ -158,7 +158,7 @@ def judged(confidence: float, bound: Bound, now: Fingerprints) -> Trust:
     return Trust(True, f"of answers as sure as this one {promise(bound)}")
 
 
-def fault(bound: Bound, now: Fingerprints) -> str:
+def fault(bound: TrustBound, now: Fingerprints) -> str:
     """Why a bound marks nothing: too few labels, or it holds for something else; empty where it does."""
     if bound.level is None:
         more = f"at least {bound.missing} more" if bound.missing else "other"
@@ -169,7 +169,7 @@ def fault(bound: Bound, now: Fingerprints) -> str:
     return ""
 
 
-def promise(bound: Bound) -> str:
+def promise(bound: TrustBound) -> str:
     """What a bound says, in words."""
     return (
         f"at most {bound.alpha:.0%} are wrong, at {bound.certainty:.0%} certainty, by {bound.labels} labelled answers"

@@ -16,7 +16,7 @@ from ...prompts.templating import Message, PromptTooLarge, estimate_tokens
 from ...tools.database.egress import MaskKind
 from ...tools.errors import ReplyError
 from ...tools.masking import Placeholders
-from ..effects import Body, Done, Request, RequestFailed, Translator
+from ..effects import Body, Done, ModelRequest, RequestFailed, Translator
 from .choose_model import model_address, model_label
 from .replies import model_error, rejects_temperature, reply_text, streams_nothing, was_cut, was_refused
 from .turn_budget import current_allowance
@@ -102,7 +102,7 @@ class PromptedTranslator:
             for message in prompt.messages
         ]
         while True:
-            request = Request(self._tuned_model(tuning), messages, prompt.tokens)
+            request = ModelRequest(self._tuned_model(tuning), messages, prompt.tokens)
             try:
                 return (yield request)
             except RequestFailed as failed:
@@ -193,7 +193,7 @@ class _Masking:
         try:
             effect = next(body)
             while True:
-                if isinstance(effect, Request):
+                if isinstance(effect, ModelRequest):
                     masked = [
                         message.model_copy(update={"content": placeholders.hide(message.text)})
                         for message in effect.messages
@@ -204,7 +204,7 @@ class _Masking:
                 except Exception as error:  # noqa: BLE001 - the translator's to deal with
                     effect = body.throw(error)
                     continue
-                if isinstance(effect, Request):
+                if isinstance(effect, ModelRequest):
                     result = _restored(result, placeholders)
                 effect = body.send(result)
         except StopIteration as finished:

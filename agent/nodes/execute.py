@@ -33,7 +33,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     the node can start over when it is resumed.
     """
     turn, drafted = turn_of(state), (yield from _spelt(state["sql"], run))
-    decision = Decision("approve", drafted)
+    decision = ApprovalDecision("approve", drafted)
     if turn.approve or run.settings.approve:
         can_save = run.resources.examples.can_save
         meaning = yield from do(lambda: explained(drafted, run.resources.database))
@@ -119,7 +119,7 @@ CHOICES = ("approve", "reject")  # what is offered; a query instead of either re
 
 
 @dataclass(frozen=True)
-class Decision:
+class ApprovalDecision:
     """Whether a query runs, and which."""
 
     action: Literal["approve", "edit", "reject"]
@@ -128,7 +128,7 @@ class Decision:
     save: bool = False  # whether the answer is to be saved as an example, if it comes from this query
 
 
-def decide(reply: object, sql: str, can_save: bool) -> Decision:
+def decide(reply: object, sql: str, can_save: bool) -> ApprovalDecision:
     """Reads a person's reply: words, a query, or `{"action": ..., "sql": ..., "save": ..., "reason": ...}`.
 
     Whatever is neither consent nor a query is a rejection, with the words as its reason: nothing runs by mistake. So is
@@ -139,22 +139,22 @@ def decide(reply: object, sql: str, can_save: bool) -> Decision:
     words = str(reply).strip()
     plain = words.lower().rstrip(".!")
     if plain in APPROVED:
-        return Decision("approve", sql)
+        return ApprovalDecision("approve", sql)
     if plain in SAVED or (can_save and plain == "3"):
-        return Decision("approve", sql, save=True)
+        return ApprovalDecision("approve", sql, save=True)
     if starts_like_sql(words):
-        return Decision("edit", words)
-    return Decision("reject", sql, "" if plain in REJECTED else words)
+        return ApprovalDecision("edit", words)
+    return ApprovalDecision("reject", sql, "" if plain in REJECTED else words)
 
 
-def _from_fields(fields: Mapping[object, object], sql: str) -> Decision:
+def _from_fields(fields: Mapping[object, object], sql: str) -> ApprovalDecision:
     action, edited = _text(fields, "action").lower(), _text(fields, "sql")
     save = fields.get("save") is True or _text(fields, "save").lower() == "true"
     if edited and action in ("edit", "approve", ""):
-        return Decision("approve" if edited == sql else "edit", edited, save=save)
+        return ApprovalDecision("approve" if edited == sql else "edit", edited, save=save)
     if action == "approve":
-        return Decision("approve", sql, save=save)
-    return Decision("reject", sql, _text(fields, "reason"))
+        return ApprovalDecision("approve", sql, save=save)
+    return ApprovalDecision("reject", sql, _text(fields, "reason"))
 
 
 def _text(fields: Mapping[object, object], name: str) -> str:

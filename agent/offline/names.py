@@ -12,7 +12,7 @@ from heapq import nlargest
 from ...tools.database.schema import ColumnSchema, Schema
 from ...tools.words import name_words, spelt_alike, synonyms
 from .frame import Column, Scalar
-from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPEAKABLE, Word, spelled_out, stem
+from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPEAKABLE, QuestionWord, spelled_out, stem
 
 _VIEW = 0.9
 """What the score of a view's names counts: a table that serves as well comes first."""
@@ -120,7 +120,7 @@ class NameIndex:
         best = nlargest(_MOST, found.items(), key=lambda item: item[1])
         return [Hit(score, table, column) for (table, column), score in best]
 
-    def corrected(self, word: Word) -> str:
+    def corrected(self, word: QuestionWord) -> str:
         """Return the word's stem; for one that looks mistyped, that of the nearest name; for `flight_id`, both."""
         if "_" in word.text and not word.quoted:
             return " ".join(stem(part) for part in spelled_out(word.text))

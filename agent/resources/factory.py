@@ -30,7 +30,7 @@ _cache = partial(KeyedCache[Session, Resources], 64)
 
 
 @dataclass(frozen=True)
-class House:
+class ResourceFactory:
     """What all people share whose questions one agent answers; makes the resources of one person after the other."""
 
     database: Database  # as the agent's own person reads it

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ...tools.knowledge import Knowledge
     from ..audit import AuditTrail
     from .examples_and_knowledge import PersonKnowledge
-    from .factory import House
+    from .factory import ResourceFactory
 
 
 _DICTIONARY_SECONDS = 1.0  # for reading a data dictionary, which is small
@@ -130,7 +130,7 @@ class Resources:
     settings: Settings  # the agent's own; a run may override single fields
     schemas: Schemas
     examples: AgentExamples
-    house: House  # makes the same for other people, and under narrower permissions
+    factory: ResourceFactory  # makes the same for other people, and under narrower permissions
     audit: AuditTrail | None  # where turns are written down; None for nowhere
     knowledge: PersonKnowledge  # what words mean for the database
 
@@ -141,13 +141,13 @@ class Resources:
 
     def of(self, identity: Identity) -> Resources:
         """Another person's."""
-        return self.house.under(self.house.session_of(identity))
+        return self.factory.under(self.factory.session_of(identity))
 
     def narrowed(self, permissions: Permissions) -> Resources:
         """These resources, or those of the same person who may read only what `permissions` show too."""
         own = self.database.session
         session = own.narrowed(permissions)
-        return self if session == own else self.house.under(session)
+        return self if session == own else self.factory.under(session)
 
     def may_read(self, made: Rights | None) -> bool:
         """Whether what was made under these rights may be read here."""

@@ -143,7 +143,7 @@ def evaluate(
     from ..report.page import run_sections
     from ..runner.agents import is_replay
     from ..runner.record import RunSpec
-    from ..runner.results import RESULTS_FILE, Results, add_records, read_results, write_results
+    from ..runner.results import RESULTS_FILE, RunResults, add_records, read_results, write_results
     from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
@@ -160,7 +160,7 @@ def evaluate(
     start = time.perf_counter()
     with stopping(), RunProgress(len(asked.questions), price) as progress:
         answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
-    results = Results(asked, answered).as_json(spec, time.perf_counter() - start, rulings)
+    results = RunResults(asked, answered).as_json(spec, time.perf_counter() - start, rulings)
     judged = [verdict for _, verdict in answered]
     unasked = [verdict for verdict in judged if not verdict.asked]
     if file is not None and recorded != str(file) and not unasked:

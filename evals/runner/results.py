@@ -113,7 +113,7 @@ def short_name(database: str) -> str:
 
 
 @dataclass(frozen=True)
-class Results:
+class RunResults:
     """What came of a run, or of a vote among several."""
 
     asked: Dataset  # its questions

@@ -17,7 +17,7 @@ from ...tools.database import Cancellation
 from ...tools.errors import ExportError
 from ...tools.export import MEDIA_TYPES, Format
 from ..server import Asker, AskerHere
-from ..store import Store, StoredTurn
+from ..store import StoredTurn, TurnStore
 from .bodies import FeedbackBody, RunBody, TurnReply
 from .turns import turn_reply
 
@@ -85,7 +85,7 @@ async def run_query(id_: str, body: RunBody, asker: AskerHere) -> dict[str, Any]
     turn = await asker.turn(id_)
     answer = _answer_of(turn)
     new = await asker.work(lambda cancellation: verbs.rerun(answer, body.sql, asker.agent.resources, cancellation))
-    return await turn_reply(await asker.turn(await asker.kept(Store.add_answer, turn, new.record)), asker)
+    return await turn_reply(await asker.turn(await asker.kept(TurnStore.add_answer, turn, new.record)), asker)
 
 
 @router.post("/turns/{id_}/feedback")
@@ -93,7 +93,7 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
     """Says how good an answer was: approve it, correct its query, note a definition, or say that it is wrong."""
     turn = await asker.turn(id_)
     given = await asker.work(lambda _: _learn(turn, body, asker))
-    await asker.kept(Store.add_feedback, id_, body.model_dump(exclude_defaults=True))
+    await asker.kept(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     return {"kind": body.kind, **given}
 
 

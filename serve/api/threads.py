@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from ..server import AskerHere
-from ..store import Store, Thread
+from ..store import Thread, TurnStore
 from .bodies import ThreadBody, ThreadWithTurns
 from .turns import turn_reply
 
@@ -17,7 +17,7 @@ router = APIRouter(tags=["threads"])
 @router.post("/threads", status_code=201)
 async def begin_thread(body: ThreadBody, asker: AskerHere) -> Thread:
     """A new conversation."""
-    return await asker.kept(Store.add_thread, body.title)
+    return await asker.kept(TurnStore.add_thread, body.title)
 
 
 @router.get("/threads")
@@ -27,14 +27,14 @@ async def list_threads(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> tuple[Thread, ...]:
     """One's own conversations, the last used first."""
-    return await asker.kept(Store.threads, offset, limit)
+    return await asker.kept(TurnStore.threads, offset, limit)
 
 
 @router.get("/threads/{thread}", response_model=ThreadWithTurns)
 async def get_thread(thread: str, asker: AskerHere, rows: Annotated[int, Query(ge=0, le=1_000)] = 20) -> dict[str, Any]:
     """A conversation with its turns; of each answer so many rows."""
-    found = await asker.kept(Store.thread, thread)
-    turns = await asker.kept(Store.turns, thread)
+    found = await asker.kept(TurnStore.thread, thread)
+    turns = await asker.kept(TurnStore.turns, thread)
     shown = [await turn_reply(turn, asker, rows) for turn in turns if asker.may_see(turn)]
     return vars(found) | {"turns": shown}
 
@@ -42,7 +42,7 @@ async def get_thread(thread: str, asker: AskerHere, rows: Annotated[int, Query(g
 @router.patch("/threads/{thread}")
 async def rename_thread(thread: str, body: ThreadBody, asker: AskerHere) -> Thread:
     """Gives a conversation another name."""
-    return await asker.kept(Store.rename, thread, body.title)
+    return await asker.kept(TurnStore.rename, thread, body.title)
 
 
 @router.delete("/threads/{thread}", status_code=204)

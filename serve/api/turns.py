@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from ..errors import error_body, status_of
 from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
-from ..store import Asked, Busy, Store, StoredTurn
+from ..store import Busy, StoredTurn, TurnRequest, TurnStore
 from .bodies import AgainBody, AskBody, Decision, TurnBody, TurnReply
 
 router = APIRouter(tags=["asking"])
@@ -33,7 +33,7 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 @router.post("/ask", response_class=JSONResponse)
 async def ask(body: AskBody, asker: AskerHere) -> Response:
     """Answers one question on its own, with the JSON of `tableturn ask --json`."""
-    turn = await asker.begin(Asked(asker.owner, "", body.question, body.notes))
+    turn = await asker.begin(TurnRequest(asker.owner, "", body.question, body.notes))
     await turn.wait()
     return _refused(turn) if turn.answer is None else JSONResponse(turn.answer.to_dict(), 200, {TURN_HEADER: turn.id})
 
@@ -45,7 +45,7 @@ async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str =
     A turn goes on when nobody listens any more: `GET /turns/{id}` and its events have it.
     """
     question = body.question.model_dump(exclude_defaults=True) if isinstance(body.question, Decision) else body.question
-    asked = Asked(asker.owner, thread, question, body.notes, body.approve, STREAM in accept)
+    asked = TurnRequest(asker.owner, thread, question, body.notes, body.approve, STREAM in accept)
     return await _shown(await asker.begin(asked), asker)
 
 
@@ -54,11 +54,11 @@ async def ask_again(id_: str, asker: AskerHere, body: AgainBody | None = None, a
     """Asks a turn's question once more, as it was asked: one that was lost, stopped or failed."""
     turn = await asker.turn(id_)
     if turn.thread and await asker.agent.conversation(turn.thread).awaits_for():
-        last = (await asker.kept(Store.turns, turn.thread))[-1]
+        last = (await asker.kept(TurnStore.turns, turn.thread))[-1]
         if turn.answer is not None or turn.id != last.id:
             raise Busy("this conversation waits for your reply to what was asked back: give that first")
     approve = turn.approve or False if body is None or body.approve is None else body.approve
-    asked = Asked(asker.owner, turn.thread, turn.decision or turn.question, turn.notes, approve, STREAM in accept)
+    asked = TurnRequest(asker.owner, turn.thread, turn.decision or turn.question, turn.notes, approve, STREAM in accept)
     return await _shown(await asker.begin(asked), asker)
 
 
@@ -84,7 +84,7 @@ async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")
 @router.post("/turns/{id_}/stop", status_code=202)
 async def stop_turn(id_: str, asker: AskerHere) -> dict[str, str]:
     """Ends a turn; the conversation stands as it did before it."""
-    await asker.kept(Store.turn, id_)
+    await asker.kept(TurnStore.turn, id_)
     await asker.server.turns.cancel(asker.owner, id_)
     return {"id": id_}
 

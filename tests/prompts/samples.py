@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.explain import ExplainTask
-from tableturn.prompts.generate import Dialogue, DialoguesTask, GenerateTask, PromptStyle
+from tableturn.prompts.generate import DialogueExample, DialoguesTask, GenerateTask, PromptStyle
 from tableturn.prompts.judge import Exhibit, JudgeTask
 from tableturn.prompts.reason import ReasonTask, SQLFromCodeTask
 from tableturn.prompts.rephrase import RephraseTask, SimplifyTask
@@ -144,7 +144,7 @@ def every_task() -> dict[str, Task[Any]]:
             "and ann's?",
             "Table order, columns = [*, id, total]",
             HISTORY,
-            (Dialogue("Table dog, columns = [*, id]", HISTORY[:1]),),
+            (DialogueExample("Table dog, columns = [*, id]", HISTORY[:1]),),
         ),
         "merge": MergeTask(generate(), PROPOSALS),
         "annotate_columns": AnnotateColumnsTask(

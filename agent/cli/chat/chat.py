@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ....tools.errors import SettingsError
 from ...answers.commands import Answers
-from ...answers.paging import Page, Results, View
+from ...answers.paging import Page, ResultPages, View
 from ...cancel_turn import OpenTurn, interruptible
 from ...records import Usage
 from ...verbs import dollars
@@ -69,7 +69,7 @@ class Pages:
     """The rows of an answer, and the page of them that was shown last."""
 
     answer: Answer
-    results: Results = field(default_factory=partial(Results, _BYTES))
+    results: ResultPages = field(default_factory=partial(ResultPages, _BYTES))
 
     def __post_init__(self) -> None:
         answer = self.answer

@@ -239,20 +239,20 @@ def _values(chat: Chat, rest: str) -> RenderableType:
 
 
 @dataclass(frozen=True)
-class Ask:
+class NextQuestion:
     """A question to ask now."""
 
     question: str
 
 
-def _retry(chat: Chat, rest: str) -> Ask:
+def _retry(chat: Chat, rest: str) -> NextQuestion:
     """Asks the last question again, as if it had not been asked yet."""
     words = chat.lost
     if not words and any(held.asked for held in chat.held):
         words = chat.undo()
     if not words:
         raise SettingsError("there is no question in this session to ask again")
-    return Ask(words)
+    return NextQuestion(words)
 
 
 def _undo(chat: Chat, rest: str) -> str:
@@ -286,7 +286,7 @@ def _cost(chat: Chat, rest: str) -> str:
     return chat.cost.told
 
 
-Said: TypeAlias = str | RenderableType | Ask
+Said: TypeAlias = str | RenderableType | NextQuestion
 """What a command gives: words or something to show, or a question that is asked now."""
 
 Completes = Literal["", "tables", "columns", "files", "commands"]

@@ -19,7 +19,7 @@ from ...options import AgentOptions
 from ..display import ROWS_SHOWN, fitting, show_answer
 from ..output import ANSWERED, NOT_ANSWERED, answered
 from .chat import Chat, Cost
-from .commands import Ask, Said, run
+from .commands import NextQuestion, Said, run
 
 if TYPE_CHECKING:
     from ...answers.answer import Answer
@@ -64,7 +64,7 @@ def _taken(chat: Chat, line: str, as_json: bool) -> int:
     try:
         if is_command(line):
             said = run(chat, line)
-            if not isinstance(said, Ask):
+            if not isinstance(said, NextQuestion):
                 _tell(said)
                 return ANSWERED
             line = said.question

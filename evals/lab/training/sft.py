@@ -39,7 +39,7 @@ from ....tools.database import Schema
 from ....tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
 from ....tools.linking import PastTurn
 from ....tools.sql import regularize
-from ...datasets.load import Dataset, Question
+from ...datasets.load import Dataset, GoldTurn
 
 PARTS: Mapping[str, Mapping[str, bool]] = {
     "sese": {"link_schema": False},
@@ -111,7 +111,7 @@ def export(
 
 
 def _make_records(
-    turns: Sequence[Question], resources: Resources, number: int, perturbed: float
+    turns: Sequence[GoldTurn], resources: Resources, number: int, perturbed: float
 ) -> Iterator[dict[str, Any]]:
     """Yield the turns of an interaction whose gold SQL can be parsed, as an agent would put them to its model.
 
