@@ -15,16 +15,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from sqlglot import exp
 
-from ..tools.charts import Wish
-from ..tools.charts.chart import can_render, picture
-from ..tools.database import Database, Limits, Schema, Table, render_schema
+from ..tools.charts import Chart, Kind, Wish
+from ..tools.charts.chart import Picture, can_render, picture
+from ..tools.database import Cancellation, ColumnSchema, Database, Limits, Schema, Table, TableSchema, render_schema
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError, TableturnError
 from ..tools.examples import (
     VERIFIED,
+    Example,
+    ExampleStore,
     database_identity,
     example_id,
     example_of,
@@ -38,6 +40,7 @@ from ..tools.export import Exported, Format, Target, export_query, export_rows, 
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import fragment_kind, read_fragment
 from ..tools.outgoing import Outgoing
+from ..tools.values import ValueMatch
 from .answers.answer import Answer
 from .answers.phrasing import explained, headed, phrased
 from .audit import AuditedQuery, run_query, written_down
@@ -45,13 +48,6 @@ from .model.track_record import Record, add_record, record_file
 from .records import AttemptView, Status, plain_result
 from .resources import Resources
 from .settings import Settings
-
-if TYPE_CHECKING:
-    from ..tools.charts import Chart, Kind
-    from ..tools.charts.chart import Picture
-    from ..tools.database import Cancellation, ColumnSchema, TableSchema
-    from ..tools.examples import Example, ExampleStore
-    from ..tools.values import ValueMatch
 
 LONGEST_NOTE = 1_500  # characters of a note: what is longer finds no room in a prompt
 _LOOKED_THROUGH = 100  # nearest questions among which the very same one is: nothing is nearer than it

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import logging
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from ..tools.errors import TableturnError
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
-    from starlette.requests import Request
 
 _log = logging.getLogger(__name__)
 

@@ -9,16 +9,18 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field, ValidationError
 from starlette.requests import Request
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 from tableturn import __version__
 
 from ..agent import Answer, verbs
@@ -29,10 +31,6 @@ from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import table_text
 from .server import Asker, ServerLifecycle
 from .store import TurnRequest, TurnStore
-
-if TYPE_CHECKING:
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from starlette.types import Receive, Scope, Send
 
 T = TypeVar("T")
 AskerOf = Callable[[], Asker]  # tells who calls, within a call

@@ -10,22 +10,17 @@ import asyncio
 import math
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..tools.errors import TableturnError
-from .config import LOOPBACK_NAMES
+from .config import LOOPBACK_NAMES, ServeSettings
 from .errors import told
 from .sign_in import Forbidden
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from .config import ServeSettings
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "

@@ -10,10 +10,11 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from fastapi import Depends, Request
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
+from starlette.requests import HTTPConnection
 
 from ..agent import Answer, SQLAgent
 from ..agent.answers.paging import ResultPages
@@ -26,9 +27,6 @@ from .running_turns import RunningTurn, Turns
 from .side_queries import SideQueries
 from .sign_in import People, Unauthorized
 from .store import Busy, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
-
-if TYPE_CHECKING:
-    from starlette.requests import HTTPConnection
 
 _log = logging.getLogger(__name__)
 

@@ -8,14 +8,12 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ..tools.database import Cancellation
+from .config import Limits
 from .request_checks import TooMany
-
-if TYPE_CHECKING:
-    from .config import Limits
-    from .store import Owner
+from .store import Owner
 
 R = TypeVar("R")
 

@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from ...tools.charts import Chart, Spec, Wish, choose, vega_lite, wished
-from ...tools.database import Estimate
+from ...tools.database import Estimate, Rights
 from ...tools.export import export_rows
 from ..advice import advise, failures_noted
+from ..effects import Translator
 from ..evidence.confidence import in_words
 from ..records import AnswerRecord, Usage
 from ..state import AgentState, turn_of, usage_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ...tools.database import Rights
-    from ..effects import Translator
 
 R = TypeVar("R")
 

@@ -7,18 +7,13 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ...tools.database import Database, Schema
 from ...tools.errors import KnowledgeError, SettingsError
-from ...tools.knowledge import Knowledge
-from ...tools.knowledge.read import knowledge_path, read_knowledge
+from ...tools.examples import ExampleStore
+from ...tools.knowledge import Entry, Knowledge
+from ...tools.knowledge.read import Layers, knowledge_path, read_knowledge
 from ...tools.knowledge.write import KnowledgeWriter
-
-if TYPE_CHECKING:
-    from ...tools.database import Database, Schema
-    from ...tools.examples import ExampleStore
-    from ...tools.knowledge import Entry
-    from ...tools.knowledge.read import Layers
 
 
 class AgentExamples:

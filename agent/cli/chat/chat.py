@@ -6,9 +6,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ....tools.database import Cancellation
 from ....tools.errors import SettingsError
+from ...answers.answer import Answer
 from ...answers.commands import Answers
 from ...answers.paging import Page, ResultPages, View
 from ...cancel_turn import OpenTurn, interruptible
@@ -16,10 +19,6 @@ from ...records import Usage
 from ...verbs import dollars
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ....tools.database import Cancellation
-    from ...answers.answer import Answer
     from ...answers.render import Why
     from ...conversation import Conversation
     from ...sqlagent import SQLAgent

@@ -12,26 +12,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ....tools.charts import Chart
+from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
 from ....tools.terminal import safe, warn
 from ... import verbs
+from ...answers.answer import Answer
 from ...answers.commands import RUN
 from ...conversation_files import kept_threads
 from ..display import Rows, as_records, shown_sql
 from ..output import write_chart
 from .chat import PAGE, Chat, Pages, interrupted
-
-if TYPE_CHECKING:
-    from ....tools.charts import Chart
-    from ....tools.database import Schema
-    from ...answers.answer import Answer
 
 
 def _why(chat: Chat, rest: str) -> RenderableType:

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from ....tools.errors import TableturnError
 from ....tools.terminal import safe, say_json, warn
+from ...answers.answer import Answer
 from ...answers.commands import is_command
 from ...conversation_files import kept_conversations, only_here
 from ...options import AgentOptions
@@ -20,9 +20,6 @@ from ..display import ROWS_SHOWN, fitting, show_answer
 from ..output import ANSWERED, NOT_ANSWERED, answered
 from .chat import Chat, Cost
 from .commands import NextQuestion, Said, run
-
-if TYPE_CHECKING:
-    from ...answers.answer import Answer
 
 LEAVE = ("exit", "quit", "/exit", "/quit", "/q")  # what ends a conversation, besides the end of input
 

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter, ThreadedCompleter
@@ -15,17 +15,14 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.output import create_output
 
+from ....tools.database import Schema
 from ....tools.errors import TableturnError
 from ....tools.folders import state_folder
 from ....tools.terminal import safe, warn
+from ....tools.values import ValueIndex
 from ...effects import start
 from .chat import Chat
 from .commands import BY_NAME
-
-if TYPE_CHECKING:
-    from ....tools.database import Schema
-    from ....tools.values import ValueIndex
-
 
 try:
     import termios
