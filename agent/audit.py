@@ -69,7 +69,7 @@ class AuditTrail:
             os.close(descriptor)
 
     def write(self, record: AuditRecord) -> None:
-        """Adds a line; it is on the disk when this returns.
+        """Add a line; it is on the disk when this returns.
 
         Raises:
             AuditError: It could not be written.
@@ -94,7 +94,7 @@ class AuditTrail:
 
 
 def _append(descriptor: int, line: bytes) -> None:
-    """Writes all of a line, or leaves none of it."""
+    """Write all of a line, or leave none of it."""
     before = os.fstat(descriptor).st_size
     if before and os.pread(descriptor, 1, before - 1) != b"\n":
         line = b"\n" + line  # a process was killed while it wrote
@@ -108,7 +108,7 @@ def _append(descriptor: int, line: bytes) -> None:
 
 
 def audited(database: Database, thread: str, question: str, **fields: Any) -> AuditRecord:
-    """What is written of a turn, or of a query beside it, as of now."""
+    """Return what is written of a turn, or of a query beside it, as of now."""
     try:
         user = database.session.identity.name or getpass.getuser()
     except (KeyError, OSError):  # an account without a name
@@ -129,7 +129,7 @@ class AuditedQuery:
 def run_query(
     query: AuditedQuery, resources: Resources, limits: Limits, cancellation: Cancellation | None = None
 ) -> Table:
-    """Runs a query that a person wrote."""
+    """Run a query that a person wrote."""
 
     def call() -> Table:
         outcome = resources.tools.run_sql.call(sql=query.sql, limits=limits, cancellation=cancellation)

@@ -90,7 +90,7 @@ class Translator(Protocol):
     understands: bool  # whether its reply to a request for SQL can also ask back and decline
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        """Does the task.
+        """Do the task.
 
         Raises:
             ModelError: The model could not be reached or would not answer.
@@ -101,12 +101,12 @@ class Translator(Protocol):
 
 
 def ask(task: Task[R], translator: Translator | None = None) -> Body[Done[R]]:
-    """The task, done; by the body's own translator unless another one is named."""
+    """Return the task, done; by the body's own translator unless another one is named."""
     return (yield Ask(task, translator))
 
 
 def do(function: Callable[[], R]) -> Body[R]:
-    """The function's result; under `ainvoke` it runs in a thread."""
+    """Return the function's result; under `ainvoke` it runs in a thread."""
     return (yield Do(function))
 
 
@@ -125,13 +125,13 @@ class Tally:
     usage: Usage = field(default_factory=Usage)  # what they did cost
 
     def config(self, task: str) -> RunnableConfig:
-        """Names a request's run after its task, for traces and for models that replay recorded replies."""
+        """Name a request's run after its task, for traces and for models that replay recorded replies."""
         metadata: dict[str, Any] = {TASK: task}
         return {"run_name": task, "metadata": metadata if self.query is None else metadata | {QUERY_NUMBER: self.query}}
 
 
 def run(body: Body[R], translator: Translator, tally: Tally) -> R:
-    """Runs a body, blocking."""
+    """Run a body, blocking."""
     return finished(arun(body, translator, tally, blocking=True))
 
 
@@ -145,7 +145,7 @@ def finished(coroutine: Coroutine[Any, Any, R]) -> R:
 
 
 async def arun(body: Body[R], translator: Translator, tally: Tally, *, blocking: bool = False) -> R:
-    """Runs a body without blocking the event loop; in one that is `blocking` nothing ever waits."""
+    """Run a body without blocking the event loop; in one that is `blocking` nothing ever waits."""
     way = (_Blocking if blocking else _Awaiting)(tally.cancellation)
     return await _drive(body, _Driver(translator, tally, way).perform)
 
@@ -174,7 +174,7 @@ class _Driver(NamedTuple):
     way: _Blocking | _Awaiting
 
     async def perform(self, effect: Effect) -> Any:
-        """Does an effect of a node's body."""
+        """Do an effect of a node's body."""
         if self.tally.cancellation is not None and self.tally.cancellation.cancelled:
             raise cancelled_turn()
         if isinstance(effect, Ask):
@@ -185,7 +185,7 @@ class _Driver(NamedTuple):
         raise TypeError("only translators send requests")
 
     async def _ask(self, task: Task[R], translator: Translator) -> Done[R]:
-        """Has a translator do a task, all of its requests and retries together within the time for one task."""
+        """Have a translator do a task, all of its requests and retries together within the time for one task."""
         allowance = Allowance(self.tally.budget)
         allowance.budget.check_seconds()
         until = time.monotonic() + allowance.budget.wait
@@ -214,7 +214,7 @@ class _Driver(NamedTuple):
                 told_cost(allowance.spent)
 
     async def _send(self, request: ModelRequest, task: str, allowance: Allowance, seconds: float) -> AIMessage:
-        """A request; it counts as one at least, also where the model's client does not count what it sends."""
+        """Send a request; it counts as one at least, also where the model's client does not count what it sends."""
         before = allowance.spent.llm_calls
 
         def uncounted() -> int:
@@ -236,7 +236,7 @@ class _Driver(NamedTuple):
 
 
 async def _drive(body: Body[R], perform: Callable[[Effect], Awaitable[Any]]) -> R:
-    """Runs a body; an effect's failure is raised inside it, which decides what that means."""
+    """Run a body; an effect's failure is raised inside it, which decides what that means."""
     advance: Callable[[], Effect] = partial(next, body)
     while True:
         try:
@@ -255,7 +255,7 @@ async def _drive(body: Body[R], perform: Callable[[Effect], Awaitable[Any]]) -> 
 
 
 def _called_off(allowance: Allowance) -> ModelError:
-    """Ends a task that is late: the error that says so."""
+    """End a task that is late; return the error that says so."""
     allowance.call_off()
     try:
         allowance.budget.check_seconds()
@@ -297,7 +297,7 @@ class _Blocking(NamedTuple):
 
 
 def start(function: Callable[[], R]) -> Future[R]:
-    """Calls a function in a thread that does not keep the program from ending, in the caller's context.
+    """Call a function in a thread that does not keep the program from ending, in the caller's context.
 
     Threads of the standard library's executors would not do: at its end a program waits for them, and so for a server
     that never replies.
@@ -315,7 +315,7 @@ def start(function: Callable[[], R]) -> Future[R]:
 
 
 def cancelled_turn() -> TurnCancelled:
-    """The error of a turn that a person ended."""
+    """Return the error of a turn that a person ended."""
     return TurnCancelled("this turn was cancelled; the ones before it are kept")
 
 
@@ -333,7 +333,7 @@ class _Awaiting(NamedTuple):
         return await self._within(_ainvoke(request, config, allowance), seconds)
 
     async def _within(self, result: Coroutine[Any, Any, R], seconds: float) -> R:
-        """The result; nothing is looked at in between, as hundreds may wait at once."""
+        """Return the result; nothing is looked at in between, as hundreds may wait at once."""
         loop = asyncio.get_running_loop()
         task, stopped = asyncio.create_task(result), loop.create_future()
 

@@ -18,7 +18,7 @@ __all__ = ["Limits", "ServeSettings", "create_app"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is asked for: the command line lists its commands without a web framework."""
+    """Import what is asked for: the command line lists its commands without a web framework."""
     if name == "create_app":
         from .app import create_app
 

@@ -42,7 +42,7 @@ PAGE_PATHS = frozenset({"/", *(f"/{file.relative_to(PAGE).as_posix()}" for file 
 def create_app(
     agent: SQLAgent | AgentOpener, *, store: str | None = None, settings: ServeSettings | None = None
 ) -> FastAPI:
-    """The server as an app: to run by itself, or to mount into another one.
+    """Return the server as an app: to run by itself, or to mount into another one.
 
     A mounted app opens its agent at the first request. Enter `app.router.lifespan_context(app)` in the outer app's
     lifespan, so that running turns end properly when the outer app stops.
@@ -108,7 +108,7 @@ class _PageMount(Mount):
 
 
 async def _opened(lifecycle: ServerLifecycle) -> None:
-    """Opens the server; where its conversations cannot be had at the moment, tries for a while.
+    """Open the server; where its conversations cannot be had at the moment, try for a while.
 
     A worker that fails here ends all of them: uvicorn takes it for an app that cannot start.
     """

@@ -16,7 +16,7 @@ app = typer.Typer()
 
 @app.callback()
 def commands() -> None:
-    """Holds the commands."""
+    """Hold the commands."""
 
 
 @app.command(rich_help_panel=ASK)

@@ -57,7 +57,7 @@ class Plan:
 
 
 def run(plan: Plan) -> None:
-    """Serves until it is told to stop (SIGINT or SIGTERM); turns that run then come to their end."""
+    """Serve until it is told to stop (SIGINT or SIGTERM); turns that run then come to their end."""
     plan.settings.check_host(plan.host)
     place = Place.of(plan.checkpoints, plan.options.db)
     try:
@@ -107,7 +107,7 @@ def run(plan: Plan) -> None:
 
 
 def worker() -> FastAPI:
-    """The app of one process, by the plan in its environment."""
+    """Return the app of one process, by the plan in its environment."""
     from .app import create_app
 
     gc.set_threshold(*_COLLECTED)
@@ -120,7 +120,7 @@ def worker() -> FastAPI:
 
 @asynccontextmanager
 async def winding_down(lifecycle: ServerLifecycle) -> AsyncGenerator[None]:
-    """Has turns come to their end when this process is told to stop.
+    """Have turns come to their end when this process is told to stop.
 
     uvicorn tells the app only once all connections are closed, or cut; who waits for an answer is to be told before.
     """
@@ -140,7 +140,7 @@ async def winding_down(lifecycle: ServerLifecycle) -> AsyncGenerator[None]:
 
 
 def run_stdio(plan: Plan) -> None:
-    """Serves an assistant over standard input and output, until that ends."""
+    """Serve an assistant over standard input and output, until that ends."""
     from .mcp import mcp_server
     from .server import opened_server
 
@@ -163,7 +163,7 @@ def _opener(plan: Plan, place: Place) -> AgentOpener:
 
 
 def parse_price(price: str | None) -> tuple[float, float] | None:
-    """Two numbers with a comma between them."""
+    """Parse two numbers with a comma between them."""
     if price is None:
         return None
     try:

@@ -132,7 +132,7 @@ class Rates:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def count(self, who: str, now: float | None = None) -> None:
-        """Takes one."""
+        """Count a request; refuse it where there are too many."""
         now = time.monotonic() if now is None else now
         left, then = self._buckets.pop(who, (self._most, now))
         left = min(self._most, left + (now - then) * self._a_second)
@@ -144,7 +144,7 @@ class Rates:
 
 
 def _within(receive: Receive, seconds: float) -> Receive:
-    """Receives a request whose body comes in its time; after that, whatever comes."""
+    """Receive a request whose body comes in its time; after that, whatever comes."""
     until = time.monotonic() + seconds
     complete = False
 

@@ -55,7 +55,7 @@ class Server:
     metrics: Metrics
 
     async def asker(self, request: HTTPConnection) -> Asker:
-        """Who asks."""
+        """Return who asks."""
         identity = self.people.identify(request)
         session = None if self.people.bears_token(request) else self.people.session_of(request)
         if session is not None and await self.store.run(self.store.session_ended, session.id):
@@ -67,7 +67,7 @@ class Server:
         return Asker(self.people.nobody, self.people.owner(self.people.nobody), self.agent, self)
 
     async def check(self) -> None:
-        """Writes over the connections that turns use."""
+        """Check that conversations can be written, over the connections that turns use."""
 
         async def write() -> None:
             await self.store.run(self.store.beat)
@@ -85,7 +85,7 @@ class Server:
             raise StoreError("conversations cannot be kept at the moment: they are locked, or out of reach") from None
 
     async def delete(self, owner: Owner, thread: str | None = None) -> None:
-        """Deletes a conversation, or all that is a person's, once the turns that run in it have been ended."""
+        """Delete a conversation, or all that is a person's, once the turns that run in it have been ended."""
         for _ in range(_TRIES):  # another turn may begin before the store lets go
             await self.turns.end(owner, thread)
             with contextlib.suppress(Busy):
@@ -93,13 +93,13 @@ class Server:
         raise Busy("turns begin faster than they can be ended: try again in a moment")
 
     async def forget(self, threads: tuple[str, ...]) -> None:
-        """Takes conversations out of the checkpointer, once the store has let go of them."""
+        """Take conversations out of the checkpointer, once the store has let go of them."""
         for thread in threads:
             await self.agent.adelete_thread(thread)
         await self.store.run(self.store.scrub)
 
     async def tidy(self) -> None:
-        """Deletes what is older than it may be kept."""
+        """Delete what is older than it may be kept."""
         days = self.settings.limits.retention_days
         if days is None:
             return
@@ -124,7 +124,7 @@ class Asker:
         return await store.run(method, store, self.owner, *arguments, **more)
 
     async def turn(self, id_: str) -> StoredTurn:
-        """One of their turns, under their rights as they are now."""
+        """Return one of their turns, under their rights as they are now."""
         turn = await self.kept(TurnStore.turn, id_)
         if not self.may_see(turn):
             raise NotThere(f"turn {id_[:64]!r} was taken under other permissions: ask again")
@@ -136,7 +136,7 @@ class Asker:
         return (rights is None and turn.answer is None) or self.agent.resources.may_read(rights)
 
     async def answer(self, turn: StoredTurn) -> Answer | None:
-        """A turn's answer, with the rows that are kept nowhere."""
+        """Return a turn's answer, with the rows that are kept nowhere."""
         answer = turn.given
         return await self.work(lambda _: self.agent.deliver(answer)) if answer and answer.withheld else answer
 
@@ -166,7 +166,7 @@ class Asker:
             raise
 
     async def work(self, function: Callable[[Cancellation], R]) -> R:
-        """Runs a query of theirs, or something else that blocks."""
+        """Run a query of theirs, or something else that blocks."""
         return await self.server.work.run(self.owner, function)
 
 
@@ -183,7 +183,7 @@ class ServerLifecycle:
         self._task: asyncio.Task[None] | None = None
 
     async def server(self) -> Server:
-        """The server; opened where it is not."""
+        """Return the server; opened where it is not."""
         if self._opened is None:
             self._opened = asyncio.get_running_loop().create_future()
             self._closing.clear()
@@ -191,14 +191,14 @@ class ServerLifecycle:
         return await asyncio.shield(self._opened)
 
     async def wind_down(self) -> None:
-        """Lets turns end, and ends what has not by then, so that everybody is told before their connections close."""
+        """Let turns end, and end what has not by then, so that everybody is told before their connections close."""
         if self._opened is not None and self._opened.done() and not self._opened.exception():
             server = self._opened.result()
             await server.turns.wind_down()
             server.work.cancel()
 
     async def close(self) -> None:
-        """Lets turns end, and closes."""
+        """Let turns end, and close."""
         self._closing.set()
         if self._task is not None:
             await self._task
@@ -251,7 +251,7 @@ async def opened_server(opener: AgentOpener, place: str | None, settings: ServeS
 
 
 async def server_of(request: Request) -> Server:
-    """The server that a request is for."""
+    """Return the server that a request is for."""
     return await cast("ServerLifecycle", request.app.state.lifecycle).server()
 
 
@@ -259,7 +259,7 @@ ServerHere = Annotated[Server, Depends(server_of)]
 
 
 async def asker_of(request: Request, server: ServerHere) -> Asker:
-    """Who asks; see `Server.asker`."""
+    """Return who asks; see `Server.asker`."""
     return await server.asker(request)
 
 
@@ -267,5 +267,5 @@ AskerHere = Annotated[Asker, Depends(asker_of)]
 
 
 def given(agent: SQLAgent) -> AgentOpener:
-    """An opener for an agent that somebody else opened and will close."""
+    """Return an opener for an agent that somebody else opened and will close."""
     return partial(contextlib.nullcontext, agent)

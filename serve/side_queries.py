@@ -32,7 +32,7 @@ class SideQueries:
         self._running: set[Cancellation] = set()
 
     async def run(self, owner: Owner, function: Callable[[Cancellation], R]) -> R:
-        """Runs something that blocks, once it is its turn; of a named person a few at once."""
+        """Run something that blocks, once it is its turn; of a named person a few at once."""
         if self._wanted[owner] >= _WAITING or self._wanted.total() >= self._limits.at_once:
             raise TooMany("as many queries wait as may: try again in a moment")
         self._wanted[owner] += 1
@@ -63,11 +63,11 @@ class SideQueries:
                 del self._wanted[owner], self._shares[owner]
 
     def cancel(self) -> None:
-        """Ends all that run."""
+        """End all that run."""
         for cancellation in tuple(self._running):
             cancellation.cancel()
 
     def close(self) -> None:
-        """Ends all that run, and takes no more."""
+        """End all that run, and take no more."""
         self.cancel()
         self._pool.shutdown(cancel_futures=True)

@@ -238,7 +238,7 @@ def _folded(cell: Any) -> Any:
 
 
 def _seconds(cell: Any) -> float | None:
-    """How long a duration is, with months of 30 days as PostgreSQL compares them; None for any other cell."""
+    """Return how long a duration is, with months of 30 days as PostgreSQL compares them; None for any other cell."""
     if not isinstance(cell, str) or (found := _DURATION.fullmatch(cell)) is None:
         return None
     years, months, days, sign, hours, minutes, seconds = found.groups(default="")
@@ -248,7 +248,7 @@ def _seconds(cell: Any) -> float | None:
 
 
 def _cell(cell: Any) -> Any:
-    """A cell as SQLite can hold and sort it."""
+    """Return a cell as SQLite can hold and sort it."""
     if isinstance(cell, bool) or not isinstance(cell, int) or abs(cell) <= _LARGEST_INTEGER:
         return cell
     return str(cell)

@@ -150,7 +150,7 @@ def import_(
 
 
 def _import_verified(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
-    """Adds the pairs of files as a database's own; the exit code."""
+    """Add the pairs of files as a database's own; return the exit code."""
     from ...tools.examples.importing import read_verified
 
     problems = _Problems()
@@ -190,7 +190,7 @@ class _Problems:
 
 
 def _read(file: Path, problems: _Problems) -> Iterator[Example]:
-    """A file's examples; one that cannot be read keeps back none of the others'."""
+    """Yield a file's examples; one that cannot be read keeps back none of the others'."""
     from ...tools.examples import read_examples
 
     try:
@@ -200,7 +200,7 @@ def _read(file: Path, problems: _Problems) -> Iterator[Example]:
 
 
 def _without_databases(read: Iterable[Example], refuse: Callable[[str], object]) -> Iterator[Example]:
-    """The shared ones, as nobody's: a file is not to be believed whose an example is."""
+    """Yield the shared ones, as nobody's: a file is not to be believed whose an example is."""
     for example in read:
         if example.shared:
             yield replace(example, owner="")
@@ -233,7 +233,7 @@ def simplify(options: CompletionOptions) -> None:
 
 
 def _complete(options: CompletionOptions, form: Literal["rephrased", "simplified"], forms: Forms) -> None:
-    """Asks for what a store's pairs lack, with progress on standard error."""
+    """Ask for what a store's pairs lack, with progress on standard error."""
     from rich.console import Console
     from rich.progress import Progress
 

@@ -49,7 +49,7 @@ def _check(output: OutputOptions) -> Format | None:
 
 
 def put_out(answer: Answer, agent: SQLAgent, output: OutputOptions, form: Format | None) -> bool:
-    """Prints and writes an answer; whether all that was asked for could be done."""
+    """Print and write an answer; return whether all that was asked for could be done."""
     if output.as_json:
         cut = len(answer.rows) if output.limit is None else output.limit
         if len(answer.rows) > cut:
@@ -77,7 +77,7 @@ def put_out(answer: Answer, agent: SQLAgent, output: OutputOptions, form: Format
 
 
 def show_query(answer: Answer, agent: SQLAgent, output: OutputOptions) -> bool:
-    """Shows a query that was not run, and what it would read; whether there is one."""
+    """Show a query that was not run, and what it would read; return whether there is one."""
     if answer.sql is None or answer.status != "needs_clarification":
         put_out(answer, agent, replace(output, limit=None), None)
         return False
@@ -98,7 +98,7 @@ def show_query(answer: Answer, agent: SQLAgent, output: OutputOptions) -> bool:
 
 
 def _reads(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
-    """Tables and columns that a query reads, in the schema's order."""
+    """Return tables and columns that a query reads, in the schema's order."""
     from ...tools.sql import ALL_COLUMNS, used_items
 
     schema = agent.resources.database.schema()
@@ -143,7 +143,7 @@ ANSWERED, NOT_ANSWERED = 0, 1
 
 
 def ask_once(question: str, options: AgentOptions, output: OutputOptions, notes: str = "") -> int:
-    """Answers one question and says how it went as an exit code."""
+    """Answer one question; return how it went as an exit code."""
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")
     form = _check(output)
@@ -159,7 +159,7 @@ def ask_once(question: str, options: AgentOptions, output: OutputOptions, notes:
 
 
 def write_sample(path: Path) -> None:
-    """Writes the sample database, never over another file."""
+    """Write the sample database, never over another file."""
     from ...tools.sample import build_sample
 
     if path.exists():
@@ -174,7 +174,7 @@ def write_sample(path: Path) -> None:
 def answered(
     conversation: Conversation, question: str, settings: Mapping[str, Any] | None = None, notes: str = ""
 ) -> Answer:
-    """Takes a turn, showing what happens on a terminal."""
+    """Take a turn, showing what happens on a terminal."""
     answer: Answer | None = None
     with show_progress() as progress, closing(conversation.stream(question, settings=settings, notes=notes)) as events:
         for event in events:

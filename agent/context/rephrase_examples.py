@@ -121,7 +121,7 @@ def complete(
     jobs: int = 4,
     tell: Callable[[Progress], object] = lambda _: None,
 ) -> Progress:
-    """Asks for what pairs lack and keeps it, dialogue by dialogue: an interrupted call goes on at the next."""
+    """Ask for what pairs lack and keep it, dialogue by dialogue: an interrupted call goes on at the next."""
     everything, asker = dialogues(store), LimitedTranslator(translator, calls)
     progress = Progress(sum(bool(has(pair)) for one in everything for pair in one), sum(map(len, everything)))
 

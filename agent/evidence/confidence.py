@@ -234,7 +234,7 @@ def certainty(
     run: Run,
     rivals: Agreement,
 ) -> Certainty:
-    """How sure the answer of a turn is; reads the model's record, so call it within an effect."""
+    """Return how sure the answer of a turn is; reads the model's record, so call it within an effect."""
     if turn.stop and turn.stop.kind == "schema":
         return Certainty(1.0, 1.0)
     if status not in ("converged", "capped"):

@@ -39,7 +39,7 @@ class TranslatorOptions(NamedTuple):
     simplify_temperature: float | None = None  # 1.0 in the revision chain (4.1.1); None for `temperature`
 
     def tuning(self, task: str) -> Tuning:
-        """What the model is set to for the task of that name."""
+        """Return what the model is set to for the task of that name."""
         own = self.simplify_temperature if task == SimplifyTask.name else None
         return Tuning(self.temperature if own is None else own, self.max_output_tokens)
 
@@ -68,7 +68,7 @@ class PromptedTranslator:
         self._streams = True
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        """Does the task; at most one further try for an unusable reply, and one for a cut reply."""
+        """Do the task; at most one further try for an unusable reply, and one for a cut reply."""
         tuning = self._options.tuning(task.name)
         prompt = task.render(self._options.prompt_tokens)
         notes = list(prompt.left_out)
@@ -116,7 +116,7 @@ class PromptedTranslator:
                 self._tuned.clear()
 
     def _tuned_model(self, tuning: Tuning) -> BaseChatModel:
-        """The model with the options set, as far as it has such fields; clients are shared with the original."""
+        """Return the model with the options set, as far as it has such fields; clients are shared with the original."""
         wanted = tuning if self._takes_temperature else Tuning(None, tuning.max_output)
         found = self._tuned.get(wanted)
         if found is None:
@@ -153,7 +153,7 @@ def _read(task: Task[R], message: AIMessage) -> R:
 
 
 def _with_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
-    """The prompt once more with the hint at its end, still within the budget; None if there is no room.
+    """Return the prompt once more with the hint at its end, still within the budget; None if there is no room.
 
     The hint goes into the last message: some chat templates want roles to alternate, and an unusable reply, put in
     as the model's own, would be an example to follow.
@@ -169,7 +169,7 @@ def _with_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
 
 
 def masking(translator: Translator, kinds: Collection[MaskKind]) -> Translator:
-    """A translator whose requests show placeholders for what is masked; the same where nothing is."""
+    """Return a translator whose requests show placeholders for what is masked; the same where nothing is."""
     if not kinds:
         return translator
     one = translator

@@ -87,13 +87,13 @@ def candidate(state: AgentState, run: Run) -> Body[Update]:
 
 
 def _after(state: AgentState, update: Update) -> AgentState:
-    """The state as the graph would hand it to the next node."""
+    """Return the state as the graph would hand it to the next node."""
     notes = add_notes(state.get("notes", []), update.get("notes", []))
     return cast("AgentState", {**state, **update, "notes": notes})
 
 
 def select(state: AgentState, run: Run) -> Body[Update]:
-    """The draft of the strongest group goes on as the turn's own; the others are kept as candidates.
+    """Let the draft of the strongest group go on as the turn's own; keep the others as candidates.
 
     Attempts that were made before, and were in doubt, are among those to choose from.
 

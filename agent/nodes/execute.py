@@ -27,7 +27,7 @@ _OF_NAMES = ("unknown_table", "unknown_column")
 
 
 def execute(state: AgentState, run: Run) -> Body[Update]:
-    """Adds an attempt: the query with its result or its classified error.
+    """Add an attempt: the query with its result or its classified error.
 
     Where settings want it, a person is asked first (LangGraph interrupt); nothing before that has an effect, so that
     the node can start over when it is resumed.
@@ -95,7 +95,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
 
 
 def _spelt(sql: str, run: Run) -> Body[str]:
-    """The query as `Run.spelt`, which may wait for a server."""
+    """Return the query as `Run.spelt`, which may wait for a server."""
     return sql if run.resources.database.dialect == "sqlite" else (yield from do(lambda: run.spelt(sql)))
 
 
@@ -129,7 +129,7 @@ class ApprovalDecision:
 
 
 def decide(reply: object, sql: str, can_save: bool) -> ApprovalDecision:
-    """Reads a person's reply: words, a query, or `{"action": ..., "sql": ..., "save": ..., "reason": ...}`.
+    """Read a person's reply: words, a query, or `{"action": ..., "sql": ..., "save": ..., "reason": ...}`.
 
     Whatever is neither consent nor a query is a rejection, with the words as its reason: nothing runs by mistake. So is
     the number of a choice that was not offered.

@@ -48,7 +48,7 @@ BY_CODE = "This comes from the pandas code alone: no query could be run."
 
 
 def respond(state: AgentState, run: Run) -> Body[Update]:
-    """Says so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft.
+    """Say so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft.
 
     Where another reading of the question changes the answer, and settings say so, it asks which is meant.
     """
@@ -90,7 +90,7 @@ def respond(state: AgentState, run: Run) -> Body[Update]:
 
 
 def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
-    """The answer with a note on how saving it went; what is wrong with the store costs the turn nothing."""
+    """Return the answer with a note on how saving it went; what is wrong with the store costs the turn nothing."""
 
     def save() -> str:
         try:
@@ -174,7 +174,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
 
 
 def _discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
-    """Why the answer is not the attempt that ended the loop; empty where it is, or gave the same."""
+    """Return why the answer is not the attempt that ended the loop; empty where it is, or gave the same."""
     tried = [attempt for attempt in attempts if attempt.source != "candidate"]
     last = tried[-1]
     if chosen is last or chosen.result is None or same_answer(chosen, last):

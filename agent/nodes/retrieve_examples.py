@@ -70,7 +70,7 @@ def retrieve(state: AgentState, run: Run) -> Body[Update]:
 
 
 def selector_numbers(settings: Settings) -> dict[str, int | float | str]:
-    """How many examples, in the chosen selector's own terms."""
+    """Return how many examples, in the chosen selector's own terms."""
     numbers: dict[str, dict[str, int | float | str]] = {
         "skeleton": {
             "k1": settings.k_question_skeleton,

@@ -93,7 +93,7 @@ def _was_shown_too_little(attempts: list[Attempt], state: AgentState, run: Run) 
 
 
 def _explain(state: AgentState, turn: Turn, attempt: Attempt, run: Run) -> Body[Done[Explanation]]:
-    """What the query means; a model that cannot explain costs the turn nothing but that part of the feedback.
+    """Return what the query means; a model that cannot explain costs the turn nothing but that part of the feedback.
 
     Nor does it cost the turn the revision that the explanation is for.
     """

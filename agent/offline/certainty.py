@@ -39,7 +39,7 @@ _OPERATIONS = {"sum", "avg", "each", "sort", "both", "contain", "start", "end"}
 
 
 def unread_words(reading: QuestionReading) -> tuple[str, ...]:
-    """The words of a question that may matter and have no part in its frame."""
+    """Return the words of a question that may matter and have no part in its frame."""
     return tuple(dict.fromkeys([*_words_left(reading), *_literals_left(reading), *(m.text for m in _lost(reading))]))
 
 
@@ -65,7 +65,7 @@ def _names_nobody(reading: QuestionReading) -> bool:
 
 
 def _words_left(reading: QuestionReading) -> list[str]:
-    """Words that no mention and no pattern took, and operations that the frame lacks."""
+    """Return words that no mention and no pattern took, and operations that the frame lacks."""
     text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
     frames = list(reading.frame.nested())
     harmless = HARMLESS | _EDITING if reading.editing else HARMLESS
@@ -80,17 +80,17 @@ def _words_left(reading: QuestionReading) -> list[str]:
 
 
 def _literals_left(reading: QuestionReading) -> list[str]:
-    """Values, numbers, comparisons and superlatives that no pattern took."""
+    """Return values, numbers, comparisons and superlatives that no pattern took."""
     return [reading.mark(marker).text for marker in reading.markers("onvqs")]
 
 
 def _lost(reading: QuestionReading) -> list[WordRun]:
-    """The mentions that came to nothing."""
+    """Return the mentions that came to nothing."""
     return unused(reading.marks, reading.frame, reading.names.schema)
 
 
 def signals(reading: QuestionReading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
-    """What the score weighs; `rows` are the first that the query gives, None where it was too slow to know."""
+    """Return what the score weighs; `rows` are the first that the query gives, None where it was too slow to know."""
     frame = reading.frame
     names = [mark for mark in reading.marks if mark.kind in ("c", "x", "t") and mark.hits]
     columns = [mark for mark in names if mark.kind != "t" and mark.column]
@@ -129,5 +129,5 @@ def signals(reading: QuestionReading, rows: tuple[tuple[Cell, ...], ...] | None)
 
 
 def confidence(found: Mapping[str, float]) -> float:
-    """Probability that a reading with these signals is right."""
+    """Return the probability that a reading with these signals is right."""
     return 1.0 / (1.0 + math.exp(min(_STEEPEST, -sum(_WEIGHTS[name] * value for name, value in found.items()))))

@@ -19,7 +19,7 @@ _BELONGING = ("of", "for", "all", "#who", "from", "in", "#each")
 
 
 def _select_terms(reading: QuestionReading) -> tuple[Operand, ...]:
-    """The columns and aggregates asked for, in order."""
+    """Return the columns and aggregates asked for, in order."""
     terms: list[Operand] = []
     for sentence in reading.text.split(" . "):
         cut = _REST.search(sentence, 1)
@@ -48,7 +48,7 @@ def _listed(reading: QuestionReading, words: list[str], more: bool) -> list[Oper
 
 
 def _shown(reading: QuestionReading, marker: str) -> list[Operand]:
-    """A term; a mere `name` where the table has a first and a last one is both."""
+    """Return a term; a mere `name` where the table has a first and a last one is both."""
     term = reading.term(marker)
     pair = reading.names.title(term.column.table) if term.column and not term.aggregate else ()
     is_name = term.column in pair and reading.mark(marker).text.lower() in ("name", "names")
@@ -56,7 +56,7 @@ def _shown(reading: QuestionReading, marker: str) -> list[Operand]:
 
 
 def to_frame(reading: QuestionReading) -> Frame:
-    """The frame that the reading amounts to; without `select` if the question names nothing to show."""
+    """Return the frame that the reading amounts to; without `select` if the question names nothing to show."""
     _join_alternatives(reading)
     names, heads = reading.names, [reading.table(marker) for marker in reading.markers("tx")]
     head = next(iter(heads), None)
@@ -121,7 +121,7 @@ def _has_one(reading: QuestionReading, table: str) -> bool:
 
 
 def _implied(reading: QuestionReading, head: str | None) -> list[Operand]:
-    """What is shown where nothing is named: what the rows are called."""
+    """Return what is shown where nothing is named: what the rows are called."""
     if "#all" in reading.text:
         return [Operand()]
     first = reading.where[0][0].term.column if reading.where else None
@@ -132,7 +132,7 @@ def _implied(reading: QuestionReading, head: str | None) -> list[Operand]:
 
 
 def _order_of(reading: QuestionReading, terms: Sequence[Operand]) -> tuple[tuple[Operand, bool], ...]:
-    """The order that is asked for; one without a key is that of what is shown."""
+    """Return the order that is asked for; one without a key is that of what is shown."""
     shown = [term for term in terms if term.column or term.aggregate]
     if not reading.pending or not shown:
         return tuple(reading.order)
@@ -200,7 +200,7 @@ def _points(reading: QuestionReading) -> bool:
 
 
 def edited(reading: QuestionReading) -> Frame:
-    """The frame that the follow-up asks for."""
+    """Return the frame that the follow-up asks for."""
     names, base = reading.names, reading.base
     read_stages(reading, "ellipsis")
     terms = _select_terms(reading)
@@ -231,7 +231,7 @@ def edited(reading: QuestionReading) -> Frame:
 
 
 def _changed(reading: QuestionReading, swap: bool = False) -> Frame:
-    """The base with the follow-up's conditions, order and limit put on top, or in the place of its own."""
+    """Return the base with the follow-up's conditions, order and limit put on top, or in the place of its own."""
     base = reading.base
     return replace(
         narrowed(base, reading.where, swap=swap),

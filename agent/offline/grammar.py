@@ -73,7 +73,7 @@ def aggregates(found: PatternMatch) -> str | None:
 
 
 def _function_of(reading: QuestionReading, word: str) -> Aggregate:
-    """The aggregate that `#avg`, `#sum` or a superlative asks for."""
+    """Return the aggregate that `#avg`, `#sum` or a superlative asks for."""
     named: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
     return named.get(word) or ("max" if reading.mark(word).descending else "min")
 
@@ -84,7 +84,7 @@ _TAKEN = re.compile(r"(?:@[oc]\d+|with|have|has|having|had|and|to|id|in|by|#betw
 
 
 def _ranked(found: PatternMatch, term: Operand, descending: bool, left: str = "") -> str:
-    """Sorts by a term; as many rows as the superlative's number says."""
+    """Sort by a term; as many rows as the superlative's number says."""
     reading, number = found.reading, found["n"] or found["m"]
     literal = reading.mark(number).literal if number else None
     reading.limit = literal if isinstance(literal, int) else reading.several
@@ -227,12 +227,12 @@ def _is_year(value: object) -> bool:
 
 
 def _value_in(mark: WordRun, column: Column) -> Scalar | None:
-    """The value that some words stand for in the spelling that a column holds, if it does."""
+    """Return the value that some words stand for in the spelling that a column holds, if it does."""
     return next((m.value for m in mark.matches if (m.table, m.column) == (column.table, column.name)), None)
 
 
 def _compared(reading: QuestionReading, term: Operand, operator: Operator, value: Scalar) -> str:
-    """A comparison of a term with a literal, where its column may hold dates and the number be a year."""
+    """Return a comparison of a term with a literal, where its column may hold dates and the number be a year."""
     schema = reading.names.column(term.column) if term.column and not term.aggregate else None
     texts = [sample for sample in schema.samples if isinstance(sample, str)] if schema else []
     if isinstance(value, int) and _is_year(value) and any(_DATED.search(text) for text in texts):
@@ -319,7 +319,7 @@ def compare(found: PatternMatch) -> str | None:
 
 
 def _suggested(found: PatternMatch, literal: Scalar | None = None) -> Operand | None:
-    """What is compared where no column is named: what an adjective or the kind of number suggests."""
+    """Return what is compared where no column is named: what an adjective or the kind of number suggests."""
     hints = found.mark("o").hints if found["o"] else ("age", "price", "number") if found["m"] else ()
     dated = isinstance(literal, str) or (_is_year(literal) and bool(found["o"] or found["m"] or found["when"]))
     if dated and (not found["o"] or not hints or "date" in hints):
@@ -418,7 +418,7 @@ def without(found: PatternMatch) -> str | None:
 
 
 def _tables_before(found: PatternMatch) -> list[str]:
-    """The tables that are spoken of before the clause, the subject first."""
+    """Return the tables that are spoken of before the clause, the subject first."""
     reading = found.reading
     tables = [reading.table(marker) for marker in reading.markers("atx", found.before)]
     columns = [reading.column(marker).table for marker in reading.markers("c", found.before)]

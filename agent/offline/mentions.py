@@ -63,7 +63,7 @@ class WordRun:
     descending: bool = False
 
     def meaning(self) -> str:
-        """The words with the table, column or value that they were taken for; empty where for none."""
+        """Return the words with the table, column or value that they were taken for; empty where for none."""
         column = f"{self.column.table}.{self.column.name}" if self.column else ""
         if self.kind == "v" and column:
             return f'"{self.text}" as the value {self.literal!r} of {column}'
@@ -73,7 +73,7 @@ class WordRun:
 
 
 def find_mentions(words: Sequence[QuestionWord], names: NameIndex, values: Iterable[ValueMatch]) -> list[WordRun | str]:
-    """The question as mentions and the words between them, in order; choices among tables are still open."""
+    """Return the question as mentions and the words between them, in order; choices among tables are still open."""
     stems = [names.corrected(word) for word in words]
     options = [*_quoted(words), *_values(words, values), *_names(words, stems, names), *_phrases(words)]
     owner: list[WordRun | None] = [None] * len(words)
@@ -234,7 +234,7 @@ Item = WordRun | str
 
 
 def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()) -> None:
-    """Settles the tables, then the columns and values, in place.
+    """Settle the tables, then the columns and values, in place.
 
     Args:
         items: A question's mentions and words.
@@ -256,7 +256,7 @@ def _mentions(items: Iterable[Item], kinds: str) -> list[WordRun]:
 
 
 def _tables(items: Sequence[Item], names: NameIndex) -> list[str]:
-    """Chooses a table for each mention of one; tables beside other mentioned ones are preferred."""
+    """Choose a table for each mention of one; tables beside other mentioned ones are preferred."""
     mentions = _mentions(items, "tx")
     sure = [m.hits[0].table for m in mentions if m.hits[0].score >= 0.9 and m.hits[0].column is None]
     chosen: list[str] = []
@@ -343,7 +343,7 @@ def _table_before(at: int, items: Sequence[Item]) -> str | None:
 
 
 def _table_after(at: int, items: Sequence[Item]) -> str | None:
-    """The table that a column list such as `name and age of all singers` belongs to."""
+    """Return the table that a column list such as `name and age of all singers` belongs to."""
     linked = False
     for item in items[at + 1 :]:
         if isinstance(item, str):
@@ -407,7 +407,7 @@ def unused(mentions: Iterable[WordRun], frame: Frame, schema: Schema) -> list[Wo
 
 
 def _spellings(mark: WordRun) -> set[str]:
-    """How a literal may come from a mention, in lower case; a year may become the bound after it."""
+    """Return how a literal may come from a mention, in lower case; a year may become the bound after it."""
     forms = {mark.literal, mark.text, *(match.value for match in mark.matches)}
     after = {mark.literal + 1} if isinstance(mark.literal, int) else set[int]()
     return {str(value).lower() for value in forms | after}

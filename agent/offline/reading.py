@@ -90,21 +90,21 @@ class QuestionReading:
         return CUES[cue].search(self.asked.text) is not None
 
     def mark(self, marker: str) -> WordRun:
-        """The mention behind a marker."""
+        """Return the mention behind a marker."""
         return self.marks[int(marker[2:])]
 
     def table(self, marker: str) -> str:
-        """The table behind `@t` or `@x`."""
+        """Return the table behind `@t` or `@x`."""
         return self.mark(marker).table or ""
 
     def column(self, marker: str) -> Column:
-        """The column behind `@c`, `@x` or `@v`."""
+        """Return the column behind `@c`, `@x` or `@v`."""
         column = self.mark(marker).column
         assert column is not None
         return column
 
     def term(self, marker: str) -> Operand:
-        """The column or aggregate behind `@c`, `@x` or `@a`."""
+        """Return the column or aggregate behind `@c`, `@x` or `@a`."""
         number = int(marker[2:])
         return self.terms.get(number) or Operand(self.marks[number].column)
 
@@ -114,11 +114,11 @@ class QuestionReading:
         return marker[1] == "t" or (marker[1] == "x" and (mark.column is None or mark.hits[0].column is None))
 
     def titled(self, table: str) -> tuple[Operand, ...]:
-        """What the rows of a table are called."""
+        """Return what the rows of a table are called."""
         return tuple(Operand(column) for column in self.names.title(table))
 
     def add_term(self, term: Operand, like: WordRun | None = None) -> str:
-        """A new marker: `@a` for an aggregate, `@c` for a column."""
+        """Return a new marker: `@a` for an aggregate, `@c` for a column."""
         made = replace(like, kind="a", matches=[]) if like else WordRun("a", 0, 0, "")
         if not term.aggregate:
             made.kind, made.column = "c", term.column
@@ -128,7 +128,7 @@ class QuestionReading:
         return f"@{made.kind}{len(self.marks) - 1}"
 
     def add(self, term: Operand, operator: Operator, value: Value) -> str:
-        """Adds a condition on rows or, for an aggregate, on groups; gives back what takes the words' place."""
+        """Add a condition on rows or, for an aggregate, on groups; give back what takes the words' place."""
         if not term.aggregate:
             return self.stands(Predicate(term, operator, value))
         self.having.append(Predicate(term, operator, value))
@@ -136,23 +136,23 @@ class QuestionReading:
         return ""
 
     def stands(self, *conditions: Predicate) -> str:
-        """Adds conditions of which one must hold, and leaves a marker of where they stood."""
+        """Add conditions of which one must hold, and leave a marker of where they stood."""
         self.where.append(conditions)
         return f"@w{len(self.where) - 1}"
 
     def near(self) -> list[str]:
-        """The tables that the question is about so far."""
+        """Return the tables that the question is about so far."""
         found = [m.table for m in self.marks if m.kind in ("t", "x") and m.table]
         found += [m.column.table for m in self.marks if m.kind == "c" and m.column]
         return list(dict.fromkeys(found)) or list(self.base.used())
 
     def markers(self, kinds: str, text: str | None = None) -> list[str]:
-        """The markers of some kinds that are left, in order."""
+        """Return the markers of some kinds that are left, in order."""
         found = _MARK.finditer(self.text if text is None else text)
         return [m.group() for m in found if m.group(1) in kinds]
 
     def inner(self, text: str, *stages: str) -> QuestionReading:
-        """A clause read by itself, with the same mentions; what it leaves is passed over."""
+        """Return a clause read by itself, with the same mentions; what it leaves is passed over."""
         clause = QuestionReading(self.asked, self.marks, text.strip(), self.base, terms=self.terms)
         read_stages(clause, *stages)
         self.dropped.append(clause.text)
@@ -174,21 +174,21 @@ class PatternMatch:
         return (self._parts.get(part) or "").strip()
 
     def mark(self, part: str) -> WordRun:
-        """The mention of a part that is there."""
+        """Return the mention of a part that is there."""
         return self.reading.mark(self[part])
 
     def column(self, part: str) -> Column | None:
-        """The column of a part; None where the part or its column is missing."""
+        """Return the column of a part; None where the part or its column is missing."""
         return self.mark(part).column if self[part].startswith("@") else None
 
     def literal(self, part: str) -> Scalar:
-        """The number or value of a part."""
+        """Return the number or value of a part."""
         literal = self.mark(part).literal
         assert literal is not None
         return literal
 
     def operator(self, column: Column | None = None) -> Operator:
-        """The comparison operator, or that of `or more`; an older person has the smaller birth date."""
+        """Return the comparison operator, or that of `or more`; an older person has the smaller birth date."""
         mark = self.mark("o") if self["o"] else None
         operator: str = mark.operator if mark else {"#ormore": ">=", "#orless": "<="}.get(self["suffix"], "=")
         born = mark is not None and column is not None and "birth" in mark.hints and "birth" in column.name.lower()
@@ -200,7 +200,7 @@ _HANDLERS: dict[str, Handler] = {}
 
 
 def reads(*patterns: str) -> Callable[[Handler], Handler]:
-    """Makes a function the handler of some patterns.
+    """Make a function the handler of some patterns.
 
     It puts what a match means into the reading and gives what takes the words' place; None leaves them.
     """
@@ -222,7 +222,7 @@ class Pattern:
         self._spoken = frozenset(re.findall(r"[a-z]{2,}", " ".join(spelled)))
 
     def apply(self, reading: QuestionReading) -> None:
-        """Takes every occurrence."""
+        """Take every occurrence."""
         for form in self._forms:
             at = 0
             while match := form.search(reading.text, at):
@@ -240,7 +240,7 @@ class Pattern:
 
 
 def _spelled(form: str) -> str:
-    """A form with its macros replaced."""
+    """Return a form with its macros replaced."""
 
     def spell(match: re.Match[str]) -> str:
         if match[3]:
@@ -264,7 +264,7 @@ STAGES = {stage: [Pattern(*named) for named in table.items()] for stage, table i
 
 
 def read_stages(reading: QuestionReading, *stages: str) -> None:
-    """Runs the patterns of some stages in order."""
+    """Run the patterns of some stages in order."""
     for stage in stages:
         for one in STAGES[stage]:
             one.apply(reading)

@@ -87,14 +87,14 @@ class Parser:
         self._names: NameIndex | None = None
 
     def names(self) -> NameIndex:
-        """The index of the database's present schema."""
+        """Return the index of the database's present schema."""
         schema, names = self._database.schema(), self._names
         if names is None or names.schema is not schema:
             names = self._names = NameIndex(schema)
         return names
 
     def answer(self, question: str, base_sql: str = "", said: str = "") -> ParsedAnswer:
-        """Reads a question, as a follow-up where there is a previous query and it leans on it.
+        """Read a question, as a follow-up where there is a previous query and it leans on it.
 
         Args:
             question: As asked.
@@ -118,7 +118,7 @@ class Parser:
         return self._answer(asked, base)
 
     def _answer(self, asked: QuestionInput, base: Frame) -> ParsedAnswer:
-        """The answer by the way of reading that the question's words call for."""
+        """Return the answer by the way of reading that the question's words call for."""
         within = parse(asked, base)
         if base is NOTHING:
             if pronoun := _unresolved_pronoun(asked.text, within):
@@ -133,7 +133,7 @@ class Parser:
         return self._made(within, base)
 
     def _made(self, reading: QuestionReading, unchanged: Frame | None = None) -> ParsedAnswer:
-        """The answer that a reading amounts to, tried once."""
+        """Return the answer that a reading amounts to, tried once."""
         left_out = unread_words(reading)
         _check(reading, unchanged, left_out)
         stems = {word.stem for word in words_of(reading.asked.text)}
@@ -144,7 +144,7 @@ class Parser:
         return ParsedAnswer(reading.frame, sql, sure, _notes(reading, left_out), left_out, partial, found)
 
     def _try(self, sql: str) -> tuple[tuple[Cell, ...], ...] | None:
-        """The first rows of the query; None where it takes too long to know.
+        """Return the first rows of the query; None where it takes too long to know.
 
         Raises:
             NotUnderstood: It cannot run at all, so the question was misread.
@@ -175,7 +175,7 @@ def _unresolved_pronoun(question: str, reading: QuestionReading) -> re.Match[str
 
 
 def _check(reading: QuestionReading, unchanged: Frame | None, words: tuple[str, ...]) -> None:
-    """Raises `NotUnderstood` where a frame is no answer; `unchanged` is what it would be if no word said anything."""
+    """Raise `NotUnderstood` where a frame is no answer; `unchanged` is what it would be if no word said anything."""
     frame = reading.frame
     beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
     if beyond:
@@ -237,7 +237,7 @@ class OfflineTranslator:
         return (yield Do(lambda: self.do(task)))
 
     def do(self, task: Task[R]) -> Done[R]:
-        """Does a task, blocking.
+        """Do a task, blocking.
 
         Raises:
             NotUnderstood: The question cannot be read, or the task needs a model.
@@ -297,7 +297,7 @@ class OfflineTranslator:
 
 
 def _last_query(history: tuple[PastTurn, ...]) -> str:
-    """The last query that answered a turn."""
+    """Return the last query that answered a turn."""
     return next((turn.sql for turn in reversed(history) if turn.sql), "")
 
 

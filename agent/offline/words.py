@@ -113,13 +113,13 @@ class QuestionWord:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """The stem of a lower-case word, irregular plurals included."""
+    """Return the stem of a lower-case word, irregular plurals included."""
     word = IRREGULAR.get(word, word)
     return english_stem(word) if len(word) > 2 else word
 
 
 def words_of(question: str) -> tuple[QuestionWord, ...]:
-    """The words of a question; hyphenated ones stay whole."""
+    """Return the words of a question; hyphenated ones stay whole."""
     found: list[QuestionWord] = []
     # `room no.` is no negation; as long as before, so that offsets stay.
     for match in _TOKEN.finditer(_NUMBER.sub("num ", question.translate(_STRAIGHT))):

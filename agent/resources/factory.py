@@ -61,7 +61,7 @@ class ResourceFactory:
         return replace(shared, database=database, tools=tools, knowledge=known)
 
     def _open(self, session: Session) -> Resources:
-        """The resources of the first who reads what may be read in a session that many may share."""
+        """Return the resources of the first who reads what may be read in a session that many may share."""
         database = self.database
         if session != database.shared_session:
             database = database.for_user(session.identity, session.policy)
@@ -93,7 +93,7 @@ class ResourceFactory:
         )
 
     def close(self) -> None:
-        """Closes the databases that were opened for other people."""
+        """Close the databases that were opened for other people."""
         for database in list(self.opened):
             database.close()
 
@@ -101,7 +101,7 @@ class ResourceFactory:
 def make_translators(
     model: str | BaseChatModel | None, base_url: str | None
 ) -> Callable[[Settings], PromptedTranslator | None]:
-    """The translator that asks a model, made once for a run's settings; None where no model is chosen."""
+    """Return the translator that asks a model, made once for a run's settings; None where no model is chosen."""
 
     @lru_cache(maxsize=32)
     def made(options: TranslatorOptions, seconds: float, retries: int) -> PromptedTranslator | None:

@@ -73,7 +73,7 @@ class Schemas:
         self._lock = threading.Lock()
 
     def annotations(self) -> AnnotationStore:
-        """What the annotator described of the schema as it stands now."""
+        """Return what the annotator described of the schema as it stands now."""
         schema = self._database.schema()
         with self._lock:
             if schema.version not in self._stores:
@@ -86,13 +86,13 @@ class Schemas:
         return self._now(annotated).schema
 
     def linker(self, annotated: bool) -> SchemaLinker:
-        """The linker for that schema."""
+        """Return the linker for that schema."""
         made = self._now(annotated)
         with self._lock:
             return made.linker
 
     def _described(self, bare: Schema) -> Annotations:
-        """What the database's own data dictionaries say, read once for each reading of the schema."""
+        """Return what the database's own data dictionaries say, read once for each reading of the schema."""
         kept = self._dictionary
         if kept is None or kept[0] is not bare:
             outgoing = Outgoing(self._database)
@@ -140,11 +140,11 @@ class Resources:
         return self.database.session.rights
 
     def of(self, identity: Identity) -> Resources:
-        """Another person's."""
+        """Return the resources of another person."""
         return self.factory.under(self.factory.session_of(identity))
 
     def narrowed(self, permissions: Permissions) -> Resources:
-        """These resources, or those of the same person who may read only what `permissions` show too."""
+        """Return these resources, or those of the same person who may read only what `permissions` show too."""
         own = self.database.session
         session = own.narrowed(permissions)
         return self if session == own else self.factory.under(session)
@@ -180,7 +180,7 @@ class Run:
         return self._masked(self.resources.translator)
 
     def annotator(self) -> Translator:
-        """Who describes the schema."""
+        """Return who describes the schema."""
         return self._masked(self.resources.annotator)
 
     def _masked(self, translator: Callable[[Settings], Translator]) -> Translator:
@@ -198,5 +198,5 @@ class Run:
         return advise("checks", lambda: spell_tables(sql, self.schema), sql)
 
     def linker(self) -> SchemaLinker:
-        """The linker for it."""
+        """Return the linker for that schema."""
         return self.resources.schemas.linker(self.settings.annotate)

@@ -74,19 +74,19 @@ class ChatBody(BaseModel):
 
 @router.get("/models")
 async def models(asker: AskerHere) -> dict[str, Any]:
-    """The one model that there is."""
+    """Return the one model that there is."""
     return {"object": "list", "data": [_MODEL]}
 
 
 @router.get("/models/{name}", response_model=None)
 async def model(name: str, asker: AskerHere) -> dict[str, Any] | Response:
-    """The same, by its name."""
+    """Return the model of this name."""
     return _MODEL if name == MODEL else _refusal(f"there is one model, {MODEL!r}", 404, "NotThere")
 
 
 @router.post("/chat/completions", response_model=None)
 async def complete(body: ChatBody, asker: AskerHere) -> Response:
-    """Answers the last message of a person in the light of those before it."""
+    """Answer the last message of a person in the light of those before it."""
     question = body.messages[-1].words
     if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST or "\0" in question:
         return _refusal(f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400)
@@ -118,7 +118,7 @@ def _said(messages: list[ChatMessage]) -> list[tuple[str, str]]:
 
 
 async def _reply(answer: Answer, messages: list[ChatMessage], thread: str, asker: Asker) -> str:
-    """The words of the reply; with them the front end will go on with this conversation."""
+    """Return the words of the reply; with them the front end will go on with this conversation."""
     text = asker.masked(answer_markdown(Answer(answer.kept, answer.thread), _ROWS))
     await asker.kept(TurnStore.note_chat, thread, _digest([*_said(messages), ("assistant", text)]))
     return text

@@ -35,7 +35,7 @@ class Cost:
     _last: Usage = field(default_factory=Usage)
 
     def add(self, usage: Usage, *, goes_on: bool) -> None:
-        """Adds a turn's usage; one that goes on after it asked back counts what it had cost by then again."""
+        """Add a turn's usage; one that goes on after it asked back counts what it had cost by then again."""
         if not goes_on:
             self._whole += self._last
             self.turns += 1
@@ -99,7 +99,7 @@ class Chat(Answers):
     draft: str = ""  # a query that was written in an editor and did not run, to be opened there again
 
     def begin(self) -> None:
-        """Takes up the last answer of an earlier run."""
+        """Take up the last answer of an earlier run."""
         last = self.conversation.last()
         if last is not None:
             self.take(last, why=self.conversation.why())
@@ -115,7 +115,7 @@ class Chat(Answers):
         return bool(self.held) and self.held[-1].answer.status == "needs_clarification"
 
     def undo(self) -> str:
-        """Takes the last turn back; the words that began it, empty where there is none or they are not known."""
+        """Take the last turn back; return the words that began it, empty where there is none or they are not known."""
         if not self.conversation.undo():
             raise SettingsError("there is no turn to undo")
         while self.held and not self.held[-1].asked and len(self.held) > 1:

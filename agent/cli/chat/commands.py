@@ -33,7 +33,7 @@ from .chat import PAGE, Chat, Pages, interrupted
 
 
 def _why(chat: Chat, rest: str) -> RenderableType:
-    """What an answer rests on."""
+    """Return what an answer rests on."""
     from ...answers.render import told
 
     held, _ = chat.choose(rest, "explain")
@@ -44,7 +44,7 @@ def _why(chat: Chat, rest: str) -> RenderableType:
 
 
 def _show_sql(chat: Chat, rest: str) -> RenderableType:
-    """Shows an answer's query, or runs it: as it is, edited, or another."""
+    """Show an answer's query, or run it: as it is, edited, or another."""
     first, _, _ = rest.partition(" ")
     if not rest or first.isdecimal():
         return shown_sql(_sql(chat.choose(rest, "show")[0].answer, "show"))
@@ -71,7 +71,7 @@ def _sql(answer: Answer, what: str) -> str:
 
 
 def _edited(text: str) -> str:
-    """The text as a person leaves it in an editor."""
+    """Return the text as a person leaves it in an editor."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SettingsError("there is no terminal to edit it in: /sql SELECT ... runs another query")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
@@ -100,14 +100,14 @@ _MOST = 1_000  # rows that are shown at a time
 
 
 def _more(chat: Chat, rest: str) -> RenderableType:
-    """The next rows."""
+    """Return the next rows."""
     pages = _pages(chat)
     pages.turn(pages.now.offset + len(pages.now.rows), _count(rest, "/more 50"), chat)
     return _show_page(pages)
 
 
 def _some(chat: Chat, rest: str) -> RenderableType:
-    """Rows by their numbers."""
+    """Return rows by their numbers."""
     found = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", rest)
     if found is None:
         raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
@@ -122,7 +122,7 @@ def _some(chat: Chat, rest: str) -> RenderableType:
 
 
 def _wide(chat: Chat, rest: str) -> RenderableType:
-    """The rows that were shown last as records, or so many from there."""
+    """Return the rows that were shown last as records, or so many from there."""
     pages = _pages(chat)
     if rest:
         pages.turn(pages.now.offset, _count(rest, "/wide 3"), chat)
@@ -131,7 +131,7 @@ def _wide(chat: Chat, rest: str) -> RenderableType:
 
 
 def _export(chat: Chat, rest: str) -> str:
-    """All rows as a file."""
+    """Return all rows as a file."""
     if not rest:
         raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
     answer = chat.choose("", "export")[0].answer
@@ -141,7 +141,7 @@ def _export(chat: Chat, rest: str) -> str:
 
 
 def _chart(chat: Chat, rest: str) -> RenderableType:
-    """The result as a picture."""
+    """Return the result as a picture."""
     answer = chat.choose("", "draw")[0].answer
     if rest:
         return write_chart(answer, Path(rest).expanduser())[1]
@@ -162,7 +162,7 @@ class _Drawn:
 
 
 def _show_page(pages: Pages) -> RenderableType:
-    """The page that was turned to last, as a table."""
+    """Return the page that was turned to last, as a table."""
     return Rows(pages.now.headings, pages.now.rows, pages.now.caption)
 
 
@@ -181,7 +181,7 @@ def _count(rest: str, example: str) -> int:
 
 
 def _tables(chat: Chat, rest: str) -> RenderableType:
-    """The tables."""
+    """Return the tables."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", style="dim")
@@ -195,7 +195,7 @@ def _tables(chat: Chat, rest: str) -> RenderableType:
 
 
 def _schema(chat: Chat, rest: str) -> RenderableType:
-    """A table's columns."""
+    """Return a table's columns."""
     found = verbs.tables(chat.resources)
     table = found.table(verbs.unquoted(rest)) if rest else None
     if table is None:
@@ -229,7 +229,7 @@ def _minute(schema: Schema) -> str:
 
 
 def _values(chat: Chat, rest: str) -> RenderableType:
-    """A column's values, counted."""
+    """Return a column's values, counted."""
     with interrupted() as cancellation:
         found = verbs.values(rest, chat.resources, cancellation)
     more = f"the first {len(found.rows)} of more" if found.truncated else ""
@@ -244,7 +244,7 @@ class NextQuestion:
 
 
 def _retry(chat: Chat, rest: str) -> NextQuestion:
-    """Asks the last question again, as if it had not been asked yet."""
+    """Ask the last question again, as if it had not been asked yet."""
     words = chat.lost
     if not words and any(held.asked for held in chat.held):
         words = chat.undo()
@@ -254,13 +254,13 @@ def _retry(chat: Chat, rest: str) -> NextQuestion:
 
 
 def _undo(chat: Chat, rest: str) -> str:
-    """Takes the last turn back."""
+    """Take the last turn back."""
     words = chat.undo()
     return f"taken back: {words}" if words else "the last turn was taken back"
 
 
 def _reset(chat: Chat, rest: str) -> str:
-    """Begins anew."""
+    """Begin anew."""
     chat.conversation.reset()
     chat.held.clear()
     chat.close()
@@ -269,7 +269,7 @@ def _reset(chat: Chat, rest: str) -> str:
 
 
 def _threads(chat: Chat, rest: str) -> str:
-    """Lists kept conversations."""
+    """List kept conversations."""
     kept = kept_threads(chat.checkpoints, chat.agent.resources.database.location)
     if not kept and chat.kept:
         return "no conversation with this database is kept yet; this one is from its first turn on"
@@ -280,7 +280,7 @@ def _threads(chat: Chat, rest: str) -> str:
 
 
 def _cost(chat: Chat, rest: str) -> str:
-    """What it cost."""
+    """Return what the conversation cost."""
     return chat.cost.told
 
 
@@ -400,6 +400,6 @@ def _command(name: str) -> Command:
 
 
 def run(chat: Chat, line: str) -> Said:
-    """Runs a command."""
+    """Run a command."""
     name, _, rest = line.partition(" ")
     return _command(name).run(chat, rest.strip())

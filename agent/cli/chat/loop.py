@@ -34,7 +34,7 @@ def converse(
     *,
     as_json: bool = False,
 ) -> int:
-    """Takes turns until the input ends; the exit code is the last turn's."""
+    """Take turns until the input ends; the exit code is the last turn's."""
     with (
         kept_conversations(thread, checkpoints, options.located(options.db)) as checkpointer,
         options.open_agent(checkpointer) as agent,
@@ -57,7 +57,7 @@ def converse(
 
 
 def _taken(chat: Chat, line: str, as_json: bool) -> int:
-    """Takes one line; errors of ours are told, and the conversation goes on."""
+    """Take one line; errors of ours are told, and the conversation goes on."""
     try:
         if is_command(line):
             said = run(chat, line)

@@ -156,7 +156,7 @@ _WELCOME = "Ask a question; Tab completes, /help lists commands, Ctrl-D leaves."
 
 
 def typed_lines(chat: Chat) -> Iterator[str]:
-    """Lines until Ctrl-D; Ctrl-C clears the one that is being typed."""
+    """Yield lines until Ctrl-D; Ctrl-C clears the one that is being typed."""
     resources = chat.agent.resources
     completer = ChatCompleter(lambda: resources.schemas.schema(False), resources.values)
     session: PromptSession[str] = PromptSession(
@@ -179,7 +179,7 @@ def typed_lines(chat: Chat) -> Iterator[str]:
 
 
 def _history() -> History:
-    """What was typed in earlier conversations, in a file that is its owner's alone."""
+    """Return what was typed in earlier conversations, in a file that is its owner's alone."""
     path = state_folder() / "history"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
