@@ -33,7 +33,6 @@ from .chat import PAGE, Chat, Pages, interrupted
 
 
 def _why(chat: Chat, rest: str) -> RenderableType:
-    """Return what an answer rests on."""
     from ...answers.render import told
 
     held, _ = chat.choose(rest, "explain")
@@ -44,7 +43,6 @@ def _why(chat: Chat, rest: str) -> RenderableType:
 
 
 def _show_sql(chat: Chat, rest: str) -> RenderableType:
-    """Show an answer's query, or run it: as it is, edited, or another."""
     first, _, _ = rest.partition(" ")
     if not rest or first.isdecimal():
         return shown_sql(_sql(chat.choose(rest, "show")[0].answer, "show"))
@@ -100,14 +98,12 @@ _MOST = 1_000  # rows that are shown at a time
 
 
 def _more(chat: Chat, rest: str) -> RenderableType:
-    """Return the next rows."""
     pages = _pages(chat)
     pages.turn(pages.now.offset + len(pages.now.rows), _count(rest, "/more 50"), chat)
     return _show_page(pages)
 
 
 def _some(chat: Chat, rest: str) -> RenderableType:
-    """Return rows by their numbers."""
     found = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", rest)
     if found is None:
         raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
@@ -122,7 +118,6 @@ def _some(chat: Chat, rest: str) -> RenderableType:
 
 
 def _wide(chat: Chat, rest: str) -> RenderableType:
-    """Return the rows that were shown last as records, or so many from there."""
     pages = _pages(chat)
     if rest:
         pages.turn(pages.now.offset, _count(rest, "/wide 3"), chat)
@@ -131,7 +126,6 @@ def _wide(chat: Chat, rest: str) -> RenderableType:
 
 
 def _export(chat: Chat, rest: str) -> str:
-    """Return all rows as a file."""
     if not rest:
         raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
     answer = chat.choose("", "export")[0].answer
@@ -141,7 +135,6 @@ def _export(chat: Chat, rest: str) -> str:
 
 
 def _chart(chat: Chat, rest: str) -> RenderableType:
-    """Return the result as a picture."""
     answer = chat.choose("", "draw")[0].answer
     if rest:
         return write_chart(answer, Path(rest).expanduser())[1]
@@ -181,7 +174,6 @@ def _count(rest: str, example: str) -> int:
 
 
 def _tables(chat: Chat, rest: str) -> RenderableType:
-    """Return the tables."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", style="dim")
@@ -195,7 +187,6 @@ def _tables(chat: Chat, rest: str) -> RenderableType:
 
 
 def _schema(chat: Chat, rest: str) -> RenderableType:
-    """Return a table's columns."""
     found = verbs.tables(chat.resources)
     table = found.table(verbs.unquoted(rest)) if rest else None
     if table is None:
@@ -229,7 +220,6 @@ def _minute(schema: Schema) -> str:
 
 
 def _values(chat: Chat, rest: str) -> RenderableType:
-    """Return a column's values, counted."""
     with interrupted() as cancellation:
         found = verbs.values(rest, chat.resources, cancellation)
     more = f"the first {len(found.rows)} of more" if found.truncated else ""
@@ -244,7 +234,6 @@ class NextQuestion:
 
 
 def _retry(chat: Chat, rest: str) -> NextQuestion:
-    """Ask the last question again, as if it had not been asked yet."""
     words = chat.lost
     if not words and any(held.asked for held in chat.held):
         words = chat.undo()
@@ -254,13 +243,11 @@ def _retry(chat: Chat, rest: str) -> NextQuestion:
 
 
 def _undo(chat: Chat, rest: str) -> str:
-    """Take the last turn back."""
     words = chat.undo()
     return f"taken back: {words}" if words else "the last turn was taken back"
 
 
 def _reset(chat: Chat, rest: str) -> str:
-    """Begin anew."""
     chat.conversation.reset()
     chat.held.clear()
     chat.close()
@@ -269,7 +256,6 @@ def _reset(chat: Chat, rest: str) -> str:
 
 
 def _threads(chat: Chat, rest: str) -> str:
-    """List kept conversations."""
     kept = kept_threads(chat.checkpoints, chat.agent.resources.database.location)
     if not kept and chat.kept:
         return "no conversation with this database is kept yet; this one is from its first turn on"
@@ -280,7 +266,6 @@ def _threads(chat: Chat, rest: str) -> str:
 
 
 def _cost(chat: Chat, rest: str) -> str:
-    """Return what the conversation cost."""
     return chat.cost.told
 
 
