@@ -6,7 +6,8 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from .config import ServeSettings
 from .errors import add_error_replies
 from .mcp import over_http
 from .request_checks import RequestChecks
-from .server import AgentOpener, ServerLifecycle, given
+from .server import AgentOpener, ServerLifecycle
 from .store import StoreError
 
 _log = logging.getLogger(__name__)
@@ -55,7 +56,8 @@ def create_app(
         settings: Who may ask, from where, and how much. By default, only pages on this machine may ask.
     """
     settings = settings or ServeSettings()
-    lifecycle = ServerLifecycle(agent if not isinstance(agent, SQLAgent) else given(agent), store, settings)
+    opener = partial(nullcontext, agent) if isinstance(agent, SQLAgent) else agent
+    lifecycle = ServerLifecycle(opener, store, settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:

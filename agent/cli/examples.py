@@ -14,14 +14,7 @@ import typer
 
 from ...tools.errors import ExampleStoreError, ModelError, SettingsError
 from ...tools.terminal import say, say_json, warn
-from ..options import (
-    AccessOptions,
-    BaseUrlOption,
-    DatabaseOptions,
-    EmbeddingOption,
-    JsonOption,
-    with_options,
-)
+from ..options import AccessOptions, BaseUrlOption, DatabaseOptions, EmbeddingOption, JsonOption, with_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database

@@ -13,14 +13,7 @@ import typer
 
 from ...tools.errors import KnowledgeError, QueryError
 from ...tools.terminal import say, say_json, warn
-from ..options import (
-    DatabaseOptions,
-    EmbeddingOption,
-    ExamplesOption,
-    JsonOption,
-    KnowledgeOption,
-    with_options,
-)
+from ..options import DatabaseOptions, EmbeddingOption, ExamplesOption, JsonOption, KnowledgeOption, with_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database

@@ -64,18 +64,14 @@ def aggregates(found: PatternMatch) -> str | None:
     others = reading.markers("cx", rest)
     if others and all(reading.names.quantity(reading.column(other)) for other in others):
         columns, rest = [*columns, *others], ""
+    named: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
+    asked_for = [named.get(word) or ("max" if reading.mark(word).descending else "min") for word in functions]
     made = (
-        reading.add_term(Operand(reading.column(column), _function_of(reading, function)), reading.mark(column))
+        reading.add_term(Operand(reading.column(column), aggregate), reading.mark(column))
         for column in columns
-        for function in functions
+        for aggregate in asked_for
     )
     return f"{' , '.join(made)} {rest}"
-
-
-def _function_of(reading: QuestionReading, word: str) -> Aggregate:
-    """Return the aggregate that `#avg`, `#sum` or a superlative asks for."""
-    named: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
-    return named.get(word) or ("max" if reading.mark(word).descending else "min")
 
 
 _LAST = ("last", "bottom")

@@ -395,7 +395,10 @@ def unused(mentions: Iterable[WordRun], frame: Frame, schema: Schema) -> list[Wo
 
     def serves(mark: WordRun) -> bool:
         if mark.kind in ("v", "q", "n"):
-            return mark.literal in (0, 1) or any(text in literal for text in _spellings(mark) for literal in literals)
+            forms = {mark.literal, mark.text, *(match.value for match in mark.matches)}
+            after = {mark.literal + 1} if isinstance(mark.literal, int) else set[int]()  # a year may be the bound after
+            spelt = {str(value).lower() for value in forms | after}
+            return mark.literal in (0, 1) or any(text in literal for text in spelt for literal in literals)
         if mark.kind == "s":
             return frame.ranks()
         if mark.kind in ("a", "o") or mark.text.lower() in _TITLES or mark.table in tables:
@@ -404,10 +407,3 @@ def unused(mentions: Iterable[WordRun], frame: Frame, schema: Schema) -> list[Wo
         return not columns.isdisjoint({*own, mark.column})
 
     return [mark for mark in {id(mark): mark for mark in mentions}.values() if not serves(mark)]
-
-
-def _spellings(mark: WordRun) -> set[str]:
-    """Return how a literal may come from a mention, in lower case; a year may become the bound after it."""
-    forms = {mark.literal, mark.text, *(match.value for match in mark.matches)}
-    after = {mark.literal + 1} if isinstance(mark.literal, int) else set[int]()
-    return {str(value).lower() for value in forms | after}

@@ -279,7 +279,8 @@ class OfflineTranslator:
             self._read[task.question, base, sentence, self._engine.names().schema.version] = answer
             if len(self._read) > _REMEMBERED:
                 del self._read[next(iter(self._read))]
-        if _doubtful(answer):
+        # Where what was passed over matters, declining serves a person better.
+        if answer.partial or answer.confidence < _DOUBTFUL:
             return Rephrasing(sentence, sentence, "unanswerable", _unsure(answer))
         return Rephrasing(sentence, sentence)
 
@@ -299,14 +300,6 @@ class OfflineTranslator:
 def _last_query(history: tuple[PastTurn, ...]) -> str:
     """Return the last query that answered a turn."""
     return next((turn.sql for turn in reversed(history) if turn.sql), "")
-
-
-def _doubtful(answer: ParsedAnswer) -> bool:
-    """Whether declining serves a person better: where what was passed over matters, or the reading is unsure.
-
-    Where every question must be answered (`Settings.clarify` off), only `_DECLINE` holds.
-    """
-    return answer.partial or answer.confidence < _DOUBTFUL
 
 
 def _draft(answer: ParsedAnswer) -> Draft:
