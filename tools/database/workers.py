@@ -11,6 +11,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import ormsgpack
@@ -20,7 +21,7 @@ from ..forkserver import ForkServer
 from .fetch import Sink
 from .table import Limits, Table
 from .watchdog import OVERDUE, Cancellation, check_cancelled
-from .wire import ERROR_BYTES, PART, RESULT, pack_order, patience, receive, send, unpack_error, unpack_table
+from .wire import ERROR_BYTES, PART, RESULT, pack_order, receive, send, unpack_error, unpack_table
 
 _START_SECONDS = 60.0
 # A worker ends its query by itself at the deadline; this much later it is killed.
@@ -107,8 +108,9 @@ class Workers:
         worker = self._take(limits, cancellation)
         usable = False
         try:
-            send(worker.line, RESULT, order)
+            # One deadline for the whole reply, however many parts it comes in.
             deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
+            send(worker.line, RESULT, order, _START_SECONDS)
             kind, body = _answer(worker, deadline, limits, cancellation)
             rows = size = 0
             while sink is not None and kind == PART:
@@ -128,6 +130,8 @@ class Workers:
             usable = isinstance(outcome, Table | QueryError) and not isinstance(outcome, ResultTooLarge)
         except ValueError:
             raise ResultTooLarge("the result is larger than it may be, or cannot be read") from None
+        except TimeoutError:
+            raise QueryTimeout(OVERDUE.format(seconds=limits.seconds)) from None
         except OSError:
             raise QueryError("the query's process was ended from outside: run it again") from None
         finally:
@@ -154,7 +158,9 @@ class Workers:
     def _take(self, limits: Limits, cancellation: Cancellation | None) -> _Worker:
         deadline = time.monotonic() + limits.seconds
         while not self._turns.acquire(timeout=_CANCEL_SECONDS):
-            _check(deadline, limits, cancellation)
+            check_cancelled(cancellation)
+            if time.monotonic() >= deadline:
+                raise QueryTimeout(OVERDUE.format(seconds=limits.seconds))
         try:
             with self._lock:
                 if self._closed:
@@ -176,9 +182,8 @@ class Workers:
     def _new_worker(self) -> _Worker:
         line = self._nursery.call(b"\0")
         try:
-            patience(line, _START_SECONDS)
-            send(line, RESULT, self._opening)
-            message = receive(line, _GREETING_BYTES)
+            send(line, RESULT, self._opening, _START_SECONDS)
+            message = receive(line, _GREETING_BYTES, time.monotonic() + _START_SECONDS)
             if message is None:
                 raise OSError("a worker ends at once")
             kind, body = message
@@ -200,19 +205,12 @@ class Workers:
 
 
 def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Cancellation | None) -> tuple[int, bytes]:
-    """Return what the worker says; if it says too much, or too late, it must not be used again."""
-    patience(worker.line, _CANCEL_SECONDS if cancellation else limits.seconds + _GRACE_SECONDS)
-    answer = receive(worker.line, _most(limits), lambda: _check(deadline, limits, cancellation))
+    """Return the worker's next message; after one that is too long or too late, the worker must not be used again."""
+    check = partial(check_cancelled, cancellation) if cancellation else None
+    answer = receive(worker.line, _most(limits), deadline, check)
     if answer is None:
         raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
     return answer
-
-
-def _check(deadline: float, limits: Limits, cancellation: Cancellation | None) -> None:
-    """Raise `QueryTimeout` if the query was cancelled, or its time is over."""
-    check_cancelled(cancellation)
-    if time.monotonic() >= deadline:
-        raise QueryTimeout(OVERDUE.format(seconds=limits.seconds))
 
 
 def _most(limits: Limits) -> int:

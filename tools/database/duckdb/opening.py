@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from importlib.util import find_spec
@@ -15,7 +16,7 @@ import ormsgpack
 from ...errors import DatabaseUnavailable
 from ...forkserver import available
 from ..session import Session
-from ..wire import ERROR_BYTES, PART, RESULT, patience, receive, send, unpack_error
+from ..wire import ERROR_BYTES, PART, RESULT, receive, send, unpack_error
 from ..workers import query_nursery
 from .entries import Entry, unpack_entry
 from .sources import File
@@ -64,10 +65,9 @@ def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterat
                 yield from reader.entries(file)
         return
     with NURSERY.call(b"\0") as line:
-        patience(line, _START_SECONDS)
         opening = FILES, os.fsencode(folder), thorough, list({file.kind for file in files})
-        send(line, RESULT, ormsgpack.packb(opening))
-        receive(line, MESSAGE_BYTES)
+        send(line, RESULT, ormsgpack.packb(opening), _START_SECONDS)
+        receive(line, MESSAGE_BYTES, time.monotonic() + _START_SECONDS)
         for file in files:
             yield from _answer(line, file, folder)
 
@@ -76,9 +76,10 @@ def _answer(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
     seconds = _SECONDS + file.path.stat().st_size / _BYTES_A_SECOND
     try:
         # On a busy machine, it takes longer than the processor needs.
-        patience(line, 2 * seconds)
-        send(line, RESULT, ormsgpack.packb((os.fsencode(file.path), file.kind, file.table, seconds)))
-        answer = receive(line, MESSAGE_BYTES)
+        deadline = time.monotonic() + 2 * seconds
+        order = ormsgpack.packb((os.fsencode(file.path), file.kind, file.table, seconds))
+        send(line, RESULT, order, _START_SECONDS)
+        answer = receive(line, MESSAGE_BYTES, deadline)
     except (OSError, ValueError):
         answer = None
     if answer is None:
