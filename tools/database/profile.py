@@ -42,6 +42,7 @@ class Profile:
         begin: What begins a transaction that only reads, and ends its statements in time.
         statements: Other statements of ours, by what they are for.
         actions: What a statement would do beside reading, in words, by the engine's name of it.
+        in_names_tables: Whether a name after IN is that of a table.
     """
 
     functions: frozenset[str]
@@ -54,6 +55,7 @@ class Profile:
     begin: tuple[str, ...]
     statements: Mapping[str, str]
     actions: Mapping[str, str]
+    in_names_tables: bool
 
     def failure(self, code: str, message: str) -> TableturnError | ConnectionLost:
         """Return the typed error for a code."""
@@ -102,4 +104,5 @@ def read_profile(package: str, part: str = "") -> Profile:
         begin=tuple(held.get("begin", ())),
         statements=held["statements"],
         actions=held.get("actions", {}),
+        in_names_tables=bool(held.get("in_names_tables", False)),
     )

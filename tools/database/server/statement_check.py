@@ -58,6 +58,7 @@ class Grammar:
         reserved: How names of common table expressions may not begin: the server would look up system tables by them.
         groups_by_key: Whether GROUP BY may leave out what a table's primary key determines, but not a sub-query's.
         names_by_text: Whether a result's columns are called as they are written, which sub-queries would change.
+        in_names_tables: Whether a name after IN is that of a table.
     """
 
     dialect: Dialect
@@ -68,6 +69,7 @@ class Grammar:
     reserved: str = ""
     groups_by_key: bool = False
     names_by_text: bool = False
+    in_names_tables: bool = False
 
 
 def version_call(writer: Generator, node: exp.CurrentVersion) -> str:
@@ -81,8 +83,6 @@ class Reader:
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
-        # There a name after IN is a table's.
-        self._in_takes_tables = type(grammar.dialect).__name__ == "ClickHouse"
         generator: Any = grammar.dialect.generator()
         # The generator may be compiled: it takes no subclass and no other method, but looks its handlers up in a dict.
         self._handlers = {**generator._dispatch, **dict(grammar.writes)}
@@ -207,7 +207,7 @@ class Reader:
             raise QueryRejected(_refusal(node))
         if isinstance(node, exp.Query) and (node.args.get("settings") or node.args.get("format")):
             raise QueryRejected("SETTINGS and FORMAT may not be used here: leave them out")
-        if isinstance(node, exp.In) and self._in_takes_tables:
+        if isinstance(node, exp.In) and self._grammar.in_names_tables:
             sought = [item for item in (node.args.get("field"), *node.expressions) if isinstance(item, exp.Column)]
             if sought:
                 raise QueryRejected("a name may not stand after IN here: write a sub-query in parentheses")

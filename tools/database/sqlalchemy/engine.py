@@ -275,7 +275,7 @@ class SQLAlchemyBackend(Backend):
         self._engine = engine
         self._schemas: tuple[str | None, ...] = tuple(schemas) or (None,)
         self._session = session
-        self.grammar = _grammar(engine.dialect.name)
+        self.grammar = grammar(engine.dialect.name)
         self.dialect = _DIALECTS.get(engine.dialect.name, engine.dialect.name)
         url = engine.url
         self.database = url.database or engine.dialect.name
@@ -380,11 +380,14 @@ def from_sqlalchemy(
     return ServerEngine(SQLAlchemyBackend(engine, schemas, asked), asked)
 
 
-def _grammar(name: str) -> Grammar:
+def grammar(name: str) -> Grammar:
+    """Return what statements may use in a dialect, by SQLAlchemy's name of it."""
     known = _DIALECTS.get(name, name)
     if known in _GRAMMARS:
         return _GRAMMARS[known]
     read = Dialect.get(known)
     if read is None:
         raise DatabaseUnavailable(f"statements of {name} cannot be checked here: sqlglot has no dialect of that name")
-    return Grammar(read(), mysql.PROFILE.functions | postgres.PROFILE.functions)
+    profile = read_profile(__package__ or "", known)
+    functions = mysql.PROFILE.functions | postgres.PROFILE.functions
+    return Grammar(read(), functions, in_names_tables=profile.in_names_tables)
