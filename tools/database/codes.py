@@ -1,9 +1,9 @@
-"""What codes mean: the rows of a small table of codes, beside each column that refers to it."""
+"""The meanings of codes: rows of small tables, beside each column that refers to one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -41,7 +41,7 @@ _KIND_WORDS = frozenset(("class", "flag", "kind", "stat", "state", "status", "ty
 
 
 def few_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
-    """Return the rows by the names of their columns, if they are few enough to be a table of codes."""
+    """Return the rows as dicts if they are few enough to be a table of codes; else none."""
     if len(columns) > _MOST_COLUMNS or len(rows) > _MOST_ROWS:
         return ()
     return [dict(zip(columns, row, strict=True)) for row in rows]
@@ -50,7 +50,7 @@ def few_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
 def with_codes(
     tables: Sequence[TableSchema], keys: Iterable[ForeignKey], rows: Mapping[str, Rows], includes: Includes
 ) -> tuple[list[TableSchema], tuple[ForeignKey, ...]]:
-    """Return the tables with the meaning of codes beside the columns that hold them, and all keys, those to codes too.
+    """Return the tables with the meanings of codes in their columns, and all keys.
 
     `keys` are declared and likely references, `rows` those of tables that have few, by the table's name.
     """
@@ -80,7 +80,7 @@ def with_codes(
 
 
 def _codes(table: TableSchema, key: str, rows: Rows) -> Codes | None:
-    """Return what a table says of its codes; None where it says nothing, or where its keys are no codes."""
+    """Return the meanings of a table's codes; None if its keys are not codes, or have no labels."""
     texts = [column.name for column in table.columns if column.kind == "text" and column.name != key]
     named = [name for word in _LABELS for name in texts if name.lower().endswith(word)]
     # The column of texts that says what the table's rows are: the one that is called so, or the only one.
@@ -144,7 +144,7 @@ def _list(table: TableSchema, rows: Rows) -> _List | None:
 
 
 def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -> Codes | None:
-    """Return the table of codes that a column likely refers to; None if there is none, or if two fit alike."""
+    """Return the table of codes that a column likely refers to; None if none, or two, fit."""
     seen = {sample for sample in column.samples if sample not in (None, "")}
     fitting = [
         each
@@ -170,16 +170,13 @@ def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -
             ranked.append((1 + named + cover - strange, each.codes))
         else:
             alone = len(fitting) == 1 and len(seen) > 2 and column.kind == "text" and cover >= (_SURE if named else 1)
-            if alone or (cover == 1 and len(seen) > 3 and not _count_up(each.values)):
+            numbers = [int(code) for code in each.values if isinstance(code, int) or str(code).isdecimal()]
+            # Numbers without gaps may count anything.
+            counts_up = len(numbers) == len(each.values) > max(numbers) - min(numbers)
+            if alone or (cover == 1 and len(seen) > 3 and not counts_up):
                 ranked.append((cover, each.codes))
     ranked.sort(key=lambda pair: -pair[0])
     return ranked[0][1] if ranked and (len(ranked) == 1 or ranked[0][0] > ranked[1][0]) else None
-
-
-def _count_up(codes: Collection[Cell]) -> bool:
-    """Whether codes are numbers without gaps, as many things are."""
-    numbers = [int(code) for code in codes if isinstance(code, int) or (isinstance(code, str) and code.isdecimal())]
-    return len(numbers) == len(codes) and max(numbers) - min(numbers) < len(numbers)
 
 
 def _words(name: str) -> list[str]:
@@ -187,7 +184,10 @@ def _words(name: str) -> list[str]:
 
 
 def _is_kin(word: str, others: Iterable[str]) -> bool:
-    """Whether a word is one of others, or one of both is short for the other: `inv`, `invoice`; `bldg`, `building`."""
+    """Whether a word is one of others, or short for one, or one is short for it.
+
+    `inv` is short for `invoice`, and `bldg` for `building`.
+    """
     for other in others:
         short, long = sorted((word, other), key=len)
         letters = iter(long)

@@ -1,4 +1,4 @@
-"""What a kind of database has to do to be asked questions: one implementation in a folder or file per engine.
+"""The protocol of engines, which are kinds of databases; each has a folder of its own.
 
 `tests/tools/database/conformance` says, for every engine, what these methods promise.
 """
@@ -41,7 +41,7 @@ class Engine(Protocol):
     warnings: tuple[str, ...]
 
     def state(self) -> str:
-        """Return a key that changes whenever the contents may have changed; empty where that cannot be told."""
+        """Return a key that changes when the contents may have changed; empty if that is unknown."""
         ...
 
     def under(self, session: Session) -> Engine:
@@ -61,7 +61,7 @@ class Engine(Protocol):
         ...
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """Run one reading statement; with a sink the rows go there, as they come, and the table has none.
+        """Run one reading statement; a sink takes the rows as they come, instead of the table.
 
         Raises:
             QueryError: It may not run, failed, ran out of time, or gave too much.
@@ -70,15 +70,15 @@ class Engine(Protocol):
         ...
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        """Return distinct non-null values of a column of the schema, which is named as declared; or `QueryFailed`."""
+        """Return distinct non-null values of a column, named as declared; may raise `QueryFailed`."""
         ...
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
-        """Return why the engine would refuse a query, without running it; `TooComplex` where telling takes too long."""
+        """Return why the engine would refuse a query; raise `TooComplex` if telling takes too long."""
         ...
 
     def estimate(self, sql: str) -> Estimate | None:
-        """Return what the engine's plan tells of a query's cost, without running it; None where that is not known.
+        """Return the cost of a query by the engine's plan, without running it; None if unknown.
 
         Raises:
             QueryError: The engine would not run it.

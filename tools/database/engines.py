@@ -1,4 +1,4 @@
-"""Which engine opens which database. An engine's module is imported when a database of its kind is opened."""
+"""The choice of an engine for a database; an engine's module is imported when it is needed."""
 
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ def _open_object(given: object, session: Session) -> Engine:
 
 
 def compile_check(dialect: str) -> Compiles | None:
-    """Return what tells, with nothing but a schema, why an engine of that dialect would refuse a query.
+    """Return a function that tells, from a schema alone, why an engine would refuse a query.
 
-    None where only an open database can tell.
+    None if only an open database can tell.
     """
     if dialect != "sqlite":
         return None

@@ -1,4 +1,4 @@
-"""What an engine is, as data: the record that `data/profile.toml` beside it holds."""
+"""Profiles: an engine's peculiarities as data, read from the `data/profile.toml` beside it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ConnectionLost(Exception):
 
 @dataclass(frozen=True)
 class Profile:
-    """What queries of an engine may use, what its errors mean, and what it is told and asked.
+    """An engine's allowed functions, meanings of errors, and statements of our own.
 
     Attributes:
         functions: The functions that queries may call, in lower case.
@@ -90,7 +90,7 @@ class Profile:
 
 @cache
 def read_profile(package: str, part: str = "") -> Profile:
-    """Return the profile of the engine in a package, with what differs in one of the kinds of server that it knows."""
+    """Return the profile of the engine in a package, or that of one of its kinds of server."""
     held = tomllib.loads(files(package).joinpath("data", "profile.toml").read_text(encoding="utf-8"))
     other: dict[str, Any] = held.get(part, {})
     meanings = {**held.get("faults", {}), **held.get("kinds", {})}

@@ -1,4 +1,4 @@
-"""What a schema says beyond what is declared: what values show, keys that are likely, and what codes mean."""
+"""Facts that a schema does not declare: contents of columns, likely keys, meanings of codes."""
 
 from __future__ import annotations
 
@@ -55,37 +55,31 @@ def observed(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, se
 
 
 def completed(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
-    """Return a schema of declared keys with those that are likely, and with the meaning of codes.
+    """Return a schema with likely keys beside those declared, and with the meanings of codes.
 
     `rows` are those of tables that have few.
     """
     declared = schema.foreign_keys
-    tables = with_likely_keys(schema.tables, declared, unique)
-    keys = (*declared, *infer_keys(tables, declared, includes))
+    referring = {(key.table, column) for key in declared for column in key.columns}
+    names = {_joined(_words(table.name)) for table in schema.tables}
+    tables = [_with_likely_key(table, names, referring, unique) for table in schema.tables]
+    keys = (*declared, *_infer_keys(tables, declared, includes))
     tables, keys = with_codes(tables, keys, rows, includes)
     return replace(schema, tables=tuple(tables), foreign_keys=keys)
 
 
 class _Target(NamedTuple):
-    """A table with a key of one column, declared or likely, and how strongly a name speaks for it."""
+    """A table with a key of one column, and how strongly a name speaks for it."""
 
     table: TableSchema
     column: ColumnSchema
     strength: int = 0
 
 
-def with_likely_keys(
-    tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique
-) -> list[TableSchema]:
-    """The tables with a column marked that is likely the key, where none is declared: named like one, and unique."""
-    referring = {(key.table, column) for key in declared for column in key.columns}
-    names = {_joined(_words(table.name)) for table in tables}
-    return [_with_likely_key(table, names, referring, unique) for table in tables]
-
-
 def _with_likely_key(
     table: TableSchema, names: Collection[str], referring: Collection[tuple[str, str]], unique: Unique
 ) -> TableSchema:
+    """Mark the likely key of a table that declares none: a unique column named like a key."""
     if table.kind != "table" or table.primary_key or table.row_count == 0:
         return table
     for column in _named_like_keys(table, names):
@@ -102,7 +96,7 @@ def _with_likely_key(
 
 
 def _named_like_keys(table: TableSchema, names: Collection[str]) -> list[ColumnSchema]:
-    """Columns that are called like a key of the table, the likeliest first: by its name, or the end of its name."""
+    """Return the columns that are called like a key of the table, the likeliest first."""
     owner = _words(table.name)
     ends = {_joined(owner[start:]) for start in range(1, len(owner))}
     # `pet_id` of `has_pet` is the key of `pet`.
@@ -122,8 +116,8 @@ def _named_like_keys(table: TableSchema, names: Collection[str]) -> list[ColumnS
     return [column for _, column in sorted(ranked, key=lambda entry: entry[0])]
 
 
-def infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
-    """References that are likely: the column is named after a table's key, has its kind, and holds only its values."""
+def _infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
+    """Return likely references, by names and kinds of columns, and inclusion of values."""
     targets = _targets(tables)
     large = sum(len(table.columns) for table in tables) > LARGE
     found: list[ForeignKey] = []
@@ -164,7 +158,7 @@ def _targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:
 
 
 def _best(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_Target]]) -> list[_Target]:
-    """The targets that the column's name speaks for most."""
+    """Return the targets that the column's name speaks for most."""
     own_key = table.key == (column.name,)
     words = _words(column.name)
     # `rate_id` and `tax_rate` may be named after a table as a whole; of `bathroom_count` no part is.
@@ -186,14 +180,11 @@ def _best(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_
         if name in _GENERIC:
             break
     own = table.column(table.key[0]) if len(table.key) == 1 and not own_key else None
-    return [_Target(table, own)] if own and own.kind == column.kind and _is_superior(words, _words(own.name)) else []
-
-
-def _is_superior(words: list[str], key: list[str]) -> bool:
-    """Whether a column's words name another row of its table: `mgr_id`, `parent_category_id`, `reports_to`."""
-    if not words or words[0] not in _SUPERIORS:
-        return words == ["report", "to"]
-    return words[1:] in (["id"], key)
+    if own is None or own.kind != column.kind:
+        return []
+    # What names another row of the table: `mgr_id`, `parent_category_id`, `reports_to`.
+    named = words[:1] and words[0] in _SUPERIORS and words[1:] in (["id"], _words(own.name))
+    return [_Target(table, own)] if named or words == ["report", "to"] else []
 
 
 def _words(name: str) -> list[str]:

@@ -45,7 +45,7 @@ _OF_OPENING = {kind.__name__: kind for kind in (DatabaseUnavailable, NothingRead
 
 
 def pack_order(sql: str, limits: Limits, in_parts: bool = False) -> bytes:
-    """Return as bytes a query, what it may cost, and whether its rows are wanted in parts as they come."""
+    """Pack a query, its limits, and whether its rows are wanted in parts as they come."""
     return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values()), in_parts))
 
 
@@ -56,7 +56,7 @@ def unpack_order(data: bytes) -> tuple[str, list[Any], bool]:
 
 
 def pack_opening(path: str | os.PathLike[str], permissions: Permissions, *more: Any) -> bytes:
-    """Return as bytes which database a worker opens, under which permissions, and what else its engine has to know."""
+    """Pack a database's path, the permissions on it, and what else its engine has to know."""
     layers = [(layer.allow, layer.deny) for layer in permissions.layers()]
     return ormsgpack.packb((os.fsencode(path), layers, *more))
 
@@ -90,7 +90,7 @@ def unpack_error(data: bytes) -> TableturnError:
 
 
 def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: float | None = None) -> None:
-    """Send a message; raise `TimeoutError` if the other side does not take it in so many seconds."""
+    """Send a message; raise `TimeoutError` if the other side is too slow to take it."""
     line.settimeout(seconds)
     line.sendall(_HEAD.pack(len(body), kind) + body)
 

@@ -74,7 +74,7 @@ def answer(
 
 
 class _Worker:
-    """The database, and the limits that are set."""
+    """An open database, and the limits that are set."""
 
     def __init__(self, queries: Queries, files: int, threads: int, own_bytes: int) -> None:
         self.queries = queries
@@ -94,8 +94,12 @@ class _Worker:
 
     def run(self, sql: str, values: list[Any], sink: Sink | None) -> bytes:
         if values != self._values:
-            self._limit(Limits(*values))
-            self._values = values
+            limits = Limits(*values)
+            soft_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
+            soft_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // max(1, self._files))
+            # The kernel keeps the memory: SQLite's own limit could never be raised again.
+            self._values, self._limits = values, replace(limits, memory_bytes=0)
+            self._processor_until = 0.0
         # The last of three: the caller kills it in time, and the query ends by itself before that. So the limit is set
         # with room for more, and not for every query.
         seconds = self._threads * self._limits.seconds
@@ -105,16 +109,9 @@ class _Worker:
             self._processor_until = used
         return pack_table(self.queries.execute(sql, self._limits, None, sink))
 
-    def _limit(self, limits: Limits) -> None:
-        soft_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
-        soft_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // max(1, self._files))
-        # The kernel keeps the memory: SQLite's own limit could never be raised again.
-        self._limits = replace(limits, memory_bytes=0)
-        self._processor_until = 0.0
-
 
 class _Parts:
-    """Sends rows as they come, for which the line waits; the first part has none but the columns' names."""
+    """A sink that sends rows in parts as they come; the first part has the names of columns alone."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line

@@ -1,4 +1,4 @@
-"""The caller's side of `worker`: workers of one database, taken and given back by any number of threads."""
+"""The caller's side of `worker`: workers of one database, shared by any number of threads."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ class _Worker:
     folder: Path | None  # goes with it; None where its files have no names
 
     def end(self) -> None:
-        """Kill it, and no process that has its number by now: as long as the line is held, so is the number."""
+        """Kill the worker and delete its folder."""
+        # Its number is nobody else's as long as the line is held.
         with suppress(OSError):
             handle = os.pidfd_open(self.pid)
             try:
@@ -85,7 +86,7 @@ class Workers:
     """Runs queries on one database under one set of permissions, each in a worker of its own."""
 
     def __init__(self, nursery: ForkServer, opening: bytes, folder: Path | None = None) -> None:
-        """Start the nursery, and no worker yet: each opens a database, with a folder of its own in `folder`, if any."""
+        """Start the nursery, and no worker yet; each gets a folder of its own in `folder`, if any."""
         self._nursery, self._opening, self._folder = nursery, opening, folder
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
@@ -205,7 +206,7 @@ class Workers:
 
 
 def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Cancellation | None) -> tuple[int, bytes]:
-    """Return the worker's next message; after one that is too long or too late, the worker must not be used again."""
+    """Return the worker's next message; after an error, the worker must not be used again."""
     check = partial(check_cancelled, cancellation) if cancellation else None
     answer = receive(worker.line, _most(limits), deadline, check)
     if answer is None:
@@ -214,5 +215,6 @@ def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Canc
 
 
 def _most(limits: Limits) -> int:
-    """Return the bytes that a result inside the limits can take: four a character, and what describes it."""
+    """Return the most bytes that the message of a result within the limits can have."""
+    # Four a character, and what describes it.
     return 4 * limits.result_bytes + 64 * (limits.rows + 1) + (1 << 20)
