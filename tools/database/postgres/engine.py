@@ -1,4 +1,4 @@
-"""PostgreSQL as an `Engine`: every query in a read-only transaction, as the session's person, taken row by row."""
+"""PostgreSQL as an `Engine`: queries in read-only transactions, as the session's person."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class PostgresConnection(ServerConnection):
         self._connection.close()
 
     def _described(self, sql: str) -> Any:
-        """The result's columns, told by the server without running the statement, which has to be a single one."""
+        """Return the result's columns, without running the statement; it must be a single one."""
         server = self._connection.pgconn
         for result in (server.prepare(b"", (self._remark() + sql).encode()), server.describe_prepared(b"")):
             if result.status != pq.ExecStatus.COMMAND_OK:
@@ -127,7 +127,7 @@ _MEASURED = frozenset({17, 25, 1042, 1043})
 
 
 def bounded(sql: str, types: Sequence[int], limits: Limits) -> str:
-    """Return the statement, cut after the rows that are wanted, with a last column that is always null.
+    """Return the statement, cut after the wanted rows, with a last column that is always null.
 
     Whole rows have to be taken from the server, and a value may have a gigabyte. So the server itself is made to fail
     on a row that is too large, before it sends it.
@@ -177,7 +177,7 @@ _DECODERS: dict[int, Callable[[bytes], Cell]] = {
 
 
 class CellAdapters:
-    """What psycopg asks for: how to load the values of each type, as PostgreSQL writes them.
+    """Adapters, as psycopg wants them, that load the values of each type as cells.
 
     Integers and whole numerics are exact integers, other numerics the nearest float, truth values 1 and 0, bytea bytes.
     Everything else, times and arrays, JSON and UUIDs, ranges and values of types that the database defines, is the text
@@ -272,7 +272,7 @@ class PostgresBackend(Backend):
             raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {message}") from None
 
     def _person(self) -> str:
-        """What makes a transaction the person's: settings that policies can read, and the role."""
+        """Return statements that make a transaction the person's: settings for policies, the role."""
         identity = self._session.identity
         groups, claims = json.dumps(identity.groups), json.dumps(dict(identity.claims))
         # As settings that were never made read as null, they are made for nobody in particular too.
@@ -284,13 +284,13 @@ class PostgresBackend(Backend):
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
-    """Opens the database that a URL names."""
+    """Open the database that a URL names."""
     return ServerEngine(PostgresBackend(parted(url), session), session)
 
 
 def _conninfo(url: str) -> str:
-    """What libpq reads: it knows the parameters, PG* variables, service files and .pgpass."""
     try:
+        # By libpq, which knows the parameters, PG* variables, service files and .pgpass.
         url_of_libpq = _SCHEME.sub("postgresql://", url)
         return make_conninfo(url_of_libpq, client_encoding="UTF8", fallback_application_name="tableturn")
     except psycopg.Error as error:

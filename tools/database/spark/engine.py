@@ -46,7 +46,7 @@ _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
 class Driver:
-    """Pyspark, as far as it is used, imported with what it complains of and logs kept from the terminal."""
+    """Pyspark, as far as it is used; its warnings and logs are kept from the terminal."""
 
     def __init__(self) -> None:
         with warnings.catch_warnings():
@@ -60,7 +60,7 @@ class Driver:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
     def connect(self, url: str) -> Client:
-        """Return a client, which calls the server when it is first used, and only once where it gets no answer."""
+        """Return a client, which calls the server on first use."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             client = self._client.SparkConnectClient(url, use_reattachable_execute=False)
@@ -75,7 +75,7 @@ class Driver:
         return plan
 
     def reporting(self) -> Any:
-        """Return what has a session report often how far a query is."""
+        """Return a request that has a session report often how far a query is."""
         operation = self._messages.ConfigRequest.Operation()
         operation.set.pairs.add(key="spark.connect.progress.reportInterval", value="200ms")
         return operation
@@ -164,7 +164,7 @@ class SparkConnection(ServerConnection):
             self._client.close()
 
     def _analysed(self, sql: str) -> list[Any]:
-        """Return the result's columns, told without running the statement, once its plan has been looked at."""
+        """Check a statement's plan, and return the columns of its result, without running it."""
         plan = self._driver.plan(self._remark + read_only(sql))
         fields: list[Any] = list(self._client.schema(plan).fields)
         check_plan(self._client.explain_string(plan, "extended"), self._backend.readable)
@@ -187,12 +187,12 @@ class SparkConnection(ServerConnection):
         return Interrupter(partial(end, self._client.interrupt_all), partial(end, self._client.close))
 
     def _timed(self) -> AbstractContextManager[RunningQuery]:
-        """End the statements of a block when their time is over; a session may have several at once."""
+        # A session may have several statements at once.
         return WATCHDOG.watching(RunningQuery(self._interrupter, time.monotonic() + self._seconds))
 
 
 def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
-    """Return the typed error for a `PySparkException`, an error of gRPC's, or what a closed channel raises."""
+    """Return the typed error for one of pyspark's, of gRPC's, or of a closed channel."""
     condition = str(_told(error, "getCondition") or "").partition(".")[0]
     message = str(_told(error, "getMessage") or error)
     # Without the condition, which is its class here, and without state, place, plan and stack after it.
@@ -300,7 +300,7 @@ class SparkBackend(Backend):
         return digest(names, self.session.key)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """Return one line for each thing that the login may do beside reading, and one with the remedy.
+        """Return a line for each right of the login beside reading, and one with the remedy.
 
         EXPLAIN is what asks: it plans a statement, with all that a catalogue has to say against it, and never runs it.
         What only the file system refuses is found when files are written, so that this is not seen.
@@ -341,7 +341,7 @@ def place(schema: str, name: str) -> str:
 
 
 def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Return the catalogue's name, the schemas to read, and schema and name of each table and view in them.
+    """Return the catalogue, the schemas to read, and schema and name of each table in them.
 
     The schemas are those named, else all, the current one first.
     """
@@ -360,15 +360,14 @@ def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], 
 def _relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation:
     ((told,),) = ask(f"DESCRIBE TABLE EXTENDED {place(schema, name)} AS JSON")
     table: Mapping[str, Any] = json.loads(str(told))
-    partitions: Sequence[str] = table.get("partition_columns") or ()
     comment = str(table.get("comment") or "")
-    if partitions:
+    if partitions := table.get("partition_columns"):
         comment = f"{comment} (partitioned by {', '.join(partitions)})".lstrip()
     return Relation(
         schema,
         name,
         name if first else f"{schema}.{name}",
-        tuple(_column(column) for column in table["columns"]),
+        tuple(map(_column, table["columns"])),
         "view" if "VIEW" in str(table.get("type", "")) else "table",
         comment,
         (table.get("statistics") or {}).get("num_rows"),

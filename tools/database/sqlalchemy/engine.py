@@ -184,7 +184,7 @@ def forget_rows(driver: Any) -> None:
 
 
 def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], name: str) -> list[tuple[Any, ...]]:
-    """Return what an inspector sees of some schemas, as `read_catalogue` asks for it; None is the default schema.
+    """Return what an inspector sees of some schemas; None is the default schema.
 
     Names are looked up in the first. The version changes with names alone: more would take reading all columns.
     """
@@ -220,7 +220,7 @@ def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], na
 
 
 def _columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, Sequence[Any]]:
-    """Return the columns of tables and views but those views whose definition the login may not see."""
+    """Return the columns of tables, and of views whose definition the login may see."""
 
     def read_all(kind: ObjectKind) -> dict[str, Sequence[Any]]:
         return {name: columns for (_, name), columns in inspector.get_multi_columns(schema, kind=kind).items()}
@@ -242,7 +242,7 @@ def _columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, S
 
 
 def _declared(column: Any) -> tuple[str, bool, bool, str]:
-    """Return a column's type, whether it is NOT NULL and whether it is computed, and its comment."""
+    """Return a column's type, whether it is NOT NULL, whether it is computed, and its comment."""
     try:
         declared = "" if isinstance(column["type"], NullType) else str(column["type"])
     except SQLAlchemyError:
@@ -287,7 +287,7 @@ class SQLAlchemyBackend(Backend):
 
     @property
     def kind(self) -> str:
-        """SQLAlchemy's name of the dialect; whether a server is MariaDB's is known once a connection was made."""
+        """SQLAlchemy's name of the dialect; MariaDB is told apart once a connection was made."""
         return "mariadb" if getattr(self._engine.dialect, "is_mariadb", False) else self._engine.dialect.name
 
     def connect(self) -> SQLAlchemyConnection:
@@ -353,7 +353,7 @@ class SQLAlchemyBackend(Backend):
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
-    """Opens the database that a URL names."""
+    """Open the database that a URL names."""
     address = parted(url.removeprefix(PREFIX), roles=False)
     try:
         engine = sqlalchemy.create_engine(address.url, pool_size=1, max_overflow=-1)
@@ -372,12 +372,12 @@ def open_engine(url: str, session: Session) -> ServerEngine:
 def from_sqlalchemy(
     engine: sqlalchemy.Engine, session: Session | None = None, schemas: Sequence[str] = ()
 ) -> ServerEngine:
-    """Return as an `Engine` an open SQLAlchemy engine, such as that of LangChain's `SQLDatabase`; it is left open.
+    """Return an open SQLAlchemy engine, which stays open, as an `Engine`.
 
     `schemas` are those to read; empty for the default one.
     """
-    asked = session or Session()
-    return ServerEngine(SQLAlchemyBackend(engine, schemas, asked), asked)
+    session = session or Session()
+    return ServerEngine(SQLAlchemyBackend(engine, schemas, session), session)
 
 
 def grammar(name: str) -> Grammar:

@@ -188,6 +188,7 @@ class Profiler:
     sorts: bool
     rows: dict[str, Rows] = field(default_factory=dict[str, Rows])
     _left: int = _STEPS
+    _done: int = 0  # steps of the last query
     _deadline: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
 
     def profile(self, table: TableSchema) -> TableSchema:
@@ -256,7 +257,7 @@ class Profiler:
     def _fetched(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
         rows: list[tuple[Cell, ...]] = []
         size = 0
-        with self._within(_STEPS_A_QUERY) as work:  # samples are to be had of the last table too
+        with self._within(_STEPS_A_QUERY):  # samples are to be had of the last table too
             try:
                 cursor = self.connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT {_ROWS + 1}")
                 while size < _BYTES:
@@ -268,7 +269,7 @@ class Profiler:
                 cursor.close()
             except SQLITE_ERRORS:
                 # Too much work: what was read until then will do.
-                if not work.stopped:
+                if self._done <= _STEPS_A_QUERY:
                     raise
         return rows, False
 
@@ -285,34 +286,25 @@ class Profiler:
         if reading > min(_STEPS_A_QUERY, self._left):
             return None
         self._left -= reading
-        with self._within(min(_STEPS_A_QUERY, self._left)) as work, suppress(*SQLITE_ERRORS):
+        with self._within(min(_STEPS_A_QUERY, self._left)), suppress(*SQLITE_ERRORS):
             try:
                 return self.connection.execute(sql).fetchone()
             finally:
-                self._left -= work.done
+                self._left -= self._done
         return None
 
     @contextmanager
-    def _within(self, most: int) -> Generator[_Work]:
-        """Stop a query that takes more steps than that."""
-        work = _Work(most)
+    def _within(self, most: int) -> Generator[None]:
+        """Stop a query that takes more steps than `most`."""
+        self._done = 0
+
+        def count() -> bool:
+            self._done += _STEPS_AT_ONCE
+            return self._done > most  # to SQLite, true means to stop
+
         with WATCHDOG.watching(RunningQuery(self.connection, self._deadline)):
-            self.connection.set_progress_handler(work.add, _STEPS_AT_ONCE)
+            self.connection.set_progress_handler(count, _STEPS_AT_ONCE)
             try:
-                yield work
+                yield
             finally:
                 self.connection.set_progress_handler(None, _STEPS_AT_ONCE)
-
-
-@dataclass
-class _Work:
-    """Steps of one query, which is stopped once there are more than `most`."""
-
-    most: int
-    done: int = 0
-    stopped: bool = False
-
-    def add(self) -> bool:
-        self.done += _STEPS_AT_ONCE
-        self.stopped = self.done > self.most
-        return self.stopped  # to SQLite, true means to stop
