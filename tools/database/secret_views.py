@@ -130,7 +130,7 @@ class _Place:
     outer: _Place | None = None
 
     def table(self, node: exp.Table) -> _Columns:
-        """Return the columns of a table, view or common table expression; none if it may not be read."""
+        """Return the columns of a table or common table expression; none if it may not be read."""
         parts = [part.name.casefold() for part in node.parts]
         if len(parts) == 1 and parts[0] in self.ctes:
             return self.ctes[parts[0]]

@@ -111,7 +111,7 @@ class _Worker:
 
 
 class _Parts:
-    """A sink that sends rows in parts as they come; the first part has the names of columns alone."""
+    """A sink that sends rows in parts as they come; the first part has no rows."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line

@@ -1,4 +1,4 @@
-"""What an instance is made from: tables as they were found, before it is decided what of them may be seen."""
+"""Entries: tables as they were found, before it is decided what of them may be seen."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def unpack_entry(packed: Any) -> Entry:
 
 
 def column(name: str, declared: str, **more: Any) -> ColumnSchema:
-    """Return a column by its name and DuckDB's name of its type; of kind `other` if it is text, whose values tell."""
+    """Return a column by its name and DuckDB's name of its type; texts are of kind `other`."""
     if declared.startswith("ENUM"):
         return ColumnSchema(name, "ENUM", "text", samples=enum_labels(declared), **more)
     kind: ColumnKind = next(kind for form, kind in _KINDS if form.match(declared))
@@ -87,7 +87,7 @@ def column(name: str, declared: str, **more: Any) -> ColumnSchema:
 
 
 def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, ...]:
-    """Return the tables and columns that may be seen, without views that read, or compute from, what may not.
+    """Return the tables and columns that may be seen, without views that read what may not.
 
     A view over a table of which only some columns are hidden is to be declared anew, over what may be seen: whether it
     reads a hidden one turns out when that is done. So is a view over such a view.
@@ -129,7 +129,7 @@ def _reduced(entry: Entry, permissions: Permissions) -> Entry:
 
 @dataclass(frozen=True)
 class About:
-    """What is known of an instance, and of what may be read in it."""
+    """A description of an instance, and of what may be read in it."""
 
     version: str  # of DuckDB
     catalogue: Catalogue

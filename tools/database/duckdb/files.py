@@ -52,8 +52,8 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
         connection.register_filesystem(self)
 
     def address(self, path: Path) -> str:
-        """Return the address of a file, which ends as its name does: by that, DuckDB knows what is compressed."""
-        # The same in every process, so that one can tell another how a file is read.
+        """Return the address of a file, which ends as the file's name does."""
+        # By its end, DuckDB knows what is compressed. It is the same in every process, which can tell another how to read.
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
         address = f"{name}{''.join(each for each in path.suffixes[-2:] if each[1:].isalnum())}"
         self._paths[address] = path

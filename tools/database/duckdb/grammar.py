@@ -1,4 +1,4 @@
-"""What a statement for DuckDB may be made of, and how a plan is asked for."""
+"""The grammar of statements for DuckDB, and of requests for plans."""
 
 from __future__ import annotations
 

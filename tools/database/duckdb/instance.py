@@ -1,4 +1,4 @@
-"""An instance of DuckDB in memory that holds nothing but what a session may read, and whose settings are locked.
+"""Instances of DuckDB in memory, locked, with nothing but what a session may read.
 
 Files are views over them; a DuckDB file is attached read-only under a name that no query can guess, with views over
 what may be seen. Once all is set up, the file system is closed but for the named files, which are read and never
@@ -122,7 +122,7 @@ def _attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tup
 
 
 def _view(sql: str, schema: str, names: Sequence[str], macros: set[str]) -> dict[str, Any]:
-    """Return a view's definition, and the tables that it reads; None if it may read others, by a function or a macro.
+    """Return a view's definition, and the tables that it reads; None if it may read others.
 
     With it comes its query, to be declared anew, if it names all that it reads.
     """
@@ -153,7 +153,7 @@ def _view(sql: str, schema: str, names: Sequence[str], macros: set[str]) -> dict
 
 
 def _anew(sql: str, body: exp.Query, names: Sequence[str]) -> str:
-    """Return a view's query with its columns' names, to be selected from; empty if it reads what it does not name.
+    """Return a view's query, to be selected from; empty if it reads what it does not name.
 
     What stands for all columns of a table (`*`, NATURAL, new names for them, a whole row) would mean something else
     over a part of them.
@@ -173,7 +173,7 @@ def _anew(sql: str, body: exp.Query, names: Sequence[str]) -> str:
 
 
 def _computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
-    """Return generated columns with the names that their declarations hold; with all if they cannot be read."""
+    """Return generated columns with the names in their declarations; all names if unreadable."""
     if "generated" not in sql.lower() and " as (" not in sql.lower():
         return {}
     everything = frozenset(name.lower() for name in names)

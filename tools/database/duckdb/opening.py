@@ -1,4 +1,4 @@
-"""Opens files, and finds their tables in a process of its own; what starts and tells it has no need of DuckDB."""
+"""The start of DuckDB's processes, which open files and find their tables."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def open_engine(url: str, session: Session) -> DuckDBEngine:
 
 
 def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterator[Entry]:
-    """Find the tables of files, in a process of its own that the kernel holds to limits of memory and time.
+    """Find the tables of files, in a process that the kernel holds to limits of memory and time.
 
     What it says of a file, a name and a call of DuckDB for each table, is read as data from an untrusted side: an
     instance closes the file system but for the files that were asked for before it declares any view.

@@ -58,7 +58,7 @@ def read_text_file(
     *,
     thorough: bool = False,
 ) -> Entry:
-    """Find out how to read a file; raise `duckdb.Error` or `DatabaseUnavailable` if it cannot be read as a table."""
+    """Find out how to read a file as a table; raise an error if that is not possible."""
     path = file.path
     encoding, is_guess = encoding_of(path)
     remarks = (f"not UTF-8, read as {encoding}: a guess",) if is_guess else ()
@@ -88,7 +88,7 @@ def read_text_file(
 
 @dataclass(frozen=True)
 class _Reading:
-    """How DuckDB reads a file: what it was told, and what it found itself."""
+    """A way to read a file: options that DuckDB was told, and those that it found itself."""
 
     connection: duckdb.DuckDBPyConnection
     address: str
@@ -142,7 +142,7 @@ class _Reading:
 
 
 def _laid_out(read: _Reading, head: Sequence[str]) -> tuple[_Reading, str]:
-    """Return how columns are separated and where the header is, and what stands above it."""
+    """Find the separator and the header, and return with them what stands above the header."""
     if head and (named := _NAMED_SEPARATOR.fullmatch(head[0])):
         return read.sniffed(f", delim = {literal(named[1])}, skip = 1"), ""
     first = read.sniffed()
@@ -174,7 +174,7 @@ def _numbered(first: _Reading) -> _Reading:
 
 
 def _grouped(first: _Reading, read: _Reading) -> _Reading:
-    """Keep numbers text whose thousands are no groups of three digits: `1,50` would be read as 150."""
+    """Keep numbers without proper groups of three digits as text: `1,50` is not 150."""
     thousands, decimal = (r"\.", ",") if "decimal" in read.options else (",", r"\.")
     numbers = [
         name for name, kind in read.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
@@ -193,7 +193,7 @@ def _grouped(first: _Reading, read: _Reading) -> _Reading:
 
 
 def _dated(best: _Reading) -> tuple[_Reading, dict[str, str]]:
-    """Have dates read in the order that fits most columns, and return remarks on those that fit in both."""
+    """Read dates in the order that fits most columns; return remarks on those that fit both."""
     cells = zip(*best.rows("*", f" LIMIT {_DATED_ROWS}"), strict=True)
     written = {name: list(filter(None, texts)) for (name, _), texts in zip(best.columns, cells, strict=False)}
     formats = _date_formats(chain(*written.values()))
@@ -248,7 +248,7 @@ _READ_AS = "read as day/month/year; the file may mean month/day/year"
 
 
 def _date_formats(texts: Iterable[str]) -> str:
-    """Return options for the dates and times among texts, at most one of each, with places for day and month."""
+    """Return options for dates and times among texts, with places for day and month."""
     found: dict[str, str] = {}
     for shape in filter(None, map(_SHAPE.fullmatch, texts)):
         form = f"{{0}}{shape['sign']}{{1}}{shape['sign']}{'%Y' if len(shape['year']) == 4 else '%y'}"
@@ -312,7 +312,7 @@ _PRIOR = 0.55
 
 
 def encoding_of(path: Path) -> tuple[str, bool]:
-    """Return what a file is read as, by Python's name, and whether that is a guess: nothing in the file says so."""
+    """Return the encoding of a file, by Python's name, and whether that is a guess."""
     with open_unpacked(path) as file:
         start, end = file.read(_LOOKED_AT), b""
         size = path.stat().st_size
@@ -353,7 +353,7 @@ def unpacked_size(path: Path, enough: int) -> int:
 
 
 def _likeliest(start: bytes, end: bytes) -> str:
-    """Return the encoding of what is not UTF-8, by statistics of languages, over the lines that tell."""
+    """Return the likeliest encoding of what is not UTF-8, by statistics of languages."""
     import chardet
 
     # DuckDB reads Latin-1 itself, which differs in what are control characters there.

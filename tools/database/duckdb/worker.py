@@ -1,4 +1,4 @@
-"""DuckDB in workers: those that serve queries, and those that find the tables of files, within the kernel's limits."""
+"""DuckDB in workers within the kernel's limits, which serve queries or find tables of files."""
 
 from __future__ import annotations
 

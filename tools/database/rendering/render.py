@@ -71,7 +71,7 @@ _MARK = "[SN]"
 
 
 def render_credit(written: Names) -> str:
-    """Write the form of CREDIT-SQL, appendix C: a line per table, `*` before its columns; foreign keys.
+    """Write the form of CREDIT-SQL, appendix C: a line per table, then the foreign keys.
 
     The form has no place for sample values or marks.
     """
@@ -106,14 +106,14 @@ def render_track(written: Names, all_columns: tuple[tuple[str, int], ...] = ()) 
 
 
 def render_craft(written: Names) -> str:
-    """Write the form of SQL-CRAFT, appendix A.4, for SQL: keys, columns with types, example values."""
+    """Write the form of SQL-CRAFT, appendix A.4, with keys as SQL has them."""
     tables = written.schema.tables
     primary = (f"{written.table(table.name)}.{written(name)}" for table in tables for name in table.primary_key)
     return _structure(written, primary, _pairs(written))
 
 
 def render_frames(written: Names) -> str:
-    """Write the form of SQL-CRAFT, appendix A.4, for pandas: keys as indexing and merges of `db_dict`.
+    """Write the form of SQL-CRAFT, appendix A.4, with keys as pandas indexing and merges.
 
     Names are as the frames have them.
     """

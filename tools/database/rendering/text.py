@@ -1,4 +1,4 @@
-"""Names, values and comments of a database in prompts: on one line, delimited, and never long.
+"""Names, values and comments of a database in prompts: short, on one line, delimited.
 
 What a database holds was written by others. A value can't end the line or the quotes it stands in, and so can't pass
 for an instruction or for another part of the schema.
@@ -31,7 +31,7 @@ def identifier(name: str, dialect: str = "sqlite") -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """A writer of names, as queries of a schema have to write them: call it with a column's name.
+    """A writer of names as queries have to write them, called with that of a column.
 
     Attributes:
         marked: (table, column) pairs in lower case that earlier queries used; the column is empty for a table itself.

@@ -18,7 +18,7 @@ _PARAMETERS = re.compile(
 
 
 def without_password(url: str) -> str:
-    """Return a URL with `***` for what stands where a password does."""
+    """Return a URL with `***` in the place of passwords and tokens."""
     return _PARAMETERS.sub(r"\g<before>***", _PASSWORD.sub(r"\g<before>***", url))
 
 
@@ -37,7 +37,7 @@ class Address:
     role: str = ""
 
     def role_of(self, identity: Identity) -> str:
-        """Return the role of a person; empty where none is taken on.
+        """Return the role of a person; empty if none is taken on.
 
         Raises:
             SettingsError: There is no person to take the role of, or the name is that of no role.

@@ -1,4 +1,4 @@
-"""The schema with what the tables hold: counts and samples, from few rows and by few queries.
+"""Profiles of a server's tables: counts and samples, from few rows and by few queries.
 
 Work is counted in queries, each of few rows: what is found of a database is the same however busy the server is, and so
 is the prompt that shows it. Time alone ends what hangs.
@@ -42,7 +42,7 @@ def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catal
 
 
 class _Profiler:
-    """Looks at table after table until its queries are used up; later tables then have no samples."""
+    """A profiler that has so many queries; the tables after the last one have no samples."""
 
     def __init__(self, connection: ServerConnection, backend: Backend, catalogue: Catalogue) -> None:
         self.connection, self.backend = connection, backend
@@ -73,7 +73,7 @@ class _Profiler:
         )
 
     def _count(self, relation: Relation) -> int | None:
-        """Counted where there are few; else by the server's statistics; None where it has none."""
+        """Return the number of rows: counted if there are few, else by the server's statistics."""
         if relation.kind == "view" or (relation.estimate or 0) > _COUNTED_ROWS:
             return relation.estimate
         source = self._sources[relation.shown]
@@ -88,7 +88,7 @@ class _Profiler:
         return rows[0] if rows else None
 
     def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        """Whether values of a column, as far as looked at, all stand in another one; False where there are none."""
+        """Whether the first values of a column all stand in another one; False if there are none."""
         name, ref_name = self.backend.quoted(column), self.backend.quoted(ref_column)
         rows = self._rows(
             f"SELECT count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM {self._sources[ref_table]} AS r WHERE"
@@ -98,7 +98,7 @@ class _Profiler:
         return bool(rows and rows[0][0] and rows[0][0] == rows[0][1])
 
     def _rows(self, sql: str) -> list[tuple[Cell, ...]] | None:
-        """The rows of a query; None if it was one too many, took too long, or failed."""
+        """Return the rows of a query; None if it was one too many, took too long, or failed."""
         if self._left <= 0 or self._late >= _LATE:
             return None
         self._left -= 1

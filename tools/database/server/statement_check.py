@@ -1,4 +1,4 @@
-"""Statements: read by a parser of the dialect, checked against lists of what is allowed, and written anew.
+"""The check of statements: parsed, held against lists of what is allowed, and written anew.
 
 What is sent to the server is written from the tree that was checked, never the text that came in: comments that a
 server executes, escapes that it reads otherwise and second statements don't survive. Each table's name is looked up in
@@ -47,7 +47,7 @@ _ODD_NAME = "names of functions may have only plain letters, digits and undersco
 
 @dataclass(frozen=True)
 class Grammar:
-    """What a dialect allows.
+    """The rules of a dialect.
 
     Attributes:
         dialect: sqlglot's.
@@ -173,7 +173,7 @@ class Reader:
             raise QueryRejected("the statement cannot be passed on safely: write it plainly") from error
 
     def _check_written(self, written: str, catalogue: Catalogue) -> None:
-        """Read and check again what was written, for it is what counts, and must mean what was checked before.
+        """Read and check again what was written; it must mean what was checked before.
 
         A name that sqlglot writes without the quotes that it had would otherwise be read as SQL.
         """
@@ -302,7 +302,7 @@ class Reader:
             read.set("this", exp.select(*(exp.column(name, quoted=True) for name in known)).from_(table))
 
     def _call(self, outputs: Sequence[exp.Expr]) -> None:
-        """Call a result's columns what they are called where no table is a sub-query."""
+        """Name the columns of a result as if no table were replaced by a sub-query."""
         select, named = outputs[0].parent if outputs else None, list[exp.Expr]()
         for item in outputs:
             if isinstance(item, exp.Column) and not item.is_star:
@@ -315,7 +315,8 @@ class Reader:
             select.set("expressions", named)
 
     def _group(self, select: exp.Select, alias: str, relation: Relation) -> None:
-        """Group by what a table's key determines, too, which servers know of tables, but not of sub-queries."""
+        """Add to GROUP BY what a table's key determines."""
+        # Servers know that of tables, but not of sub-queries.
         group = select.args.get("group")
         key = {column.name for column in relation.columns if column.primary_key}
         if not key or group is None or any(group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets")):
@@ -345,7 +346,7 @@ class Reader:
         return name.name if name.quoted else self._grammar.fold(name.name)
 
     def _is_declared(self, table: exp.Table, name: str) -> bool:
-        """Whether a common table expression of that name is in scope where a table's name stands.
+        """Whether a table's name means a common table expression that is in scope.
 
         One is in scope in the query that its WITH belongs to, in those declared after it, and, in WITH RECURSIVE, in
         its own. A name that is out of scope must be a table's: the server would look it up among its own.
@@ -366,7 +367,7 @@ class Reader:
 
 
 def _names_of_calls(upper: str, lower: str, usual: str) -> Iterator[str]:
-    """Yield the functions that a generator wrote calls of, in lower case: words that it wrote in two cases.
+    """Yield the names of calls, in lower case: words that the generator wrote in two cases.
 
     `usual` is what will be sent. Some letters change when their case changes twice, such as a dotless i.
     """

@@ -28,7 +28,7 @@ _QUERY_ONLY = "PRAGMA query_only = ON"
 
 
 class ReadConnection(NamedTuple):
-    """A connection that only reads, but reads everything: for the schema, never for a query from outside.
+    """A connection that reads everything: for the schema, never for a query from outside.
 
     It may be `immutable`: opened in the belief that nobody writes (see `location.read_only_uri`).
     """
@@ -92,7 +92,7 @@ def _open(uri: str, first: str) -> sqlite3.Connection:
 
 
 def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
-    """Return a connection for queries: whatever is sent to it, it only reads what the catalogue shows."""
+    """Return a connection for queries, which only reads what the catalogue shows."""
     if not catalogue.visibility.restricted:
         opened = connect(path)
         opened.sqlite.text_factory = str

@@ -121,7 +121,7 @@ _BETWEEN = 0.25
 
 
 def _estimate(sql: str, plan: Table, schema: Schema) -> Estimate | None:
-    """Return the cost of a statement by its plan; None if the schema has no count of a table's rows."""
+    """Return the cost of a statement by its plan; None if a table's rows were not counted."""
     # The plan has no numbers. They are the schema's counts of rows, and, for what an index finds, what SQLite itself
     # assumes if nobody has run ANALYZE: one row by a table's own key, ten by another one, a quarter between two bounds.
     sizes = {table.name.lower(): table.row_count for table in schema.tables if table.kind == "table"}
@@ -170,7 +170,7 @@ def _found(step: re.Match[str], size: float) -> float:
 
 
 def _named(sql: str, sizes: Mapping[str, int | None], largest: int) -> dict[str, float] | None:
-    """Return the sizes of tables by all their names in a statement; the largest if a name is used twice."""
+    """Return the sizes of tables by all their names in a statement; the largest of one name."""
     found: dict[str, float] = {name: float(largest if size is None else size) for name, size in sizes.items()}
     try:
         tables: Iterable[exp.Table] = parse_statement(sql, "sqlite").find_all(exp.Table)

@@ -1,4 +1,4 @@
-"""Finding the database file that a path or a URL names, with one clear line for all that can be wrong with it."""
+"""Locations of database files, with one clear line for all that can be wrong with one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries on guarded connections to one file, which are renewed when the file or its schema changes."""
+"""Pools of guarded connections to a file, renewed when the file or its schema changes."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class ConnectionPool:
             return self._catalogue
 
     def files(self) -> tuple[FileState, FileState | None]:
-        """Return the states of the file and of its write-ahead log: one of them changes whenever the schema does."""
+        """Return the states of the file and its write-ahead log; one changes with the schema."""
         file = FileState.of(self._path)
         try:
             return file, FileState.of(f"{self._path}-wal")
@@ -204,7 +204,8 @@ class ConnectionPool:
         return tuple(values)
 
     def _limit_heap(self, limit: int) -> None:
-        """Lower the limit on the heap of the whole process: it alone ends a statement that fills it when compiled."""
+        """Lower the limit on the heap of the whole process."""
+        # Nothing else ends a statement that fills the heap when it is compiled.
         global _lowest_heap
         if not limit or 0 < _lowest_heap <= limit:
             return

@@ -1,4 +1,4 @@
-"""Reading a schema: names and keys from the file's own list, counts and samples from the tables.
+"""Schemas of files: names and keys from the file's own list, counts and samples from tables.
 
 Work is counted in steps of SQLite's virtual machine and in bytes that are read, never in seconds: what is found of a
 database is the same however busy the machine is, and so is the prompt that shows it.
@@ -116,7 +116,7 @@ def _table(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -
 
 
 def _foreign_keys(connection: sqlite3.Connection, tables: Mapping[str, TableSchema]) -> list[ForeignKey]:
-    """Return the keys whose two ends are there, with names as their tables declare them, each once."""
+    """Return the keys whose two ends are there, with names as declared, each once."""
     keys: dict[ForeignKey, None] = {}
     for table in tables.values():
         rows = connection.execute(f"PRAGMA foreign_key_list({quoted(table.name)})").fetchall()
@@ -173,7 +173,7 @@ def ddl_comments(sql: str) -> tuple[str, Mapping[str, str]]:
 
 @dataclass
 class Profiler:
-    """Profiles table after table until its work is done; later tables then have samples, but no counts.
+    """A profiler with a budget of work; tables after its end have samples, but no counts.
 
     Attributes:
         connection: Guarded, so that nothing hidden can show in a sample, and reading text leniently.
@@ -192,7 +192,7 @@ class Profiler:
     _deadline: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
 
     def profile(self, table: TableSchema) -> TableSchema:
-        """Return a table with what those of its columns hold that may be read."""
+        """Return a table with the contents of those of its columns that may be read."""
         name = quoted(table.name)
         columns = [column for column in table.columns if not self.unread(table.name, column.name)]
         if not columns:
@@ -228,7 +228,7 @@ class Profiler:
         return self._first_row(f"SELECT count(*), count(DISTINCT v) FROM {part}")
 
     def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        """Whether values of a column, as far as looked at, all stand in another one; False if there are none."""
+        """Whether the first values of a column all stand in another one; False if there are none."""
         if self.unread(table, column) or self.unread(ref_table, ref_column):
             return False
         name, ref_name = quoted(column), quoted(ref_column)

@@ -1,4 +1,4 @@
-"""SQLite in a worker: it can't be interrupted while it compiles a statement or works inside a function."""
+"""SQLite in a worker: nothing else can end it while it compiles or works inside a function."""
 
 from __future__ import annotations
 
