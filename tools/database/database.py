@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import QueryError, QueryFailed, QueryTooCostly, ResultTooLarge
 from .dialects import check_parts
 from .egress import Egress, Leaving
-from .engine import Engine
-from .engines import open_engine
+from .engine import Engine, open_engine
 from .estimate import Estimate, spend, within_limit
 from .fetch import Sink
 from .schema import Schema, TableSchema
@@ -19,7 +18,7 @@ from .table import Cell, Limits, Table
 from .watchdog import Cancellation
 
 if TYPE_CHECKING:
-    from .engines import DatabaseSource
+    from .engine import DatabaseSource
 
 _DEFAULT_LIMITS = Limits()
 

@@ -53,7 +53,7 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
 
     def address(self, path: Path) -> str:
         """Return the address of a file, which ends as the file's name does."""
-        # By its end, DuckDB knows what is compressed. It is the same in every process, which can tell another how to read.
+        # By its end, DuckDB knows what is compressed. It is the same in every process, so that they can share a scan.
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
         address = f"{name}{''.join(each for each in path.suffixes[-2:] if each[1:].isalnum())}"
         self._paths[address] = path
