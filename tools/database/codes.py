@@ -40,14 +40,14 @@ _CODE_WORDS = frozenset(("c", "cd", "cod", "code", "codes", "id", "k", "key", "l
 _KIND_WORDS = frozenset(("class", "flag", "kind", "stat", "state", "status", "typ", "type"))
 
 
-def few_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
+def code_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
     """Return the rows as dicts if they are few enough to be a table of codes; else none."""
     if len(columns) > _MOST_COLUMNS or len(rows) > _MOST_ROWS:
         return ()
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def with_codes(
+def add_codes(
     tables: Sequence[TableSchema], keys: Iterable[ForeignKey], rows: Mapping[str, Rows], includes: Includes
 ) -> tuple[list[TableSchema], tuple[ForeignKey, ...]]:
     """Return the tables with the meanings of codes in their columns, and all keys.

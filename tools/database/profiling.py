@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..words import singular
-from .codes import LARGE, Includes, Rows, is_count, undeclared, with_codes
+from .codes import LARGE, Includes, Rows, add_codes, is_count, undeclared
 from .column_kinds import column_kind, telling
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .table import Cell
@@ -40,7 +40,7 @@ _MEASURES = frozenset({"count", "total", "sum", "avg", "average", "rank", "ranki
 _SAMPLES = 8
 
 
-def observed(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
+def profile_column(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
     """Return a column with what its values show, which are all there are in a `complete` table."""
     counts = Counter(values)
     nulls = counts.pop(None, 0) > 0
@@ -54,7 +54,7 @@ def observed(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, se
     )
 
 
-def completed(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
+def complete_schema(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
     """Return a schema with likely keys beside those declared, and with the meanings of codes.
 
     `rows` are those of tables that have few.
@@ -64,7 +64,7 @@ def completed(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes
     names = {_joined(_words(table.name)) for table in schema.tables}
     tables = [_with_likely_key(table, names, referring, unique) for table in schema.tables]
     keys = (*declared, *_infer_keys(tables, declared, includes))
-    tables, keys = with_codes(tables, keys, rows, includes)
+    tables, keys = add_codes(tables, keys, rows, includes)
     return replace(schema, tables=tuple(tables), foreign_keys=keys)
 
 

@@ -117,7 +117,7 @@ class Workers:
             while sink is not None and kind == PART:
                 part = unpack_table(body)
                 if not part.rows:
-                    rows, size = limits.rows, _most(limits)
+                    rows, size = limits.rows, _longest_message(limits)
                     sink.start(part.columns)
                 # A worker is not to be trusted: its parts are held to the limits once more.
                 rows, size = rows - len(part.rows), size - len(body)
@@ -208,13 +208,13 @@ class Workers:
 def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Cancellation | None) -> tuple[int, bytes]:
     """Return the worker's next message; after an error, the worker must not be used again."""
     check = partial(check_cancelled, cancellation) if cancellation else None
-    answer = receive(worker.line, _most(limits), deadline, check)
+    answer = receive(worker.line, _longest_message(limits), deadline, check)
     if answer is None:
         raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
     return answer
 
 
-def _most(limits: Limits) -> int:
+def _longest_message(limits: Limits) -> int:
     """Return the most bytes that the message of a result within the limits can have."""
     # Four a character, and what describes it.
     return 4 * limits.result_bytes + 64 * (limits.rows + 1) + (1 << 20)

@@ -33,7 +33,7 @@ from ..workers import Workers
 from .entries import About, Entry, pack_entry
 from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
 from .opening import NURSERY, QUERIES, read_files
-from .sources import Sources, sources, told_apart
+from .sources import Sources, number_repeated, sources
 
 if TYPE_CHECKING:
     import pandas
@@ -54,7 +54,7 @@ def find_tables(contents: Sources, folder: Path, *, thorough: bool = False) -> t
     if contents.database is not None:
         return contents.database, []
     entries = list(read_files(contents.files(), folder / "read", thorough=thorough))
-    names = told_apart([entry.name for entry in entries])
+    names = number_repeated([entry.name for entry in entries])
     return None, [replace(entry, name=name, shown=name) for entry, name in zip(entries, names, strict=True)]
 
 

@@ -86,7 +86,7 @@ def column(name: str, declared: str, **more: Any) -> ColumnSchema:
     return ColumnSchema(name, declared, kind, **more)
 
 
-def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, ...]:
+def select_visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, ...]:
     """Return the tables and columns that may be seen, without views that read what may not.
 
     A view over a table of which only some columns are hidden is to be declared anew, over what may be seen: whether it
@@ -100,7 +100,7 @@ def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, 
     names = {entry.shown for entry in entries}
     names |= {f"{entry.shown}.{shown.name}" for entry in entries for shown in entry.columns}
     permissions.check(set(map(str.lower, names)))
-    kept = {entry.key: _reduced(entry, permissions) for entry in entries}
+    kept = {entry.key: _without_hidden(entry, permissions) for entry in entries}
     whole = {entry.key: len(entry.columns) for entry in entries}
 
     def seen(entry: Entry) -> Entry | None:
@@ -118,7 +118,7 @@ def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, 
     return tuple(kept.values())
 
 
-def _reduced(entry: Entry, permissions: Permissions) -> Entry:
+def _without_hidden(entry: Entry, permissions: Permissions) -> Entry:
     hidden = {shown.name.lower() for shown in entry.columns if not permissions.shows(entry.shown, shown.name)}
     while more := {name for name, sources in entry.computed.items() if sources & hidden} - hidden:
         hidden |= more

@@ -28,10 +28,10 @@ def table_name(text: str) -> str:
 def column_names(headers: Iterable[object]) -> list[str]:
     """Return headers as names: in one line, numbered if empty, told apart if repeated."""
     cleaned = [" ".join(str("" if header is None else header).replace("\0", " ").split()) for header in headers]
-    return told_apart([name or f"column{place}" for place, name in enumerate(cleaned, start=1)])
+    return number_repeated([name or f"column{place}" for place, name in enumerate(cleaned, start=1)])
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
+def number_repeated(names: Sequence[str]) -> list[str]:
     """Return the names with numbers at those that come again, in any case."""
     taken: set[str] = set()
     given = {name.lower() for name in names}
@@ -91,7 +91,7 @@ class Sources:
             raise DatabaseUnavailable(f"{what} {self.pattern} contains no table files: {_READ}")
         if len(found) > _MOST_FILES:
             raise DatabaseUnavailable(f"{self.pattern} holds {len(found):,} files: at most {_MOST_FILES:,} are read")
-        names = told_apart([table_name(_stem(path)) for path in found])
+        names = number_repeated([table_name(_stem(path)) for path in found])
         return tuple(File(path, kind_of(path) or "text", name) for path, name in zip(found, names, strict=True))
 
     def state(self) -> str:

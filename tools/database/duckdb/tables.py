@@ -15,8 +15,8 @@ import duckdb
 
 from ...errors import DatabaseUnavailable
 from ..quoting import quoted
-from .sources import column_names, table_name, told_apart
-from .text_files import header_at, is_filled, titles
+from .sources import column_names, number_repeated, table_name
+from .text_files import find_header, is_filled, join_titles
 
 if TYPE_CHECKING:
     import pandas
@@ -36,8 +36,8 @@ def sheets(path: Path) -> Iterator[tuple[str, pandas.DataFrame, str]]:
         raise DatabaseUnavailable("reading Excel files needs openpyxl: pip install 'tableturn[duckdb]'") from None
     for name, rows in _cells(path, openpyxl.load_workbook):
         if rows:
-            at = header_at(rows)
-            yield name, pandas.DataFrame(_table(rows[at:])), titles(rows[:at])
+            at = find_header(rows)
+            yield name, pandas.DataFrame(_table(rows[at:])), join_titles(rows[:at])
 
 
 def _cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
@@ -141,7 +141,7 @@ def copy_frame(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.
 def copy_frames(frames: Mapping[str, pandas.DataFrame], path: Path) -> None:
     """Write frames to a file, which workers read; an index with names counts as columns."""
     with duckdb.connect(str(path), config={"storage_compatibility_version": "latest"}) as connection:
-        names = told_apart([table_name(name) for name in frames])
+        names = number_repeated([table_name(name) for name in frames])
         for name, frame in zip(names, frames.values(), strict=True):
             flat = frame.reset_index() if any(level is not None for level in frame.index.names) else frame
             if not len(flat.columns):

@@ -13,7 +13,7 @@ from sqlglot.generator import Generator
 from ...errors import ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..profile import ConnectionLost, read_profile
-from ..server.address import scrubbed
+from ..server.address import scrub_message
 from ..server.statement_check import Grammar, version_call
 from ..table import Cell
 
@@ -71,7 +71,7 @@ TOO_LARGE = -1
 def failure(error: Exception, longest: int) -> TableturnError | ConnectionLost:
     """Return the typed error for what the driver raised."""
     number = error.args[0] if error.args and isinstance(error.args[0], int) else None
-    message = scrubbed(error.args[-1] if error.args else error)
+    message = scrub_message(error.args[-1] if error.args else error)
     if number == TOO_LARGE:
         return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
     if isinstance(error, OSError) or type(error).__name__ == "InterfaceError":
@@ -86,7 +86,7 @@ _LONGEST = 200
 _OF_FORM = (1287, 1681, 3719, 3778)
 
 
-def diagnostics(count: int, rows: Callable[[str], list[tuple[Cell, ...]]]) -> tuple[str, ...]:
+def read_warnings(count: int, rows: Callable[[str], list[tuple[Cell, ...]]]) -> tuple[str, ...]:
     """Return a line for each of the first kinds of warnings; `count` comes with every result.
 
     The server is asked for more, before anything else is sent, only if that is not 0.

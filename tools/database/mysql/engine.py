@@ -15,7 +15,7 @@ from sqlalchemy.pool import NullPool
 
 from ...errors import DatabaseUnavailable
 from ..quoting import literal
-from ..server.address import Address, parted, without_password
+from ..server.address import Address, split_address, without_password
 from ..server.connection import Backend, BoundedRows, ServerConnection
 from ..server.engine import ServerEngine
 from ..session import Session
@@ -175,7 +175,7 @@ class MySQLBackend(SQLAlchemyBackend):
 
 def open_engine(url: str, session: Session) -> ServerEngine:
     """Open the database that a URL names."""
-    return ServerEngine(MySQLBackend(parted(url, roles=False), session), session)
+    return ServerEngine(MySQLBackend(split_address(url, roles=False), session), session)
 
 
 _GRANT = re.compile(r"^GRANT (?P<powers>.+?) ON (?:TABLE |FUNCTION |PROCEDURE )?(?P<where>\S+) TO ", re.IGNORECASE)

@@ -14,7 +14,7 @@ from ...errors import QueryFailed, ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..profile import ConnectionLost, read_profile
 from ..quoting import literal
-from ..server.address import scrubbed
+from ..server.address import scrub_message
 from ..server.statement_check import Grammar, version_call
 from ..table import Cell
 
@@ -92,7 +92,7 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
     """Return the typed error for what a driver raised."""
     code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None) or ""
     told = getattr(getattr(error, "diag", None), "message_primary", None)
-    message = scrubbed(told or error)
+    message = scrub_message(told or error)
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
     if not code or code.startswith(_GONE):

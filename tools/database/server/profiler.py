@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import QueryError
-from ..codes import Rows, few_rows
-from ..profiling import completed, observed
+from ..codes import Rows, code_rows
+from ..profiling import complete_schema, profile_column
 from ..schema import Schema, TableSchema
 from ..table import Cell
 from .catalogue import Catalogue, Relation
@@ -33,7 +33,7 @@ def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catal
     """
     profiler = _Profiler(connection, backend, catalogue)
     tables = tuple(map(profiler.table, catalogue.relations))
-    return completed(
+    return complete_schema(
         Schema(backend.database, tables, catalogue.foreign_keys, catalogue.version, dialect=backend.dialect),
         profiler.rows_of,
         profiler.uniqueness,
@@ -57,11 +57,11 @@ class _Profiler:
         complete = rows is not None and len(rows) <= _ROWS
         held = list(zip(*rows, strict=True)) if rows else [()] * len(relation.columns)
         if complete and rows:
-            self.rows_of[relation.shown] = few_rows([column.name for column in relation.columns], rows)
+            self.rows_of[relation.shown] = code_rows([column.name for column in relation.columns], rows)
         return TableSchema(
             relation.shown,
             tuple(
-                observed(column, values, seen=rows is not None, complete=complete)
+                profile_column(column, values, seen=rows is not None, complete=complete)
                 for column, values in zip(relation.columns, held, strict=True)
             ),
             relation.kind,

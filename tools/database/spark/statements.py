@@ -69,12 +69,12 @@ def check_text(statement: str) -> None:
             raise QueryRejected("texts and names with line breaks may not be used here: write chr(10) for one")
 
 
-def read_only(sql: str) -> str:
+def as_subquery(sql: str) -> str:
     """Return the statement as a sub-query, so that nothing but a query can be run."""
     return f"SELECT * FROM ({sql})"
 
 
-def bounded(sql: str, types: Sequence[str], limits: Limits) -> str:
+def limit_rows(sql: str, types: Sequence[str], limits: Limits) -> str:
     """Return a checked SELECT, cut after the wanted rows; the server fails at a too large value.
 
     `types` are those of its columns, as Spark names them: `array<int>`. Values that are neither numbers, times, texts

@@ -24,7 +24,7 @@ from ..estimate import Estimate
 from ..mysql import dialect as mysql
 from ..postgres import dialect as postgres
 from ..profile import ConnectionLost, Profile, read_profile
-from ..server.address import parted, scrubbed, without_password
+from ..server.address import scrub_message, split_address, without_password
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import Backend, BoundedRows, Interrupter, ServerConnection, cell
 from ..server.engine import ServerEngine
@@ -112,7 +112,7 @@ class SQLAlchemyConnection(ServerConnection):
         # Those of MySQL and MariaDB, where all rows are here.
         if self._result is None or not self._result.complete:
             return ()
-        return mysql.diagnostics(int(getattr(self._sent, "warning_count", 0)), self.rows)
+        return mysql.read_warnings(int(getattr(self._sent, "warning_count", 0)), self.rows)
 
     def rows(self, sql: str) -> list[Row]:
         result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_PLAIN)
@@ -161,9 +161,9 @@ class SQLAlchemyConnection(ServerConnection):
             known = _FAILURES.get(self.connection.dialect.name)
             if known is not None and isinstance(error.orig, Exception):
                 return known(error.orig, self._longest)
-            message = scrubbed(error.orig)
+            message = scrub_message(error.orig)
             return QueryTimeout(message) if "timeout" in message.lower() else QueryFailed(message)
-        return QueryFailed(scrubbed(error))
+        return QueryFailed(scrub_message(error))
 
     def close(self) -> None:
         try:
@@ -201,7 +201,7 @@ def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], na
                     found.append((place, table, shown, "view" if table in views else "table", *_NOTHING_MORE))
             case "columns":
                 found += [
-                    (place, table, column["name"], *_declared(column), None, "", False)
+                    (place, table, column["name"], *_declaration(column), None, "", False)
                     for table, columns in _columns(inspector, schema).items()
                     for column in columns
                 ]
@@ -241,7 +241,7 @@ def _columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, S
     return found
 
 
-def _declared(column: Any) -> tuple[str, bool, bool, str]:
+def _declaration(column: Any) -> tuple[str, bool, bool, str]:
     """Return a column's type, whether it is NOT NULL, whether it is computed, and its comment."""
     try:
         declared = "" if isinstance(column["type"], NullType) else str(column["type"])
@@ -302,7 +302,7 @@ class SQLAlchemyBackend(Backend):
             if connection is not None:
                 connection.invalidate()  # half set up, it is nobody's
             reasons = error.orig.args if isinstance(error, DBAPIError) and error.orig else ()
-            message = scrubbed(reasons[-1] if reasons else error, [str(self._engine.url.password or "")])
+            message = scrub_message(reasons[-1] if reasons else error, [str(self._engine.url.password or "")])
             raise DatabaseUnavailable(f"{self.location} cannot be reached: {message}") from None
 
     def _ask(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
@@ -354,7 +354,7 @@ class SQLAlchemyBackend(Backend):
 
 def open_engine(url: str, session: Session) -> ServerEngine:
     """Open the database that a URL names."""
-    address = parted(url.removeprefix(PREFIX), roles=False)
+    address = split_address(url.removeprefix(PREFIX), roles=False)
     try:
         engine = sqlalchemy.create_engine(address.url, pool_size=1, max_overflow=-1)
     except NoSuchModuleError:

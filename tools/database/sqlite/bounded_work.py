@@ -95,7 +95,7 @@ MANY = 1_000_000_000
 """What is counted no further."""
 
 
-def expanded(read: list[str], counted: str) -> int:
+def count_expanded(read: list[str], counted: str) -> int:
     """Return how often a word occurs if common table expressions are written out, up to `MANY`.
 
     SQLite compiles such an expression anew for every mention of it, so that a few lines can take hours to compile; and
@@ -187,7 +187,7 @@ def value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> i
     read = words(sql)
     _check_formats(read)
     windows = read.count("over")
-    if windows > _WINDOWS or (windows and expanded(read, "over") > _EXPANDED_WINDOWS):
+    if windows > _WINDOWS or (windows and count_expanded(read, "over") > _EXPANDED_WINDOWS):
         raise ResultTooLarge(f"the statement has too many window functions (OVER): it may have {_WINDOWS}")
     if full_text and _compares_full_text(read, full_text):
         limit = min(limit, _COMPARED_LENGTH)

@@ -17,7 +17,7 @@ from ..engine import TooComplex
 from ..quoting import quoted
 from ..schema import TableSchema
 from ..table import Limits
-from .bounded_work import expanded, value_limit
+from .bounded_work import count_expanded, value_limit
 from .functions import declare_table_functions
 from .guard import Guard, failure
 from .tokens import words
@@ -39,7 +39,7 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
         value_limit(sql, longest)
     except QueryError as error:
         return error
-    if expanded(words(sql), "select") > _SELECTS:
+    if count_expanded(words(sql), "select") > _SELECTS:
         raise TooComplex
     declared = list(tables)
     visibility = Visibility(frozenset(table.name.lower() for table in declared), frozenset(), {})

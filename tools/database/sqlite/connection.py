@@ -96,7 +96,7 @@ def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
     if not catalogue.visibility.restricted:
         opened = connect(path)
         opened.sqlite.text_factory = str
-        return guarded(opened.sqlite, catalogue, opened.immutable)
+        return guard_connection(opened.sqlite, catalogue, opened.immutable)
     uri = read_only_uri(path)
     connection = _open(":memory:", f"PRAGMA encoding = '{catalogue.encoding}'")
     try:
@@ -106,10 +106,10 @@ def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
         connection.close()
         raise
     connection.text_factory = str
-    return guarded(connection, catalogue, "immutable=1" in uri, confinement)
+    return guard_connection(connection, catalogue, "immutable=1" in uri, confinement)
 
 
-def guarded(
+def guard_connection(
     connection: sqlite3.Connection,
     catalogue: Catalogue,
     immutable: bool = False,

@@ -128,7 +128,7 @@ def _estimate(sql: str, plan: Table, schema: Schema) -> Estimate | None:
     known = [size for size in sizes.values() if size is not None]
     if not known:
         return None
-    names = _named(sql, sizes, max(known))
+    names = _named_sizes(sql, sizes, max(known))
     if names is None:
         return None
     largest = float(max(known))
@@ -169,7 +169,7 @@ def _found(step: re.Match[str], size: float) -> float:
     return 1.0 if "INTEGER PRIMARY KEY" in (step["index"] or "") else _FOUND
 
 
-def _named(sql: str, sizes: Mapping[str, int | None], largest: int) -> dict[str, float] | None:
+def _named_sizes(sql: str, sizes: Mapping[str, int | None], largest: int) -> dict[str, float] | None:
     """Return the sizes of tables by all their names in a statement; the largest of one name."""
     found: dict[str, float] = {name: float(largest if size is None else size) for name, size in sizes.items()}
     try:

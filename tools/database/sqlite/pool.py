@@ -50,12 +50,12 @@ def run_query(
     try:
         with connection.transaction(), WATCHDOG.watching(query):
             try:
-                return _fetched(sqlite, sql, limits, sink, start)
+                return _fetch(sqlite, sql, limits, sink, start)
             except sqlite3.OperationalError as error:
                 if not str(error).startswith(NOT_UTF8):
                     raise
                 with lenient_text(sqlite):
-                    return _fetched(sqlite, sql, limits, sink, start)
+                    return _fetch(sqlite, sql, limits, sink, start)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
         connection.failed(error)
         query.check(time.monotonic())  # the transaction's wait is not watched
@@ -65,7 +65,7 @@ def run_query(
         raise (confinement.conceal(failed) if confinement else failed) from None
 
 
-def _fetched(sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sink | None, start: float) -> Table:
+def _fetch(sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sink | None, start: float) -> Table:
     cursor = sqlite.execute(sql)
     try:
         if cursor.description is None:

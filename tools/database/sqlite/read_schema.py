@@ -17,11 +17,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ..codes import Rows, few_rows
+from ..codes import Rows, code_rows
 from ..column_kinds import column_kind
 from ..egress import Egress, Leaving
 from ..fetch import size_of
-from ..profiling import completed, observed
+from ..profiling import complete_schema, profile_column
 from ..quoting import quoted
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..session import digest
@@ -84,7 +84,7 @@ def read_schema(
     shown = [(table.name, [column.name for column in table.columns]) for table in tables]
     version = digest(catalogue.version, [entry.sql for entry in catalogue.visible], shown)
     read = Schema(name, tuple(tables), keys, version)
-    return completed(read, profiler.rows, profiler.uniqueness, profiler.includes)
+    return complete_schema(read, profiler.rows, profiler.uniqueness, profiler.includes)
 
 
 def _table(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -> TableSchema:
@@ -202,13 +202,13 @@ class Profiler:
         rows, complete = self._rows(name, names)
         row_count = len(rows) if complete else self._row_count(name)
         if complete:
-            self.rows[table.name] = few_rows(names, rows)
+            self.rows[table.name] = code_rows(names, rows)
         reading = (row_count or 0) * size_of(rows) // max(len(rows), 1) // _BYTES_A_STEP
         held = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
         seen: dict[str, ColumnSchema] = {}
         for column, values in zip(columns, held, strict=True):
             # What is declared here says little: values tell more of a kind.
-            found = observed(replace(column, kind="other"), values, complete=complete)
+            found = profile_column(replace(column, kind="other"), values, complete=complete)
             if self.sorts:
                 ordered = sorted(found.samples, key=lambda cell: (type(cell).__name__, cell))
                 found = replace(found, samples=tuple(ordered))
@@ -244,17 +244,17 @@ class Profiler:
         """Return the first rows within the bounds, and whether these are all."""
         names = list(map(quoted, columns))
         try:
-            return self._fetched(table, names)
+            return self._fetch_rows(table, names)
         except sqlite3.DataError:
             # Values too long to be taken whole.
             before = self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
             cut = "CASE WHEN typeof({0}) IN ('text', 'blob') THEN substr({0}, 1, {1}) ELSE {0} END"
             try:
-                return self._fetched(table, [cut.format(name, _CUT) for name in names])[0], False
+                return self._fetch_rows(table, [cut.format(name, _CUT) for name in names])[0], False
             finally:
                 self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
 
-    def _fetched(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
+    def _fetch_rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
         rows: list[tuple[Cell, ...]] = []
         size = 0
         with self._within(_STEPS_A_QUERY):  # samples are to be had of the last table too
