@@ -183,7 +183,7 @@ class _Node(Runnable[AgentState, Update]):
         begins = name == "learn" or (name == "rephrase" and clarified_turn(state) is None)
         if not begins and not resources.may_read(turn_of(state).rights):
             raise TableturnError(
-                "this turn was begun under other permissions, or by somebody else: ask the question again instead"
+                "this turn was started under other permissions or by someone else: ask the question again"
             )
         turn = open_turn(config)
         cancellation = turn.cancellation if turn else None

@@ -21,7 +21,7 @@ from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
-from .answers.phrasing import WITHHELD, about, headed, words_or_count
+from .answers.phrasing import WITHHELD, about, failed, headed, words_or_count
 from .audit import AuditTrail
 from .conversation import Conversation, RunSettings
 from .graph import AgentGraph, build_graph
@@ -228,7 +228,7 @@ class SQLAgent:
                 found = plain_result(database.execute(record.sql, within.limits))
                 headings = headed(record.sql, found.columns, database)
         except QueryError as error:
-            why = f"No query for this question could be run: {error}"
+            why = failed(f"No query for this question ran: {error}", error.kind, within.query_seconds)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(whole, answer.thread, record)
         remarks = about(found)

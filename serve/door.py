@@ -110,17 +110,17 @@ class Door:
         name, colon, port = host.rpartition(":")
         name = name if colon and port.isdecimal() else host
         if name not in LOOPBACK_NAMES and name not in allowed:
-            raise Forbidden("this server is not known by that name: --allow-host adds one")
+            raise Forbidden("unknown host name: add it with --allow-host")
 
     def _check_origin(self, headers: Headers) -> None:
         origin = self._origin(headers)
         if origin is None:
             if headers.get("sec-fetch-site", "none") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
-                raise Forbidden("another site's page may not ask here: --origin allows one")
+                raise Forbidden("pages of other sites may not ask here: allow a site with --origin")
             return
         same = urlsplit(origin).netloc.lower() == headers.get("host", "").lower() and origin != "null"
         if not same and origin not in self._settings.origins:
-            raise Forbidden("another site's page may not ask here: --origin allows one")
+            raise Forbidden("pages of other sites may not ask here: allow a site with --origin")
 
     @staticmethod
     def _origin(headers: Headers) -> str | None:
@@ -161,7 +161,7 @@ def _within(receive: Receive, seconds: float) -> Receive:
             async with asyncio.timeout(max(until - time.monotonic(), 0)):
                 message = await receive()
         except TimeoutError:
-            raise HTTPException(408, f"the request's body did not come within {seconds:g} s") from None
+            raise HTTPException(408, f"the request's body did not arrive within {seconds:g} s") from None
         complete = not message.get("more_body", False)
         return message
 

@@ -55,7 +55,7 @@ def internal(error: BaseException) -> str:
     """What is said of an error that nobody foresaw: where the log tells of it, and nothing else."""
     reference = uuid.uuid4().hex[:8]
     _log.error("internal error %s", reference, exc_info=error)
-    return f"this is a fault of tableturn, not of your question: the server's log has it under {reference}"
+    return f"this is an error in tableturn, not in your question: find it in the server's log under {reference}"
 
 
 def told(request: Request, error: Exception) -> JSONResponse:

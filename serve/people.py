@@ -84,7 +84,7 @@ class People:
         if header is None:
             return self.nobody
         if not self._settings.is_proxy(request.client.host if request.client else ""):
-            raise Unauthorized(f"this server is asked through a reverse proxy, which says in {header} who asks")
+            raise Unauthorized(f"requests must come through the reverse proxy, which says in {header} who asks")
         names = request.headers.getlist(header)
         if len(names) != 1 or not names[0].strip() or len(names[0]) > _LONGEST_NAME:
             raise Unauthorized(f"the reverse proxy must name one person in {header}")

@@ -165,7 +165,7 @@ class Turns:
         self._begun[id_] = asked.owner
         try:
             if await self.dollars_left(asked.owner) <= 0:
-                raise TooMany("the sum that questions may cost today is spent: ask again tomorrow (UTC)")
+                raise TooMany("today's budget is used up: it resets at 00:00 UTC")
             conversation = agent.conversation(asked.thread or None)
             if asked.decision is not None and await conversation.awaits_for() != "approve":
                 raise NothingToDecide("no query of this conversation waits for approval: ask a question in words")
@@ -197,7 +197,7 @@ class Turns:
         until = time.monotonic() + WORKER_SECONDS + 2 * _BEAT_SECONDS
         while running := await self._store.run(self._store.running, owner, thread):
             if time.monotonic() > until:
-                raise Busy("a turn that runs could not be ended: try again in a moment")
+                raise Busy("a running turn could not be stopped: try again in a moment")
             for id_ in running:
                 await self.cancel(owner, id_)
             await asyncio.sleep(_WATCH_SECONDS)
@@ -206,11 +206,11 @@ class Turns:
         if self._ending is not None:
             raise TurnCancelled("the server is stopping: ask again")
         if len(self._running) + len(self._begun) >= self._limits.at_once:
-            raise TooMany("the server takes as many turns as it may: try again in a moment")
+            raise TooMany("the server is busy: try again in a moment")
         owners = [*(turn.asked.owner for turn in self._running.values()), *self._begun.values()]
         own = owners.count(owner)
         if owner.person and own >= self._limits.at_once_a_person:
-            raise TooMany(f"{own} of your turns run already: wait for one of them, or stop it")
+            raise TooMany(f"{own} of your turns are running already: wait for one of them, or stop it")
 
     async def _take(self, turn: RunningTurn, agent: SQLAgent) -> None:
         """Takes a turn, as a span that says how it went and nothing of what was asked."""
@@ -301,7 +301,7 @@ class Turns:
                 if last - steady > _SILENT_SECONDS:
                     self._store.mend()
             except StoreError as error:
-                _log.warning("this worker could not be heard of: %s", error)
+                _log.warning("the heartbeat of this worker could not be stored: %s", error)
             except Exception:  # noqa: BLE001 - a worker that is not heard of loses all of its turns
                 _log.exception("a heartbeat failed")
             if self._stopped.wait(_BEAT_SECONDS):

@@ -61,7 +61,7 @@ class Server:
         identity = self.people.identify(request)
         session = None if self.people.bears_token(request) else self.people.session_of(request)
         if session is not None and await self.store.run(self.store.session_ended, session.id):
-            raise Unauthorized("this session was ended: give the server's token")
+            raise Unauthorized("this session has ended: sign in again with the server's token")
         return Asker(identity, self.people.owner(identity), await self.people.agent_of(identity), self)
 
     def anybody(self) -> Asker:
@@ -84,7 +84,7 @@ class Server:
         try:
             await asyncio.wait_for(writing, _CHECK_SECONDS)
         except TimeoutError:
-            raise StoreError("conversations cannot be kept at the moment: they are locked, or out of reach") from None
+            raise StoreError("conversations cannot be saved now: their store is locked or unreachable") from None
 
     async def delete(self, owner: Owner, thread: str | None = None) -> None:
         """Deletes a conversation, or all that is a person's, once the turns that run in it have been ended."""
@@ -92,7 +92,7 @@ class Server:
             await self.turns.end(owner, thread)
             with contextlib.suppress(Busy):
                 return await self.forget(await self.store.run(self.store.delete, owner, thread))
-        raise Busy("turns begin faster than they can be ended: try again in a moment")
+        raise Busy("turns start faster than they can be stopped: try again in a moment")
 
     async def forget(self, threads: tuple[str, ...]) -> None:
         """Takes conversations out of the checkpointer, once the store has let go of them."""

@@ -56,7 +56,7 @@ def answer_text(answer: Answer) -> str:
     rows = result_csv(Result(answer.columns, answer.rows, answer.truncated), Bounds(rows=ROWS_SHOWN))
     meaning = f"\nMeaning: {answer.explanation}" if answer.explanation else ""
     basis = "".join(f"\n{line}" for line in basis_lines(answer))
-    label = "\nRead offline, by a grammar and not by a model." if answer.translator == "offline" else ""
+    label = "\nAnswered without a model, by the offline translator." if answer.translator == "offline" else ""
     sure = "".join(f"\n{_sentence(said)}" for said in (answer.certainty, answer.trust) if said)
     return f"{answer.text}\nSQL: {answer.sql}{meaning}{basis}\n{rows}{sure}{label}"
 
@@ -205,8 +205,8 @@ def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]
             tried.append(f"   looked at again because: {' '.join(attempt.feedback.split())}")
     sure = answer.certainty
     if answer.answered and not sure:
-        but = " but what another reading gives" if answer.readings.line else ""
-        sure = f"{in_words(answer.confidence, '')}: nothing was found against it{but}"
+        but = " except another reading" if answer.readings.line else ""
+        sure = f"{in_words(answer.confidence, '')}: nothing speaks against it{but}"
     parts = {
         "read as": (answer.rephrased,) if answer.rephrased else (),
         "rests on": basis_lines(answer),

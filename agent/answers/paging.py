@@ -183,7 +183,7 @@ class Results:
                 return result.page(view)
             except sqlite3.ProgrammingError:  # it was let go of in the meantime
                 continue
-        raise ExportError("other results take all the room for rows: try again in a moment")
+        raise ExportError("too many results are open: try again in a moment")
 
     def close(self) -> None:
         """Let go of all."""
@@ -212,7 +212,7 @@ class Results:
         self, answer: Answer, resources: Resources, cancellation: Cancellation | None, need: int, read: int
     ) -> _Result:
         if not answer.answered:
-            raise ExportError("there is no answer whose rows could be shown")
+            raise ExportError("there are no rows to show")
         result = _Result(answer.headings, self._most_bytes // 2)
         try:
             if answer.sql is None or not (answer.withheld or (answer.truncated and need > len(answer.rows))):

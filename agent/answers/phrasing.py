@@ -47,7 +47,19 @@ def cut_note(rows: int) -> str:
     return f"Only the first {rows:,} rows are shown."
 
 
-WITHHELD = "The rows are for whoever asked: they hold what may not leave."
+_PLAIN_FAILURES: dict[str | None, str] = {
+    "timeout": "This took more than {seconds} s. Try a shorter period or fewer rows.",
+    "too_large": "The result is too large. Ask for fewer rows or columns, or for a summary.",
+    "locked": "The database is locked by another program. Try again in a moment.",
+}
+
+
+def failed(error: str, kind: str | None, seconds: float) -> str:
+    """Say why a question got no answer: plainly where the error's own words are advice for who writes queries."""
+    return _PLAIN_FAILURES.get(kind, error).replace("{seconds}", f"{seconds:g}")
+
+
+WITHHELD = "The rows are shown only to the person who asked, because they contain data that must not leave."
 """Stands for the words of a result that are made for the person alone; see `delivery`."""
 
 

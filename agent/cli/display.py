@@ -164,7 +164,7 @@ def shown_sql(sql: str) -> Syntax:
 
 
 DOING = {
-    "rephrase": "finding what it is about",
+    "rephrase": "understanding the question",
     "link": "looking for examples",
     "candidate": "comparing drafts",
     "select": "checking the result",

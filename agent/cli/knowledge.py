@@ -56,7 +56,7 @@ def check(
     else:
         for problem in wrong:
             warn(f"{problem['source']}: {problem['what']}: {problem['why']}")
-        say(f"definitions: {len(known.entries)} hold, {len(problems)} do not")
+        say(f"definitions: {len(known.entries)} valid, {len(problems)} invalid")
         say(f"verified queries: {len(broken) - len(queries)} run, {len(queries)} do not")
     raise typer.Exit(1 if wrong else 0)
 
@@ -122,7 +122,7 @@ def suggest(
             for query in suggestion.queries:
                 say(f"    {' '.join(query.split())[:160]}")
     if not as_json and not found:
-        say(f"nothing occurs in {least} queries or more; {len(queries)} were read")
+        say(f"nothing occurs in at least {least} of the {len(queries)} queries that were read")
 
 
 @app.command()

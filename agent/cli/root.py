@@ -122,7 +122,7 @@ class Root(TyperGroup):
             if sys.flags.dev_mode:
                 raise
             fault = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            warn(f"tableturn: this is a fault of tableturn, not yours ({fault}): PYTHONDEVMODE=1 shows the traceback")
+            warn(f"tableturn: this is an error in tableturn ({fault}): set PYTHONDEVMODE=1 to see the traceback")
             raise typer.Exit(FAULT) from error
 
     def list_commands(self, ctx: Any) -> list[str]:

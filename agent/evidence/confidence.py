@@ -180,10 +180,10 @@ def doubts(
     if found.approved:
         return said
     if comparison is not None and differs(comparison):
-        said.append(f"the pandas code gives something else ({comparison.reason})")
+        said.append(f"the pandas code gives a different result ({comparison.reason})")
     drafts = found.agreeing + found.differing - (comparison is not None)
     if differing := found.differing - differs(comparison):
-        said.append(f"{differing} of {drafts} other drafts {'gives' if differing == 1 else 'give'} something else")
+        said.append(f"{differing} of {drafts} other drafts {'gives' if differing == 1 else 'give'} a different result")
     # Of a result without rows the answer's own words say so.
     told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
     if not told and (missing := [literal.condition for literal in attempt.literals if literal.missing]):
@@ -198,10 +198,10 @@ def doubts(
         if others and (error := others[-1].error):
             said.append(f"a later query failed ({_shortened(error).rstrip('.')})")
         elif differing:
-            of = f"{differing} of {len(others)} other attempts"
-            said.append(f"{of} {'gives' if differing == 1 else 'give'} something else")
+            of = f"{differing} of {len(others)} other queries"
+            said.append(f"{of} {'gives' if differing == 1 else 'give'} a different result")
         if not said:
-            said.append("the attempts did not converge")
+            said.append("the queries kept changing")
     return said
 
 
@@ -221,7 +221,7 @@ class Certainty:
     signals: Mapping[str, float] = field(default_factory=dict[str, float])  # what was weighed; see `Evidence.signals`
 
 
-UNKNOWN = Certainty(0.0, 0.0, "how sure it is could not be told")
+UNKNOWN = Certainty(0.0, 0.0, "the confidence could not be computed")
 
 
 @advisory("confidence", UNKNOWN)
@@ -240,7 +240,7 @@ def certainty(
     if status not in ("converged", "capped"):
         return Certainty(0.0)
     if chosen is None or chosen.result is None:
-        return Certainty(BY_CODE, BY_CODE, "no query ran that confirms what the code gave")
+        return Certainty(BY_CODE, BY_CODE, "no query confirms the result of the code")
     found = evidence_of(chosen, status, attempts, comparison, rivals)
     path = record_file(run.resources.settings.record)  # the agent's own settings say where, not the run's
     model = run.translator.model

@@ -62,7 +62,7 @@ class Budget(NamedTuple):
         self.check_calls()
         tokens = self.tokens - prompt
         if tokens < LEAST_REPLY:
-            raise BudgetReached("the turn's budget of tokens is spent (turn_tokens)")
+            raise BudgetReached("the turn's token budget is used up (turn_tokens)")
         return tokens if wanted is None else min(tokens, wanted)
 
     def check_seconds(self) -> None:
@@ -73,7 +73,7 @@ class Budget(NamedTuple):
     def check_calls(self) -> None:
         """Whether there is a call left."""
         if not self.calls:
-            raise BudgetReached("the turn's budget of calls is spent (turn_calls)")
+            raise BudgetReached("the turn's budget of model calls is used up (turn_calls)")
 
 
 @dataclass

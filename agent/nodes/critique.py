@@ -27,7 +27,7 @@ from ..settings import Settings
 from ..state import AgentState, Update, attempts_of, dump_all, step, turn_of
 from .drafts import MORE_DRAFTS, needs_more
 
-READS_ONLY = "Nothing was changed: this only reads."  # what an answer says that shows what somebody wanted deleted
+READS_ONLY = "I can only read data, so nothing was changed."  # told beside rows that somebody wanted deleted
 _WITH_REVISION = 2  # calls that an explanation and the revision that reads it take
 
 

@@ -9,7 +9,6 @@ from langgraph.graph import END
 from langgraph.types import Overwrite
 
 from ...tools.basis import Basis, Origin, basis_of
-from ...tools.database import Database
 from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
@@ -17,7 +16,7 @@ from ...tools.outgoing import queries_sent
 from ...tools.sql import Heading
 from ..advice import advise, advisory
 from ..answers.answer import Answer
-from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
+from ..answers.phrasing import WITHHELD, explained, failed, headed, phrased, remarks, summary
 from ..audit import audited
 from ..context.inputs import as_asked, remember
 from ..context.knowledge import explained_words, used_knowledge
@@ -110,7 +109,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         chosen = advise("checks", lambda: choose(attempts, code), chosen)
     discarded = advise("checks", lambda: _discarded(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
-    found = _conclude(turn, chosen, by_code, run.resources.database, discarded=bool(discarded))
+    found = _conclude(turn, chosen, by_code, run, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
@@ -195,13 +194,12 @@ class _Conclusion:
     by_code: bool = False
 
 
-def _conclude(
-    turn: Turn, chosen: Attempt | None, code: CodeResult | None, database: Database, *, discarded: bool
-) -> _Conclusion:
+def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: Run, *, discarded: bool) -> _Conclusion:
     """Caveats are of the last attempt, and so is convergence: neither holds for another one."""
-    stop = turn.stop
+    stop, database = turn.stop, run.resources.database
     if stop and stop.status in ("failed", "unanswerable"):
-        return _Conclusion(stop.status, stop.why)
+        kind = chosen.error_kind if stop.kind == "error" and chosen else None
+        return _Conclusion(stop.status, failed(stop.why, kind, run.settings.query_seconds))
     if stop and stop.kind == "schema":
         return _Conclusion("converged", stop.why)
     if chosen is not None and chosen.result is not None:
@@ -215,8 +213,8 @@ def _conclude(
         over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()
         called = headed(None, code.result.columns, database)
         return _Conclusion("capped", phrased(code.result, called), (BY_CODE, *over), code.result, called, by_code=True)
-    why = chosen.error if chosen else "no query was written"
-    return _Conclusion("failed", f"No query for this question could be run: {why}")
+    why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
+    return _Conclusion("failed", failed(f"No query for this question ran: {why}", kind, run.settings.query_seconds))
 
 
 _LONGEST = 20_000  # characters of a query whose basis is looked for

@@ -68,7 +68,7 @@ def read_rulings(path: Path) -> list[Ruling]:
 
 @lru_cache  # once, however often the file is read
 def _warn_torn(path: Path, torn: bytes) -> None:
-    warn(f"verdicts: {path}: its last line was left half written and is passed over: {torn.decode(errors='replace')}")
+    warn(f"verdicts: {path}: its last line is incomplete and was skipped: {torn.decode(errors='replace')}")
 
 
 def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:

@@ -270,20 +270,20 @@ LAYOUTS: Mapping[str, Layout] = {
 
 
 def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
-    """Load one split of a known dataset (`LAYOUTS`), or a file of one's own questions (`read_plain`), which has none.
+    """Load one split of a known dataset (`LAYOUTS`), or a file of your own questions (`read_plain`), which has none.
 
     The root is the folder that holds the datasets' folders (`TABLETURN_DATA`), or a dataset's folder itself.
     """
     if Path(name).suffix in SUFFIXES:
         if split not in ("dev", "all"):  # commands ask for `dev` if nothing is said
-            raise SettingsError(f"{name} is a file of one's own questions, without splits: leave --split {split} out")
+            raise SettingsError(f"{name} is a file of your own questions and has no splits: leave --split {split} out")
         return read_plain(Path(name))
     layout = LAYOUTS.get(name)
     if name == "cosql-acts":
         raise SettingsError("the dataset 'cosql-acts' was removed: give a file of your own questions with `expects`")
     if layout is None:
         known = ", ".join(LAYOUTS)
-        raise SettingsError(f"no dataset is called {name!r}; known: {known}, or a file of one's own questions")
+        raise SettingsError(f"no dataset is called {name!r}; known: {known}, or a file of your own questions")
     if root is None:
         raise SettingsError(f"dataset {name!r}: set TABLETURN_DATA to the folder of benchmark data, or pass --data")
     if split not in layout.splits:

@@ -124,7 +124,7 @@ async def watch_turn(turn: Question, take: Awaitable[TurnRecord]) -> TurnRecord:
     why = requests.error
     if requests.pending and not record.sql:
         # A request that the turn broke off counts only if it came to nothing.
-        why = why or "a request to the model was broken off before its reply came: try again, or allow it more time"
+        why = why or "a request to the model was interrupted before its reply arrived: try again, or allow more time"
     return TurnRecord(turn.id, "", NOT_ASKED, text=why) if why else record
 
 

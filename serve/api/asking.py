@@ -56,7 +56,7 @@ async def ask_again(id_: str, asker: AskerHere, body: AgainBody | None = None, a
     if turn.thread and await asker.agent.conversation(turn.thread).awaits_for():
         last = (await asker.kept(Store.turns, turn.thread))[-1]
         if turn.answer is not None or turn.id != last.id:
-            raise Busy("this conversation waits for your reply to what was asked back: give that first")
+            raise Busy("this conversation waits for your answer to the agent's question: answer that first")
     approve = turn.approve or False if body is None or body.approve is None else body.approve
     asked = Asked(asker.owner, turn.thread, turn.decision or turn.question, turn.notes, approve, STREAM in accept)
     return await _shown(await asker.begin(asked), asker)
@@ -97,7 +97,7 @@ async def turn_reply(turn: StoredTurn, asker: Asker, rows: int | None = None) ->
         told["rows"] = told["rows"][:rows]
     error = None if turn.error_kind is None else error_body(turn.error_kind, turn.error or "")["error"]
     if turn.status == "lost":
-        error = error_body("Lost", "the worker that took this turn is gone: ask again")["error"]
+        error = error_body("Lost", "the worker that ran this turn has stopped: ask again")["error"]
     choices = [] if answer is None else list(answer.choices)
     fields = vars(turn) | {"answer": told, "choices": choices, "error": error}
     return {name: fields[name] for name in TurnReply.model_fields}

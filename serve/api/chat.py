@@ -81,7 +81,7 @@ async def models(asker: AskerHere) -> dict[str, Any]:
 @router.get("/models/{name}", response_model=None)
 async def model(name: str, asker: AskerHere) -> dict[str, Any] | Response:
     """The same, by its name."""
-    return _MODEL if name == MODEL else _refusal(f"there is one model, {MODEL!r}", 404, "NotThere")
+    return _MODEL if name == MODEL else _refusal(f"unknown model: the only one is {MODEL!r}", 404, "NotThere")
 
 
 @router.post("/chat/completions", response_model=None)

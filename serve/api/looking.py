@@ -57,7 +57,7 @@ async def me(asker: AskerHere) -> dict[str, Any]:
 async def begin_session(body: TokenBody, request: Request, server: ServerHere) -> Response:
     """Gives a browser that has the token a session, as a cookie that no script can read and no other site sends."""
     if not server.people.token_is(body.token):
-        raise Unauthorized("that is not the server's token")
+        raise Unauthorized("wrong token")
     reply = Response(status_code=204)
     secure = request.url.scheme == "https"
     reply.set_cookie(COOKIE, server.people.session(), httponly=True, samesite="strict", secure=secure, path="/")

@@ -164,13 +164,13 @@ def test_what_speaks_against_an_answer_is_a_fact() -> None:
     assert said(ran(literals=missing)) == ["no row has 'atlantis' in city"]
     assert said(ran(value=None, literals=missing)) == ["no row has 'atlantis' in city"]
     others = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate")]
-    assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other drafts gives something else"]
+    assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other drafts gives a different result"]
     long = said(ran(sure=0.3, doubt="orders may be counted twice " * 20))[0].removeprefix("the model says “")
     assert len(long) <= 201
     assert long.endswith((" orders…”", " may…”", " be…”", " counted…”", " twice…”"))
     differs = Comparison(False, reason="2 rows more")
-    assert said(ran(), differs) == ["the pandas code gives something else (2 rows more)"]
-    assert said(ran(), status="capped") == ["the attempts did not converge"]
+    assert said(ran(), differs) == ["the pandas code gives a different result (2 rows more)"]
+    assert said(ran(), status="capped") == ["the queries kept changing"]
     assert said(ran(literals=missing), status="capped") == ["no row has 'atlantis' in city"], "a fact is enough"
     assert said(ran(source="edited", literals=missing)) == []
 

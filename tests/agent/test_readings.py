@@ -36,7 +36,7 @@ def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> 
         "Other readings: 1,462 without cancelled and returned orders; 1,551 by shipped date.",
     )
     how_sure = dict(told_of(answer, None))["how sure"]
-    assert how_sure == ("fairly sure: nothing was found against it but what another reading gives",)
+    assert how_sure == ("fairly sure: nothing speaks against it except another reading",)
     told = json.loads(answer.to_json())["basis"]
     assert (told["origin"], told["tables"], told["date"]["newest"]) == ("generated", ["orders"], "2024-12-31")
     assert told["filters"][0]["words"] == "2023"

@@ -64,7 +64,7 @@ async def test_what_nobody_foresaw_is_the_servers_fault(
     reply = await client.post(path, json={"question": "Who?"} if kind == "Internal" else {})
     [record] = [record for record in caplog.records if "internal error" in record.message]
     reference = record.message.removeprefix("internal error ")
-    message = f"this is a fault of tableturn, not of your question: the server's log has it under {reference}"
+    message = f"this is an error in tableturn, not in your question: find it in the server's log under {reference}"
     assert (reply.status_code, reply.json()) == (500, {"error": {"kind": kind, "message": message}})
     assert record.exc_info
     assert record.exc_info[0] is ZeroDivisionError

@@ -290,9 +290,9 @@ def test_a_server_for_the_network_asks_who_is_there(shop: Path) -> None:
     ("wrong", "message"),
     [
         ({"token": "short"}, "too short"),
-        ({"origins": ("*",)}, "one by one"),
-        ({"user_header": "X User"}, "no name of a header"),
-        ({"proxies": ("proxy",)}, "no address"),
+        ({"origins": ("*",)}, "too wide"),
+        ({"user_header": "X User"}, "invalid header name"),
+        ({"proxies": ("proxy",)}, "invalid proxy address"),
     ],
 )
 def test_wrong_settings_are_told(wrong: dict[str, object], message: str) -> None:

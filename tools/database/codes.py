@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..words import singular
+from ..words import listed_words, singular
 from .schema import Codes, ColumnSchema, ForeignKey, TableSchema
 from .table import Cell
 
@@ -36,7 +36,7 @@ _SURE = 0.75
 """Least share of a list's codes that a column has that is not named like the list."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
-_CODE_WORDS = frozenset(("c", "cd", "cod", "code", "codes", "id", "k", "key", "lkp", "lookup", "lov", "no", "ref", "t"))
+_CODE_WORDS = listed_words("c cd cod code codes dim id k key list lkp lookup lov no ref t tbl")
 _KIND_WORDS = frozenset(("class", "flag", "kind", "stat", "state", "status", "typ", "type"))
 
 
@@ -163,20 +163,38 @@ def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -
     for each in fitting:
         cover = (column.distinct or len(seen)) / len(each.values)
         named = sum(_is_kin(word, each.words) for word in telling) / len(telling) if telling else 0.0
-        theirs = [word for word in each.table_words if word not in _CODE_WORDS | _KIND_WORDS]
-        context = {*words, *around, "".join(word[0] for word in around)}
-        strange = sum(not _is_kin(word, context) for word in theirs)
-        if any(_is_kin(word, each.words) for word in own or telling) and not (strange and len(fitting) > 1):
+        strange = _count_strange(each.table_words, words, around)
+        common = _are_common(each.values)
+        kin = any(_is_kin(word, each.words) for word in own or telling)
+        if kin and not (strange and (common or len(fitting) > 1)):
             ranked.append((1 + named + cover - strange, each.codes))
         else:
             alone = len(fitting) == 1 and len(seen) > 2 and column.kind == "text" and cover >= (_SURE if named else 1)
-            numbers = [int(code) for code in each.values if isinstance(code, int) or str(code).isdecimal()]
-            # Numbers without gaps may count anything.
-            counts_up = len(numbers) == len(each.values) > max(numbers) - min(numbers)
-            if alone or (cover == 1 and len(seen) > 3 and not counts_up):
+            if (alone and not (strange and common)) or (cover == 1 and len(seen) > 3 and not common):
                 ranked.append((cover, each.codes))
     ranked.sort(key=lambda pair: -pair[0])
     return ranked[0][1] if ranked and (len(ranked) == 1 or ranked[0][0] > ranked[1][0]) else None
+
+
+def is_strange(target: TableSchema, key: ColumnSchema, table: TableSchema, column: ColumnSchema) -> bool:
+    """Whether a table of codes is named after another thing than a column and its table: `cd_vehicle_class`."""
+    # Of `class_cd` alone the words say all: values have to tell.
+    if _words(column.name) == _words(key.name):
+        return False
+    return _count_strange(_words(target.name.rpartition(".")[2]), _words(column.name), _words(table.name)) > 0
+
+
+def _count_strange(listed: Iterable[str], words: Sequence[str], around: Sequence[str]) -> int:
+    """Return how many words of a list's name have no kin in a column's name or its table's."""
+    context = {*words, *around, "".join(word[0] for word in around)}
+    return sum(word not in _CODE_WORDS | _KIND_WORDS and not _is_kin(word, context) for word in listed)
+
+
+def _are_common(codes: Collection[Cell]) -> bool:
+    """Whether codes are single characters, or numbers without gaps, as in many lists."""
+    numbers = [int(code) for code in codes if isinstance(code, int) or (isinstance(code, str) and code.isdecimal())]
+    together = len(numbers) == len(codes) and max(numbers) - min(numbers) < len(numbers)
+    return together or all(len(str(code)) == 1 for code in codes)
 
 
 def _words(name: str) -> list[str]:

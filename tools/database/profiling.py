@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..words import singular
-from .codes import LARGE, Includes, Rows, add_codes, is_count, undeclared
+from .codes import LARGE, Includes, Rows, add_codes, is_count, is_strange, undeclared
 from .column_kinds import column_kind, telling
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .table import Cell
@@ -173,6 +173,7 @@ def _best(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_
             and (target.table is not table or (start > 0 and target.column is not column))
             and not (own_key and target.strength < 3)
             and not (target.strength == 1 and counts)
+            and not (name.endswith(_CODE) and is_strange(target.table, target.column, table, column))
         ]
         if fitting:
             best = max(target.strength for target in fitting)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..database import ColumnSchema, Schema, TableSchema
-from ..database.schema import Codes
+from ..database.schema import Codes, ColumnKind
 from ..derived import derived
 from ..values import ValueMatch, certain, likely
 from ..words import listed_words, name_words
@@ -79,7 +79,7 @@ class Light:
         if table.name in registers(self._schema) or not any(map(_TELLING.search, self._columns[table.name])):
             return table
         if not self.whole(table):
-            return replace(_bare(table), brief=True)
+            return replace(_bare(table, "time"), brief=True)  # they tell a date from a date with its time
         self._whole -= 1
         return table
 
@@ -129,8 +129,9 @@ def drop_samples(part: Schema) -> Schema:
     return replace(part, tables=(*part.tables[:_SAMPLED], *map(_bare, part.tables[_SAMPLED:])))
 
 
-def _bare(table: TableSchema) -> TableSchema:
-    columns = tuple(replace(column, samples=()) if column.samples else column for column in table.columns)
+def _bare(table: TableSchema, *kept: ColumnKind) -> TableSchema:
+    """Return a table without a view's query and sample values, except those of columns of some kinds."""
+    columns = tuple(c if c.kind in kept or not c.samples else replace(c, samples=()) for c in table.columns)
     return replace(table, columns=columns, definition="")
 
 

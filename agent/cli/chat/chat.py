@@ -54,7 +54,7 @@ class Cost:
         if self.price is not None:
             parts.append(f"${dollars(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
         if self.ended:
-            parts.append(f"not counted: {self.ended:,} that came to no answer")
+            parts.append(f"not counted: {self.ended:,} turns without an answer")
         return ", ".join(parts)
 
 

@@ -258,7 +258,7 @@ def _retry(chat: Chat, rest: str) -> Ask:
 def _undo(chat: Chat, rest: str) -> str:
     """Takes the last turn back."""
     words = chat.undo()
-    return f"taken back: {words}" if words else "the last turn was taken back"
+    return f"taken back: {words}" if words else "the last turn was undone"
 
 
 def _reset(chat: Chat, rest: str) -> str:
@@ -274,11 +274,11 @@ def _threads(chat: Chat, rest: str) -> str:
     """Lists kept conversations."""
     kept = kept_threads(chat.checkpoints, chat.agent.resources.database.location)
     if not kept and chat.kept:
-        return "no conversation with this database is kept yet; this one is from its first turn on"
+        return "there is no saved conversation with this database yet; this one is saved from its first turn on"
     if not kept:
-        return "no conversation with this database is kept: tableturn chat --thread NAME keeps one"
+        return "there is no saved conversation with this database: start one with tableturn chat --thread NAME"
     lines = [f"  {thread.name}  (last used {thread.used:%Y-%m-%d %H:%M})" for thread in kept]
-    return "\n".join(["kept conversations, to go on with by tableturn chat --thread NAME:", *lines])
+    return "\n".join(["saved conversations; continue one with tableturn chat --thread NAME:", *lines])
 
 
 def _cost(chat: Chat, rest: str) -> str:

@@ -67,10 +67,10 @@ def test_the_text_says_that_keys_are_probable_what_codes_mean_and_what_a_view_is
     text = render_schema(schema)
     assert "~* probably its key" in text
     assert "orders(id~* number, customer_id number ~> customers.customer_id, " in text
-    assert "status_cd number ~> order_status.code {10 = 'new', 20 = 'paid', 90 = 'cancelled'}" in text
+    assert "status_cd number ~> order_status.code {label: 10 = 'new', 20 = 'paid', 90 = 'cancelled'}" in text
     assert 'defined by "CREATE VIEW cancelled AS SELECT id, total FROM orders WHERE status_cd = 90"' in text
     alone = schema.part([("orders", ["id", "status_cd"])])
-    assert "status_cd number -> order_status.code {10 = 'new'" in render_schema(alone), "also without its table"
+    assert "status_cd number -> order_status.code {label: 10 = 'new'" in render_schema(alone), "also without its table"
 
 
 def test_the_papers_forms_have_none_of_it(schema: Schema) -> None:
@@ -140,4 +140,36 @@ def test_names_of_other_rows_and_of_measures(tmp_path: Path) -> None:
         ("emp", "mgr_id", "emp"),
         ("emp", "reports_to", "emp"),
         ("shop", "manager_id", "manager"),
+    }
+
+
+@pytest.mark.parametrize("columns", [1, 500])
+def test_codes_of_another_thing_are_no_key(tmp_path: Path, columns: int) -> None:
+    file = tmp_path / "classes.db"
+    fillers = "".join(f"CREATE TABLE f{n} (a{n} TEXT, b{n} TEXT, c{n} TEXT, d{n} TEXT);" for n in range(columns // 4))
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(
+            fillers
+            + """
+            CREATE TABLE cd_vehicle_class (class_cd TEXT PRIMARY KEY, class_desc TEXT);
+            CREATE TABLE dim_country (country_code TEXT PRIMARY KEY, name TEXT);
+            CREATE TABLE vehicle (id INTEGER PRIMARY KEY, class_cd TEXT);
+            CREATE TABLE supplier (id INTEGER PRIMARY KEY, abc_class_cd TEXT, home_country_code TEXT);
+            CREATE TABLE order_status (code TEXT PRIMARY KEY, label TEXT);
+            CREATE TABLE trip (id INTEGER PRIMARY KEY, status_cd TEXT);
+            CREATE TABLE orders (id INTEGER PRIMARY KEY, status_cd TEXT);
+            INSERT INTO cd_vehicle_class VALUES ('A', 'small'), ('B', 'medium'), ('C', 'large');
+            INSERT INTO dim_country VALUES ('BE', 'Belgium'), ('PE', 'Peru');
+            INSERT INTO vehicle VALUES (1, 'A'), (2, 'B'), (3, 'C');
+            INSERT INTO supplier VALUES (1, 'A', 'BE'), (2, 'B', 'PE'), (3, 'C', 'PE');
+            INSERT INTO order_status VALUES ('N', 'new'), ('P', 'paid');
+            INSERT INTO trip VALUES (1, 'N'), (2, 'P'); INSERT INTO orders VALUES (1, 'N'), (2, 'P');
+            """
+        )
+    with Database.open(file) as database:
+        found = {(key.table, key.columns[0], key.ref_table) for key in database.schema().foreign_keys}
+    assert found == {
+        ("vehicle", "class_cd", "cd_vehicle_class"),
+        ("supplier", "home_country_code", "dim_country"),
+        ("orders", "status_cd", "order_status"),
     }

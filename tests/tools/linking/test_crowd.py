@@ -153,7 +153,7 @@ def test_codes_stand_once_with_their_meanings_and_lead_to_what_they_tell_of() ->
     names = [table.name for table in part.tables]
     assert {"t017", "dlv_trp", "ord_hdr"} <= set(names)
     text = render_schema(lighten(part, schema))
-    assert "\nt017(k* {'A' = 'truck broke down', 'B' = 'nobody at home'}, t)" in text
+    assert "\nt017(k* {t: 'A' = 'truck broke down', 'B' = 'nobody at home'}, t)" in text
     assert text.count("nobody at home") == 1
     assert "table: its column of that name" in text
 

@@ -44,7 +44,7 @@ _OWN = Limits(rows=100_000, cell_bytes=20_000_000, result_bytes=200_000_000)
 _MISFITS = ("CSV Error", "JSON transform error", "Failed to parse")
 _PART_ROWS = 200_000
 _LIMITS_HERE = (
-    "this system cannot hold a process to limits, so queries run in the caller's: the memory that one step takes"
+    "this system cannot limit a process, so queries run in the calling one: the memory that one step takes"
     " is not limited"
 )
 

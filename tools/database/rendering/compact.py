@@ -7,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ...derived import derived
+from ..column_kinds import is_time_like
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from ..table import Cell
 from .text import Names, examples, filled, literal, one_line, pitfalls, remark
 
 _LEGEND = "Notation: table(column type{values}); * primary key{key}, -> references"
@@ -19,7 +21,6 @@ _LONGEST_CODES, _LONGEST_LIST = 160, 320
 _SHORT = 60  # characters of all values of a column that are shown to the last
 _MOST = 8  # sample values that a schema keeps of a column
 _FEW = 30  # distinct values of a column that is taken to hold codes, kinds or categories
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _TIMES = re.compile(r"date(?!time)|datetime|timestamp|time|interval")
 # Declared types of texts that are searched by other means than texts are.
 _STRUCTURED = re.compile(
@@ -77,7 +78,8 @@ def _legend(written: Names) -> str:
         (shows, ", ^ used by earlier queries"),
         (
             any(table.brief for table in schema.tables),
-            "; of later tables names and keys alone, -> table: its column of that name",
+            "; of later tables names and keys, types of dates and of keys that are no numbers, "
+            "-> table: its column of that name",
         ),
     )
     values, key, *others = (text if occurs else "" for occurs, text in signs)
@@ -88,21 +90,25 @@ def _column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey]
     text = written(column.name) + ("*" if column.primary_key else "~*" if column.likely_key else "")
     text += "^" if (table.name.lower(), column.name.lower()) in written.marked else ""
     samples, codes = written.samples, column.codes
-    if not table.brief:
-        # Without samples it is a structure, told in the plain kinds.
-        text += f" {_type(column)}{'?' if column.nulls else ''}" if samples else f" {column.kind}"
+    if table.brief:
+        if column.kind == "time" or (column.kind == "text" and (column.primary_key or column.likely_key or keys)):
+            text += f" {_type(column)}{_pitfalls(column) if column.kind == 'time' else ''}"
+    elif samples:
+        text += f" {_type(column)}{'?' if column.nulls else ''}"
+    else:
+        text += f" {column.kind}"  # it is a structure, told in the plain kinds
     for key in keys:
         same = table.brief and key.ref_columns[0].lower() == column.name.lower()
         text += f" {_arrow(key)} {written.table(key.ref_table)}{'' if same else '.' + written(key.ref_columns[0])}"
     if table.brief:
         if codes and codes.table:
             return text if keys else f"{text} -> {written.table(codes.table)}"
-        return text + (_meanings(column, _LONGEST_LIST) if samples else "")
+        return text + (_meanings(column, written, _LONGEST_LIST) if samples else "")
     if samples and codes and not keys:
         # Nothing of the table of codes is shown here.
         text += f" -> {written.table(codes.table)}.{written(codes.key)}"
     if keys or (samples and codes):
-        text += _meanings(column) if samples else ""
+        text += _meanings(column, written) if samples else ""
         return f"{text} {remark(column.comment)}" if column.comment else text
     return text + _contents(column, samples)
 
@@ -110,14 +116,24 @@ def _column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey]
 def _type(column: ColumnSchema) -> str:
     """Return a column's kind, or its declared type if queries depend on it."""
     declared = column.type.lower()
-    if column.kind == "time" and (named := _TIMES.match(declared)):
-        zoned = "with time zone" in declared or declared.endswith("tz")
-        return f"{named[0]} with time zone" if zoned else named[0]
-    if column.kind == "time" and column.samples and all(_DAY.fullmatch(str(value)) for value in column.samples):
-        return "date"
+    if column.kind == "time":
+        match = _TIMES.match(declared)
+        named = match[0] if match else "time"
+        # SQLite has no types for them: values tell what a text is, and whether what is declared a DATE has a time.
+        forms = set(map(_time_form, column.samples)) if named in ("date", "time") else set()
+        named = forms.pop() or named if len(forms) == 1 else named
+        return f"{named} with time zone" if "with time zone" in declared or declared.endswith("tz") else named
     if column.kind == "text" and _STRUCTURED.match(declared):
         return one_line(declared, _LONGEST_TYPE)
     return column.kind
+
+
+def _time_form(value: Cell) -> str:
+    """Return what a value is: `date`, `time` of day or `datetime`; empty if it is neither."""
+    text = str(value)
+    if not is_time_like(text):
+        return ""
+    return "date" if ":" not in text else "time" if text.index(":") <= len("00") else "datetime"
 
 
 @derived
@@ -127,17 +143,22 @@ def _contents(column: ColumnSchema, samples: int) -> str:
     values = examples(column, shown)
     if values:
         text += f" {{{values}}}" if shown >= (column.distinct or shown + 1) else f" [{values}]"
-    warnings = pitfalls(column) if samples else ()
-    text += f" ({', '.join(warnings)})" if warnings else ""
+    text += _pitfalls(column) if samples else ""
     return f"{text} {remark(column.comment)}" if column.comment else text
 
 
-def _meanings(column: ColumnSchema, longest: int = _LONGEST_CODES) -> str:
-    """Write what a column's codes mean, if it is short."""
+def _pitfalls(column: ColumnSchema) -> str:
+    """Write what to mind in comparing and sorting the column."""
+    warnings = pitfalls(column)
+    return f" ({', '.join(warnings)})" if warnings else ""
+
+
+def _meanings(column: ColumnSchema, written: Names, longest: int = _LONGEST_CODES) -> str:
+    """Write what a column's codes mean, after the name of the column that says so, if it is short."""
     if column.codes is None:
         return ""
     meanings = ", ".join(f"{literal(code)} = {literal(text)}" for code, text in column.codes.meanings)
-    return f" {{{meanings}}}" if len(meanings) <= longest else ""
+    return f" {{{written(column.codes.label)}: {meanings}}}" if len(meanings) <= longest else ""
 
 
 def _telling(column: ColumnSchema, samples: int) -> int:

@@ -24,7 +24,7 @@ from .location import has_no_writer, unavailable
 from .tokens import words
 
 LIMITS_HERE = (
-    "this system cannot hold a process to limits, so queries run in the caller's: a statement that compiles for long"
+    "this system cannot limit a process, so queries run in the calling one: a statement that compiles for long"
     " can pass its time, temporary files are not limited, and memory is limited for all queries together"
 )
 """What a `ConnectionPool` does not hold if it is not in a worker."""
