@@ -15,12 +15,7 @@ Case = Literal["ignored", "lower", "upper", "exact"]
 """What an unquoted name means: any spelling, its lower or upper case, or just what is written."""
 
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
-_PLAIN: dict[Case, re.Pattern[str]] = {
-    "ignored": re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z"),
-    "lower": re.compile(r"[a-z_][a-z0-9_]*\Z"),
-    "upper": re.compile(r"[A-Z_][A-Z0-9_]*\Z"),
-    "exact": re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z"),
-}
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 @dataclass(frozen=True)
@@ -56,7 +51,8 @@ class Naming:
 
     def is_plain(self, name: str) -> bool:
         """Whether a query may write a declared name without quotes."""
-        return _PLAIN[self.case].match(name) is not None and name.lower() not in self.reserved
+        same_case = self.case == "ignored" or self.key(name, in_quotes=False) == name
+        return same_case and _PLAIN.match(name) is not None and name.lower() not in self.reserved
 
     def written(self, name: str) -> str:
         """Return a declared name as a query has to write it: in quotes if it needs them."""

@@ -38,6 +38,9 @@ RESULT, FAILURE, PART = 0, 1, 2
 ERROR_BYTES = 1 << 16
 """The longest error that is read."""
 
+MESSAGE_BYTES = 1 << 26
+"""The longest message that is read, but a result."""
+
 _ERRORS: dict[str, type[QueryError]] = {
     kind.__name__: kind for kind in (QueryError, QueryFailed, QueryRejected, QueryTimeout, ResultTooLarge, TableLocked)
 }

@@ -25,9 +25,8 @@ from ..sandbox.boundary import confine_reader, memory_held
 from .fetch import Row, Sink
 from .table import Limits, Table
 from .watchdog import Cancellation
-from .wire import FAILURE, PART, RESULT, pack_error, pack_table, receive, send, soft_limit, unpack_order
+from .wire import FAILURE, MESSAGE_BYTES, PART, RESULT, pack_error, pack_table, receive, send, soft_limit, unpack_order
 
-ORDER_BYTES = 1 << 26
 _MEMORY = "the query needs more memory than it may use: ask for less, or aggregate"
 _INFINITE = resource.RLIM_INFINITY
 
@@ -61,7 +60,7 @@ def answer(
         send(line, FAILURE, pack_error(error))
         os._exit(0)
     send(line, RESULT, ormsgpack.packb((os.getpid(), worker.queries.about)))
-    while message := receive(line, ORDER_BYTES):
+    while message := receive(line, MESSAGE_BYTES):
         sql, limits, in_parts = unpack_order(message[1])
         try:
             send(line, RESULT, worker.run(sql, limits, _Parts(line) if in_parts else None))

@@ -21,13 +21,12 @@ from ..forkserver import ForkServer
 from .fetch import Sink
 from .table import Limits, Table
 from .watchdog import OVERDUE, Cancellation, check_cancelled
-from .wire import ERROR_BYTES, PART, RESULT, pack_order, receive, send, unpack_error, unpack_table
+from .wire import ERROR_BYTES, MESSAGE_BYTES, PART, RESULT, pack_order, receive, send, unpack_error, unpack_table
 
-_START_SECONDS = 60.0
+START_SECONDS = 60.0
 # A worker ends its query by itself at the deadline; this much later it is killed.
 _GRACE_SECONDS = 0.12
 _CANCEL_SECONDS = 0.02
-_GREETING_BYTES = 1 << 26
 _END_MILLISECONDS = 1_000
 _WORKERS = max(4, os.cpu_count() or 1)
 """At once, for one database: each may use every processor, and more would run one another into their time limits."""
@@ -45,7 +44,7 @@ _ENVIRONMENT = {
 
 def query_nursery(package: str) -> ForkServer:
     """Return the process that forks an engine's workers, which its module `worker` serves."""
-    return ForkServer(f"{package}.worker", _ENVIRONMENT, _START_SECONDS, ("TMPDIR", "TZ"), socket.SOCK_STREAM)
+    return ForkServer(f"{package}.worker", _ENVIRONMENT, START_SECONDS, ("TMPDIR", "TZ"), socket.SOCK_STREAM)
 
 
 @dataclass(eq=False)
@@ -99,7 +98,7 @@ class Workers:
     @property
     def about(self) -> bytes:
         """The database, in a worker's own words."""
-        worker = self._take(Limits(seconds=_START_SECONDS), None)
+        worker = self._take(Limits(seconds=START_SECONDS), None)
         self._give(worker, usable=True)
         return worker.about
 
@@ -111,7 +110,7 @@ class Workers:
         try:
             # One deadline for the whole reply, however many parts it comes in.
             deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
-            send(worker.line, RESULT, order, _START_SECONDS)
+            send(worker.line, RESULT, order, START_SECONDS)
             kind, body = _answer(worker, deadline, limits, cancellation)
             rows = size = 0
             while sink is not None and kind == PART:
@@ -183,8 +182,8 @@ class Workers:
     def _new_worker(self) -> _Worker:
         line = self._nursery.call(b"\0")
         try:
-            send(line, RESULT, self._opening, _START_SECONDS)
-            message = receive(line, _GREETING_BYTES, time.monotonic() + _START_SECONDS)
+            send(line, RESULT, self._opening, START_SECONDS)
+            message = receive(line, MESSAGE_BYTES, time.monotonic() + START_SECONDS)
             if message is None:
                 raise OSError("a worker ends at once")
             kind, body = message

@@ -16,8 +16,8 @@ import ormsgpack
 from ...errors import DatabaseUnavailable
 from ...forkserver import available
 from ..session import Session
-from ..wire import ERROR_BYTES, PART, RESULT, receive, send, unpack_error
-from ..workers import query_nursery
+from ..wire import ERROR_BYTES, MESSAGE_BYTES, PART, RESULT, receive, send, unpack_error
+from ..workers import START_SECONDS, query_nursery
 from .entries import Entry, unpack_entry
 from .sources import File
 
@@ -26,11 +26,9 @@ if TYPE_CHECKING:
 
 # Of a process that reads files, beside DuckDB's own limit: what reads workbooks counts too.
 READING_BYTES = 1_000_000_000
-MESSAGE_BYTES = 1 << 26
 _SECONDS = 60.0
 # A larger file may take longer.
 _BYTES_A_SECOND = 5_000_000
-_START_SECONDS = 60.0
 
 FILES, QUERIES = "files", "queries"
 """How the first message to a worker begins: what it is to do."""
@@ -66,8 +64,8 @@ def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterat
         return
     with NURSERY.call(b"\0") as line:
         opening = FILES, os.fsencode(folder), thorough, list({file.kind for file in files})
-        send(line, RESULT, ormsgpack.packb(opening), _START_SECONDS)
-        receive(line, MESSAGE_BYTES, time.monotonic() + _START_SECONDS)
+        send(line, RESULT, ormsgpack.packb(opening), START_SECONDS)
+        receive(line, MESSAGE_BYTES, time.monotonic() + START_SECONDS)
         for file in files:
             yield from _answer(line, file, folder)
 
@@ -78,7 +76,7 @@ def _answer(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
         # On a busy machine, it takes longer than the processor needs.
         deadline = time.monotonic() + 2 * seconds
         order = ormsgpack.packb((os.fsencode(file.path), file.kind, file.table, seconds))
-        send(line, RESULT, order, _START_SECONDS)
+        send(line, RESULT, order, START_SECONDS)
         answer = receive(line, MESSAGE_BYTES, deadline)
     except (OSError, ValueError):
         answer = None

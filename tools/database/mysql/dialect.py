@@ -34,7 +34,7 @@ def _json_text(writer: Generator, node: exp.JSONExtractScalar) -> str:
 
 GRAMMAR = Grammar(
     MySQL(),
-    PROFILE.functions,
+    PROFILE,
     writes=((exp.RegexpLike, _regexp_like), (exp.JSONExtractScalar, _json_text), (exp.CurrentVersion, version_call)),
     names_by_text=True,
 )

@@ -19,14 +19,7 @@ from ..server.statement_check import Grammar, version_call
 from ..table import Cell
 
 PROFILE = read_profile(__package__ or "")
-GRAMMAR = Grammar(
-    Postgres(),
-    PROFILE.functions,
-    str.lower,
-    writes=((exp.CurrentVersion, version_call),),
-    reserved=PROFILE.reserved,
-    groups_by_key=True,
-)
+GRAMMAR = Grammar(Postgres(), PROFILE, fold=str.lower, writes=((exp.CurrentVersion, version_call),), groups_by_key=True)
 
 # A scan that several processes share is told as the part of one.
 ALONE = "SET LOCAL max_parallel_workers_per_gather = 0"

@@ -24,7 +24,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from ...errors import QueryFailed, QueryRejected, ResultTooLarge
 from ..dialects import TooLong, check_parts, parse_tokens
-from ..profile import read_profile
+from ..profile import Profile, read_profile
 from .catalogue import Catalogue, Relation
 
 # What a statement may be made of in every dialect.
@@ -51,25 +51,19 @@ class Grammar:
 
     Attributes:
         dialect: sqlglot's.
-        functions: The functions that may be called, in lower case.
+        profile: The functions and kinds of syntax that may be used, and what is peculiar to names.
         fold: What an unquoted table name becomes.
         writes: How sqlglot's writing of some kinds of syntax is corrected, by the kind.
-        kinds: Kinds of syntax that it has beyond those that every dialect may use.
-        reserved: How names of common table expressions may not begin: the server would look up system tables by them.
         groups_by_key: Whether GROUP BY may leave out what a table's primary key determines, but not a sub-query's.
         names_by_text: Whether a result's columns are called as they are written, which sub-queries would change.
-        in_names_tables: Whether a name after IN is that of a table.
     """
 
     dialect: Dialect
-    functions: frozenset[str]
+    profile: Profile
     fold: Callable[[str], str] = str
     writes: tuple[tuple[type[exp.Expr], Callable[[Any, Any], str]], ...] = ()
-    kinds: frozenset[str] = frozenset()
-    reserved: str = ""
     groups_by_key: bool = False
     names_by_text: bool = False
-    in_names_tables: bool = False
 
 
 def version_call(writer: Generator, node: exp.CurrentVersion) -> str:
@@ -152,7 +146,7 @@ class Reader:
         usual = self._grammar.dialect.NORMALIZE_FUNCTIONS
         texts = {case: self._generate(tree, case) for case in {"upper", "lower", usual}}
         for name in _names_of_calls(texts["upper"], texts["lower"], texts[usual]):
-            if name not in self._grammar.functions:
+            if name not in self._grammar.profile.functions:
                 raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
             if name in own_functions:
                 raise QueryRejected(f"the function {name}() may not be used here: somebody made one of that name")
@@ -189,7 +183,7 @@ class Reader:
     def _check(self, tree: exp.Expr, catalogue: Catalogue) -> list[tuple[exp.Table, Relation]]:
         """Write the tables' names with their schemas, and return those with columns that are hidden."""
         tables: list[exp.Table] = []
-        reserved = self._grammar.reserved
+        reserved = self._grammar.profile.reserved
         for node in tree.walk():
             self._check_node(node, catalogue)
             if isinstance(node, exp.Table):
@@ -200,14 +194,17 @@ class Reader:
         return [(table, relation) for table, relation in read if relation is not None and relation.hides]
 
     def _check_node(self, node: exp.Expr, catalogue: Catalogue) -> None:
-        kind = type(node).__name__
+        kind, profile = type(node).__name__, self._grammar.profile
         if isinstance(node, exp.Anonymous):
             self._check_call(node)
-        elif kind not in (_COMMON.functions if isinstance(node, exp.Func) else _COMMON.syntax) | self._grammar.kinds:
+        elif (
+            kind
+            not in (_COMMON.functions if isinstance(node, exp.Func) else _COMMON.syntax) | self._grammar.profile.syntax
+        ):
             raise QueryRejected(_refusal(node))
         if isinstance(node, exp.Query) and (node.args.get("settings") or node.args.get("format")):
             raise QueryRejected("SETTINGS and FORMAT may not be used here: leave them out")
-        if isinstance(node, exp.In) and self._grammar.in_names_tables:
+        if isinstance(node, exp.In) and profile.in_names_tables:
             sought = [item for item in (node.args.get("field"), *node.expressions) if isinstance(item, exp.Column)]
             if sought:
                 raise QueryRejected("a name may not stand after IN here: write a sub-query in parentheses")
@@ -233,7 +230,7 @@ class Reader:
         called = node.this
         name = called.name if isinstance(called, exp.Expr) else str(called)
         quoted = isinstance(called, exp.Identifier) and called.quoted
-        if name.lower() not in self._grammar.functions or (quoted and name != name.lower()):
+        if name.lower() not in self._grammar.profile.functions or (quoted and name != name.lower()):
             raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
 
     def _place(self, table: exp.Table, catalogue: Catalogue) -> Relation | None:

@@ -33,7 +33,7 @@ class Spark4(Spark):
         STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 - as sqlglot declares it
 
 
-GRAMMAR = Grammar(Spark4(), PROFILE.functions, kinds=PROFILE.syntax)
+GRAMMAR = Grammar(Spark4(), PROFILE)
 
 # Before it reads a statement, the server puts settings and environment variables in the place of `${name}`.
 _SUBSTITUTED = "${"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from socket import SHUT_RDWR
 from typing import Any, cast
@@ -388,6 +389,5 @@ def grammar(name: str) -> Grammar:
     read = Dialect.get(known)
     if read is None:
         raise DatabaseUnavailable(f"statements of {name} cannot be checked here: sqlglot has no dialect of that name")
-    profile = read_profile(__package__ or "", known)
     functions = mysql.PROFILE.functions | postgres.PROFILE.functions
-    return Grammar(read(), functions, in_names_tables=profile.in_names_tables)
+    return Grammar(read(), replace(read_profile(__package__ or "", known), functions=functions))
