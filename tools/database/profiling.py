@@ -1,4 +1,4 @@
-"""What a schema says beyond what is declared: what values show, keys that are likely, and what codes mean."""
+"""Facts that a schema does not declare: contents of columns, likely keys, meanings of codes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..words import singular
-from .codes import LARGE, Includes, Rows, is_count, is_strange, undeclared, with_codes
+from .codes import LARGE, Includes, Rows, add_codes, is_count, is_strange, undeclared
 from .column_kinds import column_kind, telling
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .table import Cell
@@ -41,7 +41,7 @@ _SAMPLES = 8
 _LEAST_CODE = 4  # characters of a code that tells what it refers to
 
 
-def observed(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
+def profile_column(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
     """Return a column with what its values show, which are all there are in a `complete` table."""
     counts = Counter(values)
     nulls = counts.pop(None, 0) > 0
@@ -55,30 +55,30 @@ def observed(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, se
     )
 
 
-def completed(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
-    """Return a schema of declared keys with those that are likely, and with the meaning of codes.
+def complete_schema(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
+    """Return a schema with likely keys beside those declared, and with the meanings of codes.
 
     `rows` are those of tables that have few.
     """
     declared = schema.foreign_keys
-    tables = with_likely_keys(schema.tables, declared, unique)
-    keys = (*declared, *infer_keys(tables, declared, includes))
-    tables, keys = with_codes(tables, keys, rows, includes)
+    tables = _mark_likely_keys(schema.tables, declared, unique)
+    keys = (*declared, *_infer_keys(tables, declared, includes))
+    tables, keys = add_codes(tables, keys, rows, includes)
     return replace(schema, tables=tuple(tables), foreign_keys=keys)
 
 
 class _Target(NamedTuple):
-    """A table with a key of one column, declared or likely, and how strongly a name speaks for it."""
+    """A table with a key of one column, and how strongly a name speaks for it."""
 
     table: TableSchema
     column: ColumnSchema
     strength: int = 0
 
 
-def with_likely_keys(
+def _mark_likely_keys(
     tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique
 ) -> list[TableSchema]:
-    """The tables with a column marked that is likely the key, where none is declared: named like one, and unique."""
+    """Return the tables with the likely keys of those marked that declare none."""
     referring = {(key.table, column) for key in declared for column in key.columns}
     names = {_joined(_words(table.name)) for table in tables}
     marked = [_with_likely_key(table, _named_like_keys(table, names), referring, unique) for table in tables]
@@ -95,6 +95,7 @@ def with_likely_keys(
 def _with_likely_key(
     table: TableSchema, columns: Iterable[ColumnSchema], referring: Collection[tuple[str, str]], unique: Unique
 ) -> TableSchema:
+    """Mark the first of some columns that is unique as the likely key of a table without a key."""
     if table.kind != "table" or table.key or table.row_count == 0:
         return table
     for column in columns:
@@ -111,7 +112,7 @@ def _with_likely_key(
 
 
 def _named_like_keys(table: TableSchema, names: Collection[str]) -> list[ColumnSchema]:
-    """Columns that are called like a key of the table, the likeliest first: by its name, or the end of its name."""
+    """Return the columns that are called like a key of the table, the likeliest first."""
     owner = _words(table.name)
     ends = {_joined(owner[start:]) for start in range(1, len(owner))}
     # `pet_id` of `has_pet` is the key of `pet`.
@@ -131,8 +132,8 @@ def _named_like_keys(table: TableSchema, names: Collection[str]) -> list[ColumnS
     return [column for _, column in sorted(ranked, key=lambda entry: entry[0])]
 
 
-def infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
-    """References that are likely: the column is named after a table's key, has its kind, and holds only its values."""
+def _infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
+    """Return likely references, by names and kinds of columns, and inclusion of values."""
     targets = _targets(tables)
     large = sum(len(table.columns) for table in tables) > LARGE
     found: list[ForeignKey] = []
@@ -204,7 +205,7 @@ def _targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:
 
 
 def _best(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_Target]]) -> list[_Target]:
-    """The targets that the column's name speaks for most."""
+    """Return the targets that the column's name speaks for most."""
     own_key = table.key == (column.name,)
     words = _words(column.name)
     # `rate_id` and `tax_rate` may be named after a table as a whole; of `bathroom_count` no part is.
@@ -227,14 +228,11 @@ def _best(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_
         if name in _GENERIC:
             break
     own = table.column(table.key[0]) if len(table.key) == 1 and not own_key else None
-    return [_Target(table, own)] if own and own.kind == column.kind and _is_superior(words, _words(own.name)) else []
-
-
-def _is_superior(words: list[str], key: list[str]) -> bool:
-    """Whether a column's words name another row of its table: `mgr_id`, `parent_category_id`, `reports_to`."""
-    if not words or words[0] not in _SUPERIORS:
-        return words == ["report", "to"]
-    return words[1:] in (["id"], key)
+    if own is None or own.kind != column.kind:
+        return []
+    # What names another row of the table: `mgr_id`, `parent_category_id`, `reports_to`.
+    named = words[:1] and words[0] in _SUPERIORS and words[1:] in (["id"], _words(own.name))
+    return [_Target(table, own)] if named or words == ["report", "to"] else []
 
 
 def _words(name: str) -> list[str]:

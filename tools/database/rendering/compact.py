@@ -1,4 +1,4 @@
-"""Our own form of a schema: the most compact that keeps keys, types and value hints. One line a table."""
+"""The compact form of a schema, with keys, types and value hints: one line per table."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey]
 
 
 def _type(column: ColumnSchema) -> str:
-    """Return a column's kind, or its declared type if a query has to be written otherwise for it."""
+    """Return a column's kind, or its declared type if queries depend on it."""
     declared = column.type.lower()
     if column.kind == "time":
         match = _TIMES.match(declared)
@@ -142,7 +142,7 @@ def _time_form(value: Cell) -> str:
 
 @derived
 def _contents(column: ColumnSchema, samples: int) -> str:
-    """Write sample values, pitfalls and the comment, which follow the kind of a column that references nothing."""
+    """Write the sample values, pitfalls and comment of a column that references nothing."""
     text, shown = "", _telling(column, samples)
     values = examples(column, shown)
     if values:
@@ -166,8 +166,9 @@ def _meanings(column: ColumnSchema, written: Names, longest: int = _LONGEST_CODE
 
 
 def _telling(column: ColumnSchema, samples: int) -> int:
-    """Return how many sample values tell something: all of a column of codes, several of kinds, one of others."""
-    # Numbers look like numbers, and whatever a query compares with is looked up by the question's own words.
+    """Return how many sample values to show."""
+    # All of a column of codes, several of kinds, one of others: numbers look like numbers, and what a query compares
+    # with is looked up by the question's own words.
     few = column.distinct is not None and column.distinct <= _FEW
     if column.type.lower().startswith("bool") and {*filled(column)} <= {0, 1}:
         return 0  # as numbers they would mislead where truth values are no numbers
