@@ -173,12 +173,12 @@ class IndexedValues:
         self.store, self.names = store, stems_of_names(schema)
         self.columns = {column.id: column for column in store.columns()}
         self.by_name = {(column.table.lower(), column.name.lower()): column for column in self.columns.values()}
-        self.flags = [(self.columns[column], values) for column, values in store.few_valued() if _is_flag(values)]
-
-
-def _is_flag(values: Sequence[Stored]) -> bool:
-    texts = {value.text.casefold() for value in values}
-    return texts <= YES | NO and not texts.isdisjoint(YES) and not texts.isdisjoint(NO)
+        self.flags = [
+            (self.columns[column], values)
+            for column, values in store.few_valued()
+            if {value.text.casefold() in YES for value in values} == {True, False}
+            and all(value.text.casefold() in YES | NO for value in values)
+        ]
 
 
 def find(text: str, indexed: IndexedValues) -> list[ValueMatch]:
@@ -186,19 +186,13 @@ def find(text: str, indexed: IndexedValues) -> list[ValueMatch]:
     question = Question.of(text)
     found = list(_candidates(question, indexed))
     taken = {(span.start, span.end) for _, span, _, how in found if how in WHOLE}
-    best: dict[int, tuple[float, Candidate]] = {}
-    for candidate in found:
-        value = candidate[0]
-        rank = _rank(candidate, question, indexed.columns[value.column], indexed.names, taken)
-        if value.id not in best or rank > best[value.id][0]:
-            best[value.id] = (rank, candidate)
-    ranked = sorted(best.values(), key=lambda pair: (-pair[0], pair[1][1].start, pair[1][0].id))
-    matches: list[ValueMatch] = []
-    for _, (value, span, score, how) in ranked:
+    ranked = [(_rank(each, question, indexed.columns[each[0].column], indexed.names, taken), each) for each in found]
+    best: dict[int, ValueMatch] = {}
+    for _, (value, span, score, how) in sorted(ranked, key=lambda pair: (-pair[0], pair[1][1].start, pair[1][0].id)):
         column = indexed.columns[value.column]
         place = (column.table, column.name, value.text)
-        matches.append(ValueMatch(*place, span.text, span.start, span.end, round(score, 3), how))
-    return matches
+        best.setdefault(value.id, ValueMatch(*place, span.text, span.start, span.end, round(score, 3), how))
+    return list(best.values())
 
 
 def _rank(
@@ -366,32 +360,28 @@ class Alias:
     text: str  # as written
     key: str  # as the index looks it up
     columns: frozenset[str]  # stems of which a column's or table's name must hold one; none if any column will do
-
-    @property
-    def is_code(self) -> bool:
-        """Whether it stands only for exactly this text."""
-        return len(self.text) <= _CODE
+    is_code: bool  # whether it stands only for exactly this text
 
 
 def aliases(mention: str, mention_key: str) -> tuple[Alias, ...]:
     """Return the other names of what a mention, as written in the question, names."""
-    found = (
-        others for name, others in _aliases_by_key().get(mention_key, ()) if not name.is_code or name.text == mention
+    groups = (
+        group
+        for group in _alias_groups().get(mention_key, ())
+        if any(name.key == mention_key and (not name.is_code or name.text == mention) for name in group)
     )
-    return tuple(dict.fromkeys(other for others in found for other in others))
+    return tuple(dict.fromkeys(name for group in groups for name in group if name.key != mention_key))
 
 
 @cache
-def _aliases_by_key() -> Mapping[str, list[tuple[Alias, tuple[Alias, ...]]]]:
-    groups: list[dict[str, list[str]]] = json.loads(
-        (files(__package__ or "") / "data" / "aliases.json").read_text("utf-8")
-    )
-    by_key: dict[str, list[tuple[Alias, tuple[Alias, ...]]]] = defaultdict(list)
-    for group in groups:
+def _alias_groups() -> Mapping[str, list[tuple[Alias, ...]]]:
+    """Return by each name's key the groups of names of one thing."""
+    by_key: dict[str, list[tuple[Alias, ...]]] = defaultdict(list)
+    for group in json.loads((files(__package__ or "") / "data" / "aliases.json").read_text("utf-8")):
         columns = frozenset(stem for name in group.get("columns", []) for stem in stems(name))
-        names = [Alias(name, key(stems(name)), columns) for name in group["names"]]
-        for name in names:
-            by_key[name.key].append((name, tuple(other for other in names if other.text != name.text)))
+        names = tuple(Alias(name, key(stems(name)), columns, len(name) <= _CODE) for name in group["names"])
+        for name_key in {name.key for name in names}:
+            by_key[name_key].append(names)
     return by_key
 
 
