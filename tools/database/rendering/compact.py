@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ...derived import derived
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from .text import Names, examples, filled, literal, one_line, pitfalls, remark
+from .text import Names, examples, filled, identifier, literal, one_line, pitfalls, remark
 
 _LEGEND = "Notation: table(column type{values}); * primary key{key}, -> references"
 _LONGEST_TITLE = 100
@@ -85,24 +85,30 @@ def _legend(written: Names) -> str:
 
 
 def _column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], written: Names) -> str:
-    text = written(column.name) + ("*" if column.primary_key else "~*" if column.likely_key else "")
-    text += "^" if (table.name.lower(), column.name.lower()) in written.marked else ""
-    samples, codes = written.samples, column.codes
-    if not table.brief:
-        # Without samples it is a structure, told in the plain kinds.
-        text += f" {_type(column)}{'?' if column.nulls else ''}" if samples else f" {column.kind}"
+    references, codes = "", column.codes
     for key in keys:
         same = table.brief and key.ref_columns[0].lower() == column.name.lower()
-        text += f" {_arrow(key)} {written.table(key.ref_table)}{'' if same else '.' + written(key.ref_columns[0])}"
-    if table.brief:
-        if codes and codes.table:
-            return text if keys else f"{text} -> {written.table(codes.table)}"
-        return text + (_meanings(column, _LONGEST_LIST) if samples else "")
-    if samples and codes and not keys:
+        other = "" if same else "." + written(key.ref_columns[0])
+        references += f" {_arrow(key)} {written.table(key.ref_table)}{other}"
+    if codes and not keys and (codes.table if table.brief else written.samples):
         # Nothing of the table of codes is shown here.
-        text += f" -> {written.table(codes.table)}.{written(codes.key)}"
-    if keys or (samples and codes):
-        text += _meanings(column) if samples else ""
+        references = f" -> {written.table(codes.table)}{'' if table.brief else '.' + written(codes.key)}"
+    marked = "^" if (table.name.lower(), column.name.lower()) in written.marked else ""
+    return _with_contents(column, marked, references, table.brief, written.samples, written.schema.dialect)
+
+
+@derived
+def _with_contents(column: ColumnSchema, marked: str, references: str, brief: bool, samples: int, dialect: str) -> str:
+    """Write a column, given its mark and what it references, with what it holds or what its codes mean."""
+    text = identifier(column.name, dialect) + ("*" if column.primary_key else "~*" if column.likely_key else "")
+    text += marked
+    if brief:
+        text, listed = text + references, column.codes and column.codes.table
+        return text + (_meanings(column, _LONGEST_LIST) if samples and not listed else "")
+    # Without samples it is a structure, told in the plain kinds.
+    text += f" {_type(column)}{'?' if column.nulls else ''}" if samples else f" {column.kind}"
+    if references:
+        text += references + (_meanings(column) if samples else "")
         return f"{text} {remark(column.comment)}" if column.comment else text
     return text + _contents(column, samples)
 
@@ -120,7 +126,6 @@ def _type(column: ColumnSchema) -> str:
     return column.kind
 
 
-@derived
 def _contents(column: ColumnSchema, samples: int) -> str:
     """Write sample values, pitfalls and the comment, which follow the kind of a column that references nothing."""
     text, shown = "", _telling(column, samples)
