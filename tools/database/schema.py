@@ -10,6 +10,8 @@ from typing import Literal, TypeVar
 
 from .table import Cell
 
+_PARTS = 4  # parts of one schema that are kept
+
 ColumnKind = Literal["text", "number", "time", "boolean", "binary", "other"]
 """What a column holds, by its declared type and, where that says nothing, by its values."""
 
@@ -211,8 +213,22 @@ class Schema:
     def part(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
         """Return the named tables with the named columns, in this order, and the foreign keys between them.
 
-        Names that don't exist are passed over.
+        Names that don't exist are passed over. A turn asks for one part several times: the last ones are kept.
         """
+        wanted = tuple((name, tuple(names)) for name, names in keep)
+        part = self._parts.get(wanted)
+        if part is None:
+            part = self._make_part(wanted)
+            if len(self._parts) >= _PARTS:
+                self._parts.clear()
+            self._parts[wanted] = part
+        return part
+
+    @cached_property
+    def _parts(self) -> dict[tuple[tuple[str, tuple[str, ...]], ...], Schema]:
+        return {}
+
+    def _make_part(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
         tables: list[TableSchema] = []
         for name, names in keep:
             if table := self.table(name):
