@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import is_
 from typing import Literal, TypeVar
 
 from .table import Cell
-
-_PARTS = 4  # parts of one schema that are kept
 
 ColumnKind = Literal["text", "number", "time", "boolean", "binary", "other"]
 """What a column holds, by its declared type and, where that says nothing, by its values."""
@@ -215,18 +213,11 @@ class Schema:
 
         Names that don't exist are passed over. A turn asks for one part several times: the last ones are kept.
         """
-        wanted = tuple((name, tuple(names)) for name, names in keep)
-        part = self._parts.get(wanted)
-        if part is None:
-            part = self._make_part(wanted)
-            if len(self._parts) >= _PARTS:
-                self._parts.clear()
-            self._parts[wanted] = part
-        return part
+        return self._part(tuple((name, tuple(names)) for name, names in keep))
 
     @cached_property
-    def _parts(self) -> dict[tuple[tuple[str, tuple[str, ...]], ...], Schema]:
-        return {}
+    def _part(self) -> Callable[[tuple[tuple[str, tuple[str, ...]], ...]], Schema]:
+        return lru_cache(maxsize=4)(self._make_part)
 
     def _make_part(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
         tables: list[TableSchema] = []

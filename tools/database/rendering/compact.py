@@ -109,8 +109,13 @@ def _with_contents(column: ColumnSchema, marked: str, references: str, brief: bo
     text += f" {_type(column)}{'?' if column.nulls else ''}" if samples else f" {column.kind}"
     if references:
         text += references + (_meanings(column) if samples else "")
-        return f"{text} {remark(column.comment)}" if column.comment else text
-    return text + _contents(column, samples)
+    else:
+        shown = _telling(column, samples)
+        if values := examples(column, shown):
+            text += f" {{{values}}}" if shown >= (column.distinct or shown + 1) else f" [{values}]"
+        warnings = pitfalls(column) if samples else ()
+        text += f" ({', '.join(warnings)})" if warnings else ""
+    return f"{text} {remark(column.comment)}" if column.comment else text
 
 
 def _type(column: ColumnSchema) -> str:
@@ -124,17 +129,6 @@ def _type(column: ColumnSchema) -> str:
     if column.kind == "text" and _STRUCTURED.match(declared):
         return one_line(declared, _LONGEST_TYPE)
     return column.kind
-
-
-def _contents(column: ColumnSchema, samples: int) -> str:
-    """Write sample values, pitfalls and the comment, which follow the kind of a column that references nothing."""
-    text, shown = "", _telling(column, samples)
-    values = examples(column, shown)
-    if values:
-        text += f" {{{values}}}" if shown >= (column.distinct or shown + 1) else f" [{values}]"
-    warnings = pitfalls(column) if samples else ()
-    text += f" ({', '.join(warnings)})" if warnings else ""
-    return f"{text} {remark(column.comment)}" if column.comment else text
 
 
 def _meanings(column: ColumnSchema, longest: int = _LONGEST_CODES) -> str:
