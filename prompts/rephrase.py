@@ -13,7 +13,7 @@ from ..tools.examples.seeds import SeedDialogue
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from .cut_to_budget import NO_SCHEMA, Parts
-from .read_answer import from_json, from_lines
+from .read_answer import parse_fields, parse_lines
 from .reply_text import clean_reply, find_json, is_refusal, text_field
 from .reply_types import Rephrasing
 from .task import Task
@@ -59,7 +59,7 @@ class RephraseTask(Task[Rephrasing]):
         """Return the rephrasing from JSON, labelled lines or a bare "Give me ..." sentence."""
         reply = clean_reply(text)
         record = find_json(reply)
-        said = from_lines(reply) if record is None else from_json(record)
+        said = parse_lines(reply) if record is None else parse_fields(record)
         rephrased = said.question
         if said.intent == "answerable" and not rephrased:
             sentence = None if record is not None else _GIVE_ME.search(reply)

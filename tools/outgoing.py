@@ -32,7 +32,7 @@ _SENT: ContextVar[list[str] | None] = ContextVar("tableturn_sent", default=None)
 
 
 @contextmanager
-def queries_sent() -> Generator[list[str]]:
+def record_queries() -> Generator[list[str]]:
     """Yield a list that collects every query executed in this context."""
     sent: list[str] = []
     token = _SENT.set(sent)
@@ -71,11 +71,11 @@ class Outgoing:
             return self._database.execute(sql, limits, cancellation)
         self._compile(sql)
         if level == "none":
-            columns = self._columns(sql)
+            columns = self._name_columns(sql)
             marks = (WITHHELD,) * len(columns)
             return Table(columns, ("text",) * len(columns), (marks,), False, 0.0, "all")
         try:
-            return self._counts(sql, self._database.execute(sql, limits, cancellation))
+            return self._mask_cells(sql, self._database.execute(sql, limits, cancellation))
         except QueryError as error:
             if error.kind in _SAFE:
                 raise
@@ -103,13 +103,13 @@ class Outgoing:
         """Return the text for a model, with personal data masked."""
         return mask(text, self._database.session.policy.egress.mask)
 
-    def _columns(self, sql: str) -> tuple[str, ...]:
+    def _name_columns(self, sql: str) -> tuple[str, ...]:
         """Return the result's column names as far as the SQL tells them."""
-        return tuple(item.alias_or_name or "result" for item in self._outputs(sql)) or ("result",)
+        return tuple(item.alias_or_name or "result" for item in self._list_outputs(sql)) or ("result",)
 
-    def _counts(self, sql: str, table: Table) -> Table:
+    def _mask_cells(self, sql: str, table: Table) -> Table:
         """Return the result with every cell withheld except counts."""
-        outputs = self._outputs(sql)
+        outputs = self._list_outputs(sql)
         counts = [isinstance(item.unalias().unnest(), exp.Count) for item in outputs]
         if len(counts) != len(table.columns):
             counts = [False] * len(table.columns)
@@ -118,7 +118,7 @@ class Outgoing:
         )
         return replace(table, rows=rows, withheld="cells", notes=())
 
-    def _outputs(self, sql: str) -> list[exp.Expr]:
+    def _list_outputs(self, sql: str) -> list[exp.Expr]:
         """Return the expressions of a single SELECT; none for any other query."""
         try:
             tree = Query.of(sql, self._database.dialect).tree

@@ -106,12 +106,12 @@ def short_cell(cell: Cell, beside: Cell = None) -> str:
     if isinstance(cell, bool) or not isinstance(cell, int | float):
         text = " ".join(str(cell).split())
         return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
-    short = _number(cell)
-    same = isinstance(beside, int | float) and _number(beside) == short and beside != cell
+    short = _format_number(cell)
+    same = isinstance(beside, int | float) and _format_number(beside) == short and beside != cell
     return f"{cell:,}" if same else short
 
 
-def _number(number: float) -> str:
+def _format_number(number: float) -> str:
     for size, unit in _ROUND:
         if abs(number) >= size:
             return f"{number / size:,.1f} {unit}"

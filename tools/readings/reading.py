@@ -127,7 +127,7 @@ class Reading:
         return list(found.values())
 
 
-def column_of(source: Source, column: str) -> exp.Column:
+def make_column(source: Source, column: str) -> exp.Column:
     """Return an expression for a column of a source."""
     return exp.column(column, table=source.node.alias_or_name, quoted=True)
 
@@ -142,12 +142,12 @@ def add_condition(edit: Edit, scope: Scope, source: Source, condition: exp.Expr)
     edit.of(scope.select).where(condition, copy=False)
 
 
-def things(table: TableSchema) -> str:
+def name_rows(table: TableSchema) -> str:
     """Return the plural noun for rows of a table."""
     return plural(plain_name(table.name))
 
 
-def parts(name: str) -> frozenset[str]:
+def split_name(name: str) -> frozenset[str]:
     """Return a name's words in lower case."""
     return frozenset(name_words(name))
 
