@@ -15,7 +15,7 @@ from ..sql.dialects import fold
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope, Source
 from ..words import listed_words, name_stems, plain_name, singular, stem, stems
-from .reading import Reading, Rival, make_column
+from .reading import Reading, Rival, make_column, split_name
 
 _MOST_DATES = 2
 _NO_EVENT = listed_words(

@@ -10,7 +10,7 @@ from ..database.schema import ColumnSchema, TableSchema
 from ..sql.query import Query, TableColumn, argument_of, limit_count
 from ..sql.scope import Scope, Source
 from ..words import listed_words, name_stems, plain_name, plural
-from .reading import Reading, Rival, make_column, name_rows
+from .reading import Reading, Rival, make_column, name_rows, split_name
 
 _NEARLY_ALL = 0.9
 """Of a column with so many different values a row, whether rows or values are counted makes a small difference."""

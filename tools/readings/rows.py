@@ -11,7 +11,7 @@ from ..database.table import Cell
 from ..sql.query import Query, TableColumn, argument_of
 from ..sql.scope import Scope, Source
 from ..words import listed, listed_words, name_stems, plain_name, stems
-from .reading import Reading, Rival, add_condition, make_column, name_rows
+from .reading import Reading, Rival, add_condition, make_column, name_rows, split_name
 
 _OUT = frozenset(
     stems(
