@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -38,6 +38,7 @@ _MEASURES = frozenset({"count", "total", "sum", "avg", "average", "rank", "ranki
 """What a number is that a name ends or begins with, whatever table is called like the other words."""
 
 _SAMPLES = 8
+_LEAST_CODE = 4  # characters of a code that tells what it refers to
 
 
 def profile_column(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
@@ -60,9 +61,7 @@ def complete_schema(schema: Schema, rows: Mapping[str, Rows], unique: Unique, in
     `rows` are those of tables that have few.
     """
     declared = schema.foreign_keys
-    referring = {(key.table, column) for key in declared for column in key.columns}
-    names = {_joined(_words(table.name)) for table in schema.tables}
-    tables = [_with_likely_key(table, names, referring, unique) for table in schema.tables]
+    tables = _mark_likely_keys(schema.tables, declared, unique)
     keys = (*declared, *_infer_keys(tables, declared, includes))
     tables, keys = add_codes(tables, keys, rows, includes)
     return replace(schema, tables=tuple(tables), foreign_keys=keys)
@@ -76,13 +75,30 @@ class _Target(NamedTuple):
     strength: int = 0
 
 
+def _mark_likely_keys(
+    tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique
+) -> list[TableSchema]:
+    """Return the tables with the likely keys of those marked that declare none."""
+    referring = {(key.table, column) for key in declared for column in key.columns}
+    names = {_joined(_words(table.name)) for table in tables}
+    marked = [_with_likely_key(table, _named_like_keys(table, names), referring, unique) for table in tables]
+    # A first column that other tables have too may be the key where names say nothing, as `PNO` of `T0401`.
+    keys = {name for table in marked for name in table.key} | _GENERIC
+    holders = Counter(column.name for table in marked if table.kind == "table" for column in table.columns)
+    shared = {name for name, count in holders.items() if count > 1 and name not in keys}
+    return [
+        _with_likely_key(table, [column for column in table.columns[:1] if column.name in shared], referring, unique)
+        for table in marked
+    ]
+
+
 def _with_likely_key(
-    table: TableSchema, names: Collection[str], referring: Collection[tuple[str, str]], unique: Unique
+    table: TableSchema, columns: Iterable[ColumnSchema], referring: Collection[tuple[str, str]], unique: Unique
 ) -> TableSchema:
-    """Mark the likely key of a table that declares none: a unique column named like a key."""
-    if table.kind != "table" or table.primary_key or table.row_count == 0:
+    """Mark the first of some columns that is unique as the likely key of a table without a key."""
+    if table.kind != "table" or table.key or table.row_count == 0:
         return table
-    for column in _named_like_keys(table, names):
+    for column in columns:
         if (table.name, column.name) in referring:
             continue
         counted = table.row_count is not None and column.distinct is not None
@@ -125,12 +141,43 @@ def _infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], i
         best = _best(table, column, targets)
         if len(best) > 1:
             # In a large schema the others are copies, as a rule, which have no key, or not all of its values.
-            best = [target for target in best if target.column.primary_key] if large else []
+            best = [target for target in best if target.column.primary_key] or _original(best) if large else []
         ends = [(target.table.name, target.column.name) for target in best]
         ends = [end for end in ends if includes(table.name, column.name, *end)]
         if len(ends) == 1:
             found.append(ForeignKey(table.name, (column.name,), ends[0][0], (ends[0][1],), inferred=True))
-    return found
+    return [*found, *_keys_by_values(tables, (*declared, *found), includes)] if large else found
+
+
+def _keys_by_values(
+    tables: Sequence[TableSchema], keys: Iterable[ForeignKey], includes: Includes
+) -> Iterator[ForeignKey]:
+    """Yield references that names don't tell: columns of codes such as `V0012` that one unique column holds all of."""
+    unique: dict[str, list[_Target]] = defaultdict(list)
+    other: list[tuple[TableSchema, ColumnSchema, str]] = []
+    for table, column in undeclared(tables, keys):
+        if form := _form_of_codes(column):
+            if column.distinct == table.row_count:
+                unique[form].append(_Target(table, column))
+            else:
+                other.append((table, column, form))
+    for table, column, form in other:
+        held = [to for to in unique[form] if includes(table.name, column.name, to.table.name, to.column.name)]
+        for target in _original(held) if held else ():
+            yield ForeignKey(table.name, (column.name,), target.table.name, (target.column.name,), inferred=True)
+
+
+def _form_of_codes(column: ColumnSchema) -> str:
+    """Return the form of a column's codes, letters and digits together, as `A9999`; '' where they have no one form."""
+    forms = {re.sub(r"\d", "9", re.sub(r"[A-Za-z]", "A", str(sample))) for sample in column.samples}
+    form = forms.pop() if len(forms) == 1 and column.kind == "text" else ""
+    return form if len(form) >= _LEAST_CODE and re.fullmatch(r"[A9_/.-]*A[A9_/.-]*9[A9_/.-]*", form) else ""
+
+
+def _original(targets: Sequence[_Target]) -> list[_Target]:
+    """Return the target whose table's name stands in all others', as in those of its copies."""
+    shortest = min(targets, key=lambda target: len(target.table.name))
+    return [shortest] if all(shortest.table.name.lower() in target.table.name.lower() for target in targets) else []
 
 
 def _targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import is_
 from typing import Literal, TypeVar
 
@@ -213,6 +213,14 @@ class Schema:
 
         Names that do not exist are passed over.
         """
+        # A turn asks for one part several times: the last ones are kept.
+        return self._part(tuple((name, tuple(names)) for name, names in keep))
+
+    @cached_property
+    def _part(self) -> Callable[[tuple[tuple[str, tuple[str, ...]], ...]], Schema]:
+        return lru_cache(maxsize=4)(self._make_part)
+
+    def _make_part(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
         tables: list[TableSchema] = []
         for name, names in keep:
             if table := self.table(name):
@@ -220,18 +228,16 @@ class Schema:
                 # Copies of hundreds of tables take time.
                 same = len(columns) == len(table.columns) and all(map(is_, columns, table.columns))
                 tables.append(table if same else replace(table, columns=columns))
-        keys = keys_between(
-            self.foreign_keys, {(table.name, column.name) for table in tables for column in table.columns}
-        )
-        return replace(self, tables=tuple(tables), foreign_keys=keys)
+        return replace(self, tables=tuple(tables), foreign_keys=keys_between(self.foreign_keys, tables))
 
 
-def keys_between(keys: Iterable[ForeignKey], columns: Iterable[tuple[str, str]]) -> tuple[ForeignKey, ...]:
-    """Return the keys whose two ends are among some columns, given with their tables."""
-    places = {(table.lower(), column.lower()) for table, column in columns}
+def keys_between(keys: Iterable[ForeignKey], tables: Sequence[TableSchema]) -> tuple[ForeignKey, ...]:
+    """Return the keys whose two ends are among the columns of some tables."""
+    named = _by_name(tables)
 
-    def stands(table: str, names: tuple[str, ...]) -> bool:
-        return all((table.lower(), name.lower()) in places for name in names)
+    def stands(name: str, columns: tuple[str, ...]) -> bool:
+        table = named.get(name) or named.get(name.lower())
+        return table is not None and all(map(table.column, columns))
 
     return tuple(key for key in keys if stands(key.table, key.columns) and stands(key.ref_table, key.ref_columns))
 

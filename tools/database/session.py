@@ -154,7 +154,7 @@ class Rights:
         know. What has no record of its rights (None) counts as made under all rights.
         """
         made = made or Rights()
-        return self.person == made.person and self.policy.covers(made.policy)
+        return made == self or (self.person == made.person and self.policy.covers(made.policy))
 
 
 @dataclass(frozen=True)

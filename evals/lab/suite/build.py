@@ -298,7 +298,7 @@ def column_constants(queries: Iterable[str], schema: Schema) -> dict[str, list[C
 
 
 @dataclass(frozen=True)
-class Shape:
+class DatabaseShape:
     """What a random database is like.
 
     Attributes:
@@ -314,9 +314,9 @@ class Shape:
     variety: int
 
 
-def random_shape(generator: random.Random) -> Shape:
+def random_shape(generator: random.Random) -> DatabaseShape:
     """Draw a shape between tiny and small."""
-    return Shape(
+    return DatabaseShape(
         rows=generator.choice((2, 5, 12, 30, 60)),
         nulls=generator.choice((0.0, 0.0, 0.15)),
         constants=generator.choice((0.3, 0.6, 0.9)),
@@ -328,7 +328,7 @@ def generate(
     ddl: Sequence[str],
     schema: Schema,
     constants: Mapping[str, Sequence[Cell]],
-    shape: Shape,
+    shape: DatabaseShape,
     generator: random.Random,
 ) -> sqlite3.Connection:
     """Make a database in memory.
@@ -374,7 +374,7 @@ class _Filling:
     connection: sqlite3.Connection
     schema: Schema
     constants: Mapping[str, Sequence[Cell]]
-    shape: Shape
+    shape: DatabaseShape
     chance: random.Random
     values: dict[tuple[str, str], list[Cell]] = field(default_factory=dict[tuple[str, str], list[Cell]])
 

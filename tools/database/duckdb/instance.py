@@ -33,7 +33,7 @@ from ...errors import (
 from ..dialects import parse_statement
 from ..fetch import Sink, fetch
 from ..quoting import literal, quoted
-from ..schema import ForeignKey, keys_between
+from ..schema import ForeignKey, TableSchema, keys_between
 from ..server.address import scrub_message
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import BoundedRows
@@ -224,7 +224,7 @@ class Instance:
             raise
         remarks = tuple(remark for entry in made for remark in _remarks(entry))
         slow = frozenset(entry.shown for entry in made if entry.slow)
-        keys = keys_between(keys, ((entry.shown, shown.name) for entry in made for shown in entry.columns))
+        keys = keys_between(keys, [TableSchema(entry.shown, entry.columns) for entry in made])
         about = About(duckdb.__version__, _catalogue(made, keys), slow, remarks)
         self.about = ormsgpack.packb(about, tuple)
 
