@@ -55,7 +55,7 @@ class Limits:
             raise SettingsError("a daily limit needs a price: dollars per million prompt and completion tokens")
 
     def dollars(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """What so many tokens cost."""
+        """Return what so many tokens cost."""
         return dollars(prompt_tokens, completion_tokens, self.dollars_a_million or (0.0, 0.0))
 
 
@@ -105,7 +105,7 @@ class ServeSettings:
         return any(found in ipaddress.ip_network(proxy, strict=False) for proxy in self.proxies)
 
     def check_host(self, host: str) -> None:
-        """Sees that a server bound to this address asks who is there.
+        """Check that a server bound to this address asks who is there.
 
         Raises:
             SettingsError: Anybody on the network could ask.

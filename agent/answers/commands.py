@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...tools.knowledge import Entry
     from ..resources import Resources
     from .answer import Answer
-    from .forms import Why
+    from .render import Why
 
 _SHOWN = 100  # characters of a question in a list
 

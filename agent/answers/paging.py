@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.database.table import plain_cell
 from ...tools.errors import ExportError, ResultTooLarge
-from ..audit import Query, written_down
+from ..audit import AuditedQuery, written_down
 
 if TYPE_CHECKING:
     from ...tools.database import Cancellation
@@ -151,7 +151,7 @@ class _Result:
             pass
 
 
-class Results:
+class ResultPages:
     """Results that are looked through, in a bounded space."""
 
     def __init__(self, most_bytes: int) -> None:
@@ -222,7 +222,7 @@ class Results:
                 result.read = len(answer.rows) if answer.sql and answer.truncated else math.inf
             else:
                 limits = replace(resources.settings.export_limits, rows=read, result_bytes=self._most_bytes)
-                query = Query(answer.sql, answer.question, answer.thread)
+                query = AuditedQuery(answer.sql, answer.question, answer.thread)
                 execute = partial(resources.database.execute, answer.sql, limits, cancellation, result)
                 done = written_down(query, "read", resources, execute, lambda _: result.count)
                 result.truncated = done.truncated
@@ -238,7 +238,7 @@ def _folded(cell: Any) -> Any:
 
 
 def _seconds(cell: Any) -> float | None:
-    """How long a duration is, with months of 30 days as PostgreSQL compares them; None for any other cell."""
+    """Return how long a duration is, with months of 30 days as PostgreSQL compares them; None for any other cell."""
     if not isinstance(cell, str) or (found := _DURATION.fullmatch(cell)) is None:
         return None
     years, months, days, sign, hours, minutes, seconds = found.groups(default="")
@@ -248,7 +248,7 @@ def _seconds(cell: Any) -> float | None:
 
 
 def _cell(cell: Any) -> Any:
-    """A cell as SQLite can hold and sort it."""
+    """Return a cell as SQLite can hold and sort it."""
     if isinstance(cell, bool) or not isinstance(cell, int) or abs(cell) <= _LARGEST_INTEGER:
         return cell
     return str(cell)

@@ -9,7 +9,7 @@ from .app import app
 
 
 def main() -> None:
-    """Runs a command; what an old terminal has no sign for is shown as a question mark."""
+    """Run a command; what an old terminal has no sign for is shown as a question mark."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):  # the latter: C, POSIX
             stream.reconfigure(errors="replace")

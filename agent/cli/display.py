@@ -13,7 +13,6 @@ from rich.live import Live
 from rich.markup import escape
 from rich.rule import Rule
 from rich.spinner import Spinner
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +20,8 @@ from ...tools.terminal import safe
 from ..answers.phrasing import counted_rows, cut, cut_note, numbered, some_rows
 
 if TYPE_CHECKING:
+    from rich.syntax import Syntax
+
     from ..answers.answer import Answer
     from ..answers.events import Event
 
@@ -54,7 +55,7 @@ class Rows:
 
 
 def fitting(headings: Sequence[str], rows: Sequence[Sequence[object]], width: int) -> int:
-    """How many of the columns, from the first, have room side by side; at least one.
+    """Return how many of the columns, from the first, have room side by side; at least one.
 
     All of them where they have room in full, else those that have if each takes a little less than it could.
     """
@@ -73,7 +74,7 @@ def fitting(headings: Sequence[str], rows: Sequence[Sequence[object]], width: in
 
 
 def as_records(headings: Sequence[str], rows: Iterable[Sequence[object]], first: int = 1) -> RenderableType:
-    """Every row one under the other, its columns a line each."""
+    """Return every row one under the other, its columns a line each."""
     parts: list[RenderableType] = []
     for number, row in enumerate(rows, first):
         grid = Table.grid(padding=(0, 2))
@@ -109,7 +110,8 @@ def show_answer(
     if answer.rephrased and answer.rephrased != answer.question:
         console.print(Text.assemble(("read as  ", "dim"), safe(answer.rephrased)))
     if answer.sql:
-        console.print(shown_sql(answer.sql))
+        # What colours it is slow to load, and a file or a pipe takes none.
+        console.print(shown_sql(answer.sql) if console.color_system else Text(safe(answer.sql)))
     if len(answer.attempts) > 1 or any(attempt.error for attempt in answer.attempts):
         told = answer.text
         for number, attempt in enumerate(answer.attempts, 1):
@@ -159,7 +161,9 @@ def show_answer(
 
 
 def shown_sql(sql: str) -> Syntax:
-    """SQL in the terminal's own colours, which can be read on light and on dark ones."""
+    """Return SQL in the terminal's own colours, which can be read on light and on dark ones."""
+    from rich.syntax import Syntax
+
     return Syntax(safe(sql), "sql", theme="ansi_light", word_wrap=True, background_color="default")
 
 
@@ -183,7 +187,7 @@ _TABLES = 5  # linked tables that are named
 
 @contextmanager
 def show_progress() -> Generator[Callable[[Event], None]]:
-    """Shows events on a terminal's standard error as they come, and clears them away at the end; nothing elsewhere.
+    """Show events on a terminal's standard error as they come, and clear them away at the end; nothing elsewhere.
 
     Terminals that cannot move the cursor show nothing: what could not be cleared away would stand beside the answer.
     """
@@ -213,7 +217,7 @@ class _Watched:
         self._draft = 0
 
     def told(self, event: Event) -> bool:
-        """Takes an event in; whether it is to be seen at once."""
+        """Take an event in; return whether it is to be seen at once."""
         if event.kind == "linked":
             tables: list[str] = event.data["tables"]
             self._about = ", ".join(tables[:_TABLES]) + (", ..." if len(tables) > _TABLES else "")
@@ -232,7 +236,7 @@ class _Watched:
         return True
 
     def shown(self) -> RenderableType:
-        """The spinner's line, and as many of the last lines of SQL as there is room for."""
+        """Return the spinner's line, and as many of the last lines of SQL as there is room for."""
         doing = f"{self._doing} ({self._about})" if self._about else self._doing
         self._spinner.update(text=Text(safe(doing), style="dim", no_wrap=True, overflow="ellipsis"))
         sql = Text(safe(self._sql))

@@ -31,7 +31,7 @@ def reply_text(message: AIMessage) -> str:
 
 
 def reply_usage(message: AIMessage, prompt: int) -> Usage:
-    """One request with its tokens: as the model says, or else estimated, so that budgets hold all the same."""
+    """Return one request with its tokens: as the model says, or else estimated, so that budgets hold all the same."""
     metadata = message.response_metadata
     reported = _mapping(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
     written = _count(reported, "completion_tokens", "output_tokens")
@@ -92,7 +92,7 @@ _OF_THE_PROMPT: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "conten
 
 
 def model_error(label: str, error: Exception) -> ModelError:
-    """One line: which model, what happened, what to do."""
+    """Return one line: which model, what happened, what to do."""
     happened, advice = _cause(error)
     detail = "; ".join(filter(None, (_address(error), _detail(error))))
     return ModelError(f"model {label} {happened}{f' ({detail})' if detail else ''}: {advice}")
@@ -122,7 +122,7 @@ def refuses_prompt(error: Exception) -> bool:
 
 
 def status_of(error: Exception) -> int | None:
-    """The HTTP status that the error stands for; None if it isn't one."""
+    """Return the HTTP status that the error stands for; None if it isn't one."""
     status = getattr(error, "status_code", None)
     return status if isinstance(status, int) else None
 
@@ -154,7 +154,7 @@ def _is_of_the_reply(error: Exception) -> bool:
 
 
 def _address(error: BaseException) -> str:
-    """Where a server that could not be reached was looked for; without a path, which may hold a key."""
+    """Return where a server that could not be reached was looked for; without a path, which may hold a key."""
     found: BaseException | None = error
     while found is not None and "Connect" in type(error).__name__:
         with suppress(RuntimeError):  # httpx's where an error has no request

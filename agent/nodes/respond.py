@@ -18,10 +18,10 @@ from ..advice import advise, advisory
 from ..answers.answer import Answer
 from ..answers.phrasing import WITHHELD, explained, failed, headed, phrased, remarks, summary
 from ..audit import audited
-from ..context.inputs import as_asked, remember
 from ..context.knowledge import explained_words, used_knowledge
+from ..context.task_inputs import as_asked, remember
 from ..effects import Body, do
-from ..evidence.choose import choose, compare_code, differs, objection, same_answer
+from ..evidence.choose_attempt import choose, compare_code, differs, objection, same_answer
 from ..evidence.confidence import certainty
 from ..evidence.readings import asks_which, readings_of
 from ..evidence.trust import UNTOLD, trusted
@@ -40,14 +40,14 @@ from ..records import (
 from ..resources import Run
 from ..state import AgentState, Update, attempts_of, dump, step, turn_of, usage_of
 from ..verbs import approve
-from .critique import READS_ONLY
 from .rephrase import what_it_is
+from .revise_or_stop import READS_ONLY
 
 BY_CODE = "This comes from the pandas code alone: no query could be run."
 
 
 def respond(state: AgentState, run: Run) -> Body[Update]:
-    """Says so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft.
+    """Say so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft.
 
     Where another reading of the question changes the answer, and settings say so, it asks which is meant.
     """
@@ -89,7 +89,7 @@ def respond(state: AgentState, run: Run) -> Body[Update]:
 
 
 def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
-    """The answer with a note on how saving it went; what is wrong with the store costs the turn nothing."""
+    """Return the answer with a note on how saving it went; what is wrong with the store costs the turn nothing."""
 
     def save() -> str:
         try:
@@ -173,7 +173,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
 
 
 def _discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
-    """Why the answer is not the attempt that ended the loop; empty where it is, or gave the same."""
+    """Return why the answer is not the attempt that ended the loop; empty where it is, or gave the same."""
     tried = [attempt for attempt in attempts if attempt.source != "candidate"]
     last = tried[-1]
     if chosen is last or chosen.result is None or same_answer(chosen, last):

@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from tableturn.agent.model.chat import PromptedTranslator, TranslatorOptions
 from tableturn.prompts.generate import GenerateTask
 from tableturn.prompts.rephrase import SimplifyTask
-from tableturn.prompts.replies import Draft, Rephrasing
+from tableturn.prompts.reply_types import Draft, Rephrasing
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.errors import ModelError, ReplyError
 

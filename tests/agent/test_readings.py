@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.answers.forms import answer_text, basis_lines
-from tableturn.agent.answers.forms import told as told_of
+from tableturn.agent.answers.render import answer_text, basis_lines
+from tableturn.agent.answers.render import told as told_of
 from tableturn.tools.sample import build_sample
 
 from tests.support.scripted import writes

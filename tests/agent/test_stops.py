@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.answers.forms import answer_text
+from tableturn.agent.answers.render import answer_text
 from tableturn.agent.records import AnswerRecord
 from tableturn.agent.state import dump, load
 from tableturn.tools.errors import ModelError, TableturnError

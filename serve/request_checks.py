@@ -10,22 +10,17 @@ import asyncio
 import math
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..tools.errors import TableturnError
-from .config import LOOPBACK_NAMES
+from .config import LOOPBACK_NAMES, ServeSettings
 from .errors import told
-from .people import Forbidden
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from .config import ServeSettings
+from .sign_in import Forbidden
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
@@ -53,7 +48,7 @@ class TooMany(TableturnError):
     """
 
 
-class Door:
+class RequestChecks:
     """The outermost layer of the server; the page's files, of which it loads a few dozen, count against no rate."""
 
     def __init__(self, app: ASGIApp, settings: ServeSettings, free: frozenset[str] = frozenset()) -> None:
@@ -137,7 +132,7 @@ class Rates:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def count(self, who: str, now: float | None = None) -> None:
-        """Takes one."""
+        """Count a request; refuse it where there are too many."""
         now = time.monotonic() if now is None else now
         left, then = self._buckets.pop(who, (self._most, now))
         left = min(self._most, left + (now - then) * self._a_second)
@@ -149,7 +144,7 @@ class Rates:
 
 
 def _within(receive: Receive, seconds: float) -> Receive:
-    """Receives a request whose body comes in its time; after that, whatever comes."""
+    """Receive a request whose body comes in its time; after that, whatever comes."""
     until = time.monotonic() + seconds
     complete = False
 
