@@ -222,6 +222,11 @@ def _at_random(store: ExampleStore, k: Count = 18, seed: Count = 0) -> Select:
     return lambda query: store.cached(("random", k, seed), choose, query.database)
 
 
+def _none(store: ExampleStore, **numbers: object) -> Select:
+    """Choose nothing: zero-shot."""
+    return lambda query: ()
+
+
 def choose_examples(
     store: ExampleStore, database: Database, query: ExampleQuery, kind: SelectorKind, k: int, numbers: Mapping[str, Any]
 ) -> list[Example]:
@@ -249,7 +254,7 @@ _WAYS: Mapping[str, Callable[..., Select]] = {
     "draft": _by_draft,
     "voted": _voted,
     "random": _at_random,
-    "none": lambda store, **numbers: lambda query: (),  # zero-shot
+    "none": _none,
 }
 
 
