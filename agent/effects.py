@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator
@@ -18,6 +19,7 @@ from contextlib import nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..prompts.task import Task
@@ -296,6 +298,12 @@ class _Blocking(NamedTuple):
         return await self.call(lambda: _invoke(request, config), seconds)
 
 
+_idle: list[SimpleQueue[Callable[[], None]]] = []
+"""By the queue that it waits at, each thread that has nothing to do: starting one takes longer than most effects."""
+
+os.register_at_fork(after_in_child=_idle.clear)
+
+
 def start(function: Callable[[], R]) -> Future[R]:
     """Call a function in a thread that does not keep the program from ending, in the caller's context.
 
@@ -306,12 +314,27 @@ def start(function: Callable[[], R]) -> Future[R]:
 
     def work() -> None:
         try:
-            outcome.set_result(function())
+            result = context.run(function)
         except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
-            outcome.set_exception(error)
+            tell: Callable[[], None] = partial(outcome.set_exception, error)
+        else:
+            tell = partial(outcome.set_result, result)
+        _idle.append(jobs)  # before anybody can ask for another thread
+        tell()
 
-    threading.Thread(target=copy_context().run, args=(work,), daemon=True).start()
+    context = copy_context()
+    try:
+        jobs = _idle.pop()
+    except IndexError:
+        jobs = SimpleQueue[Callable[[], None]]()
+        threading.Thread(target=_work_off, args=(jobs,), daemon=True).start()
+    jobs.put(work)
     return outcome
+
+
+def _work_off(jobs: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        jobs.get()()
 
 
 def cancelled_turn() -> TurnCancelled:

@@ -7,11 +7,13 @@ named beside it win over it.
 
 from __future__ import annotations
 
+import ast
 import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -54,7 +56,7 @@ REMOVED_IN = "0.3"
 class Method(BaseModel):
     """Those of `Settings` that only papers' presets and experiments set: the method of a turn as the papers set it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     rephrase: Literal["auto", "always", "never"] = "auto"
     """How each question is made self-contained and its intent labelled (CREDIT-SQL 3.1): by a separate request
@@ -327,8 +329,13 @@ def without_removed(given: Mapping[str, Any], removed: Mapping[str, str] = REMOV
     return {name: value for name, value in given.items() if name not in removed} if gone else given
 
 
-for _field in Settings.model_fields.values():
-    _field.description = " ".join((_field.description or "").split())
+# The text beneath a field describes it. Pydantic's own reading of these (`use_attribute_docstrings`) looks for the file
+# of every module that is loaded.
+for _kind in ast.parse((files(__package__ or "") / "settings.py").read_text("utf-8")).body:
+    for _stated, _text in pairwise(_kind.body if isinstance(_kind, ast.ClassDef) else ()):
+        match _stated, _text:
+            case ast.AnnAssign(target=ast.Name(id=_name)), ast.Expr(value=ast.Constant(value=str(_said))):
+                Settings.model_fields[_name].description = " ".join(_said.split())
 
 
 _papers = tomllib.loads((files(__package__ or "") / "data" / "papers.toml").read_text("utf-8"))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from ..tools.database import PermissionsFile
-    from ..tools.database.engines import DatabaseSource
+    from ..tools.database.engine import DatabaseSource
     from ..tools.database.watchdog import Cancellation
     from ..tools.examples import ExampleStore
     from ..tools.export import Exported, Format, Target

@@ -129,7 +129,7 @@ def dump(value: Any) -> Record:
         changed = {name for name in before if getattr(value, name) is not getattr(before.record, name)}
     fields = _adapter(kind).dump_python(value, mode="json", include=changed)
     known = _Known(fields if before is None else {**before, **fields}, value)
-    if kind in (Turn, PastTurn):  # large, and of values that cannot change
+    if kind in (Turn, PastTurn, Attempt):  # large, and of values that cannot change
         _written[kind] = known
     return known
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -20,11 +20,10 @@ def derived(make: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> R:
-        item, *more = cast("tuple[Any, ...]", args)
-        held = cast("dict[Any, R]", vars(item).setdefault(name, {}))
+        held: dict[tuple[object, ...], R] = vars(args[0]).setdefault(name, {})
         try:
-            return held[tuple(more)]
+            return held[args[1:]]
         except KeyError:
-            return held.setdefault(tuple(more), make(*args, **kwargs))
+            return held.setdefault(args[1:], make(*args, **kwargs))
 
     return made

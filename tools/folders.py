@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 from platformdirs import user_cache_path, user_config_path, user_data_path, user_state_path
@@ -23,7 +24,12 @@ def cache_folder() -> Path:
 def data_folder() -> Path:
     """Return the folder for what a person would miss."""
     named = os.environ.get(DATA_VARIABLE)
-    return Path(named) if named else user_data_path("tableturn", appauthor=False)
+    return Path(named) if named else _user_data_folder()
+
+
+@cache
+def _user_data_folder() -> Path:
+    return user_data_path("tableturn", appauthor=False)
 
 
 def state_folder() -> Path:

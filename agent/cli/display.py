@@ -13,7 +13,6 @@ from rich.live import Live
 from rich.markup import escape
 from rich.rule import Rule
 from rich.spinner import Spinner
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +20,8 @@ from ...tools.terminal import safe
 from ..answers.phrasing import cut, cut_note, number_choices, say_row_count, say_rows_shown
 
 if TYPE_CHECKING:
+    from rich.syntax import Syntax
+
     from ..answers.answer import Answer
     from ..answers.events import Event
 
@@ -109,7 +110,8 @@ def show_answer(
     if answer.rephrased and answer.rephrased != answer.question:
         console.print(Text.assemble(("read as  ", "dim"), safe(answer.rephrased)))
     if answer.sql:
-        console.print(shown_sql(answer.sql))
+        # What colours it is slow to load, and a file or a pipe takes none.
+        console.print(shown_sql(answer.sql) if console.color_system else Text(safe(answer.sql)))
     if len(answer.attempts) > 1 or any(attempt.error for attempt in answer.attempts):
         told = answer.text
         for number, attempt in enumerate(answer.attempts, 1):
@@ -160,6 +162,8 @@ def show_answer(
 
 def shown_sql(sql: str) -> Syntax:
     """Return SQL in the terminal's own colours, which can be read on light and on dark ones."""
+    from rich.syntax import Syntax
+
     return Syntax(safe(sql), "sql", theme="ansi_light", word_wrap=True, background_color="default")
 
 

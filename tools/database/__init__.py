@@ -1,4 +1,4 @@
-"""The database: opened read-only by the engine, queried inside limits, its schema read and rendered.
+"""Databases: opened read-only, queried within limits, their schemas read and rendered.
 
 >>> from tableturn.tools.database import Database, render_schema
 >>> with Database.open("shop.db") as database:
@@ -8,20 +8,20 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .database import Database, open_database
-from .egress import Egress
-from .engine import Engine, TooComplex
-from .estimate import Estimate
-from .rendering.render import SchemaStyle, render_schema
-from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from .session import Identity, Permissions, Policy, Rights, Session, asked_in
-from .table import Cell, Limits, Table
-from .watchdog import Cancellation
-
 if TYPE_CHECKING:
+    from .database import Database, open_database
+    from .egress import Egress
+    from .engine import Engine, TooComplex
+    from .estimate import Estimate
     from .permissions_file import Access, PermissionsFile
+    from .rendering.render import SchemaStyle, render_schema
+    from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
+    from .session import Identity, Permissions, Policy, Rights, Session, asked_in
+    from .table import Cell, Limits, Table
+    from .watchdog import Cancellation
 
 __all__ = [
     "Access",
@@ -50,11 +50,23 @@ __all__ = [
     "render_schema",
 ]
 
+_PLACES = {
+    "database": ("Database", "open_database"),
+    "egress": ("Egress",),
+    "engine": ("Engine", "TooComplex"),
+    "estimate": ("Estimate",),
+    "permissions_file": ("Access", "PermissionsFile"),
+    "rendering.render": ("SchemaStyle", "render_schema"),
+    "schema": ("ColumnSchema", "ForeignKey", "Schema", "TableSchema"),
+    "session": ("Identity", "Permissions", "Policy", "Rights", "Session", "asked_in"),
+    "table": ("Cell", "Limits", "Table"),
+    "watchdog": ("Cancellation",),
+}
+
 
 def __getattr__(name: str) -> Any:
-    # What checks the file is slow to load, and the processes that run queries have no need of it.
-    if name in ("Access", "PermissionsFile"):
-        from . import permissions_file
-
-        return getattr(permissions_file, name)
+    # Most of it is slow to load, and the processes that run queries have no need of it.
+    for place, names in _PLACES.items():
+        if name in names:
+            return getattr(import_module(f".{place}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

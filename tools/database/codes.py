@@ -1,4 +1,4 @@
-"""What codes mean: the rows of a small table of codes, beside each column that refers to it."""
+"""The meanings of codes: rows of small tables, beside each column that refers to one."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ _CODE_WORDS = listed_words("c cd cod code codes dim id k key list lkp lookup lov
 _KIND_WORDS = frozenset(("class", "flag", "kind", "stat", "state", "status", "typ", "type"))
 
 
-def few_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
-    """Return the rows by the names of their columns, if they are few enough to be a table of codes."""
+def code_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
+    """Return the rows as dicts if they are few enough to be a table of codes; else none."""
     if len(columns) > _MOST_COLUMNS or len(rows) > _MOST_ROWS:
         return ()
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def with_codes(
+def add_codes(
     tables: Sequence[TableSchema], keys: Iterable[ForeignKey], rows: Mapping[str, Rows], includes: Includes
 ) -> tuple[list[TableSchema], tuple[ForeignKey, ...]]:
-    """Return the tables with the meaning of codes beside the columns that hold them, and all keys, those to codes too.
+    """Return the tables with the meanings of codes in their columns, and all keys.
 
     `keys` are declared and likely references, `rows` those of tables that have few, by the table's name.
     """
@@ -80,7 +80,7 @@ def with_codes(
 
 
 def _codes(table: TableSchema, key: str, rows: Rows) -> Codes | None:
-    """Return what a table says of its codes; None where it says nothing, or where its keys are no codes."""
+    """Return the meanings of a table's codes; None if its keys are not codes, or have no labels."""
     texts = [column.name for column in table.columns if column.kind == "text" and column.name != key]
     named = [name for word in _LABELS for name in texts if name.lower().endswith(word)]
     # The column of texts that says what the table's rows are: the one that is called so, or the only one.
@@ -144,7 +144,7 @@ def _list(table: TableSchema, rows: Rows) -> _List | None:
 
 
 def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -> Codes | None:
-    """Return the table of codes that a column likely refers to; None if there is none, or if two fit alike."""
+    """Return the table of codes that a column likely refers to; None if none, or two, fit."""
     seen = {sample for sample in column.samples if sample not in (None, "")}
     fitting = [
         each
@@ -202,7 +202,10 @@ def _words(name: str) -> list[str]:
 
 
 def _is_kin(word: str, others: Iterable[str]) -> bool:
-    """Whether a word is one of others, or one of both is short for the other: `inv`, `invoice`; `bldg`, `building`."""
+    """Whether a word is one of others, or short for one, or one is short for it.
+
+    `inv` is short for `invoice`, and `bldg` for `building`.
+    """
     for other in others:
         short, long = sorted((word, other), key=len)
         letters = iter(long)

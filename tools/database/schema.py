@@ -1,10 +1,10 @@
-"""What a database consists of: tables, columns and keys, as frozen data."""
+"""Schemas: tables, columns and keys, as frozen data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import is_
 from typing import Literal, TypeVar
 
@@ -16,7 +16,7 @@ ColumnKind = Literal["text", "number", "time", "boolean", "binary", "other"]
 
 @dataclass(frozen=True)
 class Codes:
-    """What a column's codes mean, by the table that it refers to, which has few rows and few columns."""
+    """The meanings of a column's codes, by the small table that the column refers to."""
 
     table: str
     key: str  # its column that holds the codes
@@ -105,7 +105,7 @@ class TableSchema:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The parts of its name that a query puts dots between: its schema, where that is a part, and its own name."""
+        """The parts of its name: its schema, if shown, and its own name."""
         return (self.schema, self.name[len(self.schema) + 1 :]) if self.schema else (self.name,)
 
     @property
@@ -116,7 +116,7 @@ class TableSchema:
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """Names of the primary key's columns; where none is declared, of those that are likely its key."""
+        """Names of the columns of the primary key, or of the likely one if none is declared."""
         return self.primary_key or tuple(column.name for column in self.columns if column.likely_key)
 
 
@@ -174,7 +174,7 @@ class Schema:
         return found.column(name) if found else None
 
     def path(self, table: str) -> tuple[str, ...]:
-        """Return the parts of a table's name, as `TableSchema.path`; of one that was left out here, by its dot."""
+        """Return the parts of a table's name; a name that is not in this part is split at its dot."""
         found = self.table(table)
         if found is not None:
             return found.path
@@ -187,7 +187,7 @@ class Schema:
         return replace(self, tables=tables, total_tables=len(tables))
 
     def structure(self) -> Schema:
-        """Return it without what its rows tell: sample values, numbers of rows, and keys that nobody declared."""
+        """Return the schema without samples, counts, likely keys and meanings of codes."""
 
         def declared(table: TableSchema) -> TableSchema:
             columns = (replace(column, samples=(), distinct=None, nulls=None) for column in table.columns)
@@ -198,7 +198,7 @@ class Schema:
         return replace(stated, tables=tuple(map(declared, stated.tables)), foreign_keys=keys)
 
     def stated(self) -> Schema:
-        """Return it without what nobody declared: probable keys, meanings of codes; nor with queries of views."""
+        """Return the schema without likely keys, meanings of codes and view definitions."""
         likely = {(table.name, column.name) for table in self.tables for column in table.columns if column.likely_key}
         tables = tuple(
             replace(table, columns=tuple(map(_stated, table.columns)), definition="") for table in self.tables
@@ -209,10 +209,18 @@ class Schema:
         return replace(self, tables=tables, foreign_keys=keys)
 
     def part(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
-        """Return the named tables with the named columns, in this order, and the foreign keys between them.
+        """Return the named tables and columns, in this order, and the foreign keys between them.
 
-        Names that don't exist are passed over.
+        Names that do not exist are passed over.
         """
+        # A turn asks for one part several times: the last ones are kept.
+        return self._part(tuple((name, tuple(names)) for name, names in keep))
+
+    @cached_property
+    def _part(self) -> Callable[[tuple[tuple[str, tuple[str, ...]], ...]], Schema]:
+        return lru_cache(maxsize=4)(self._make_part)
+
+    def _make_part(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
         tables: list[TableSchema] = []
         for name, names in keep:
             if table := self.table(name):
@@ -220,18 +228,16 @@ class Schema:
                 # Copies of hundreds of tables take time.
                 same = len(columns) == len(table.columns) and all(map(is_, columns, table.columns))
                 tables.append(table if same else replace(table, columns=columns))
-        keys = keys_between(
-            self.foreign_keys, {(table.name, column.name) for table in tables for column in table.columns}
-        )
-        return replace(self, tables=tuple(tables), foreign_keys=keys)
+        return replace(self, tables=tuple(tables), foreign_keys=keys_between(self.foreign_keys, tables))
 
 
-def keys_between(keys: Iterable[ForeignKey], columns: Iterable[tuple[str, str]]) -> tuple[ForeignKey, ...]:
-    """Return the keys whose two ends are among some columns, given with their tables."""
-    places = {(table.lower(), column.lower()) for table, column in columns}
+def keys_between(keys: Iterable[ForeignKey], tables: Sequence[TableSchema]) -> tuple[ForeignKey, ...]:
+    """Return the keys whose two ends are among the columns of some tables."""
+    named = _by_name(tables)
 
-    def stands(table: str, names: tuple[str, ...]) -> bool:
-        return all((table.lower(), name.lower()) in places for name in names)
+    def stands(name: str, columns: tuple[str, ...]) -> bool:
+        table = named.get(name) or named.get(name.lower())
+        return table is not None and all(map(table.column, columns))
 
     return tuple(key for key in keys if stands(key.table, key.columns) and stands(key.ref_table, key.ref_columns))
 
@@ -246,5 +252,5 @@ _Named = TypeVar("_Named", ColumnSchema, TableSchema)
 
 
 def _by_name(items: Sequence[_Named]) -> dict[str, _Named]:
-    """By name in lower case, and as declared: some engines tell `Name` from `name`."""
+    # As declared too: some engines tell `Name` from `name`.
     return {item.name.lower(): item for item in items} | {item.name: item for item in items}

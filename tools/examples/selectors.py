@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -257,6 +258,11 @@ _WAYS: Mapping[str, Callable[..., Select]] = {
 }
 
 
+@cache
+def _validating(kind: SelectorKind) -> Callable[..., Select]:
+    return validate_call(config=ConfigDict(strict=True, arbitrary_types_allowed=True))(_WAYS[kind])
+
+
 def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Selector:
     """Make a selector over a store.
 
@@ -271,9 +277,8 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Se
     """
     if kind not in _WAYS:
         raise SettingsError(f"no example selector is called {kind!r}; there are {', '.join(_WAYS)}")
-    make = validate_call(config=ConfigDict(strict=True, arbitrary_types_allowed=True))(_WAYS[kind])
     try:
-        return Selector(make(store, **numbers))
+        return Selector(_validating(kind)(store, **numbers))
     except ValidationError as error:
         wrong = error.errors()[0]
         said = f"{wrong['loc'][0]}: {wrong['msg']}, not {brief_repr(wrong['input'])}"

@@ -8,10 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -66,8 +66,7 @@ _DECIMALS = 4
 """Rows whose similarity differs beyond are equally near: the last bits of a sum differ by processor."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A stored row; its similarity is the cosine to the vector that was looked for, 1 if there was none."""
 
     id: str
@@ -133,7 +132,7 @@ class MemoryTable:
         wanted = None if among is None else frozenset(among)
         order = np.argsort(-similarities, kind="stable")
         best = (i for i in order if wanted is None or rows[i].id in wanted)
-        return [replace(rows[i], similarity=float(similarities[i])) for i in islice(best, k)]
+        return [Row(rows[i].id, rows[i].fields, float(similarities[i])) for i in islice(best, k)]
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove rows; unknown identifiers are passed over."""

@@ -38,9 +38,11 @@ https://docs.getdbt.com/docs/build/metrics-overview.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
@@ -201,12 +203,18 @@ def knowledge_schema() -> dict[str, Any]:
 
 def knowledge_path(database: Database) -> Path:
     """Return the file that belongs to a database: the one beside it, else one in the data folder, if it is made."""
-    location = database.location
-    path = Path(location)
-    if "://" not in location and path.is_file() and (beside := path.with_name(path.stem + _ENDING)).is_file():
+    beside, own = _places(database.location, database.name)
+    if beside is not None and beside.is_file() and os.path.isfile(database.location):
         return beside
+    return data_folder() / own
+
+
+@lru_cache
+def _places(location: str, name: str) -> tuple[Path | None, str]:
+    """Return the path beside a file, and the one within the data folder."""
     code = hashlib.sha256(location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return data_folder() / "knowledge" / f"{Path(database.name).name}-{code}{_ENDING}"
+    beside = None if "://" in location else Path(location).parent / (Path(location).stem + _ENDING)
+    return beside, f"knowledge/{Path(name).name}-{code}{_ENDING}"
 
 
 def read_knowledge(path: str | Path, files: list[Path] | None = None) -> Layers:

@@ -126,7 +126,7 @@ def divergence(one: Probabilities, other: Probabilities) -> float:
     total = 0.0
     for item in one.keys() | other.keys():
         p, q = one.get(item, 0.0) / whole, other.get(item, 0.0) / whole_other
-        mean = (p + q) / 2
         # Half of the smallest number there is rounds to 0.
-        total += sum(share * math.log(share / mean) for share in (p, q) if share > 0 and mean > 0)
+        if mean := (p + q) / 2:
+            total += (p * math.log(p / mean) if p else 0.0) + (q * math.log(q / mean) if q else 0.0)
     return min(1.0, max(0.0, total / (2 * math.log(2))))

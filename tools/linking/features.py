@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..derived import derived
 from .evidence import Evidence, Past
 from .vocabulary import Mention, Mentioned, Shares
 
-Features = Mapping[str, Shares]
+Features = Mapping[str, Shares | float]  # a number is that of all items
 
 
+@derived
 def table_features(e: Evidence) -> Features:
     """Return the first stage's features, of tables."""
     shape, last = e.shape, e.tables_before.last
@@ -35,9 +37,9 @@ def table_features(e: Evidence) -> Features:
             for name, shares in beside.items()
             for place, best in zip(("neighbour", "bridge"), shape.best_neighbours(shares), strict=True)
         },
-        "last_count": np.full(shape.tables, last.sum()),
-        "last_said": np.full(shape.tables, (last * e.tables.share).max(initial=0.0)),
-        "others_said": np.full(shape.tables, ((1 - last) * e.tables.share).max(initial=0.0)),
+        "last_count": last.sum(),
+        "last_said": (last * e.tables.share).max(initial=0.0),
+        "others_said": ((1 - last) * e.tables.share).max(initial=0.0),
         "star_last": e.star_last,
         **{f"{role}_last": shape.best_column(used) for role, used in e.roles.items()},
         "columns_last": shape.sum_columns(e.columns_before.last),
@@ -45,7 +47,7 @@ def table_features(e: Evidence) -> Features:
         "arriving": shape.arriving,
         "size": shape.sizes,
         "place": np.arange(shape.tables) / max(shape.tables, 1),
-        **_of_turn(e, shape.tables),
+        **_of_turn(e),
     }
 
 
@@ -63,7 +65,7 @@ def table_features_again(e: Evidence, tables: Shares, columns: Shares) -> Featur
         "p": tables,
         "p_rank": ranks,
         "p_most": _relative(tables),
-        "p_sum": np.full(shape.tables, tables.sum()),
+        "p_sum": tables.sum(),
         "p_best_other": np.where(tables == first, second, first),
         "p_column": by_columns,
         "p_column_most": _relative(by_columns),
@@ -72,8 +74,8 @@ def table_features_again(e: Evidence, tables: Shares, columns: Shares) -> Featur
         "p_columns": shape.sum_columns(columns),
         "p_neighbour": neighbour,
         "p_bridge": bridge,
-        "p_last": np.full(shape.tables, (tables * last).max(initial=0.0)),
-        "p_new": np.full(shape.tables, (tables * (1 - last)).max(initial=0.0)),
+        "p_last": (tables * last).max(initial=0.0),
+        "p_new": (tables * (1 - last)).max(initial=0.0),
     }
 
 
@@ -81,8 +83,7 @@ def column_features(e: Evidence, tables: Shares) -> Features:
     """Return the first stage's features of columns, given their tables' probabilities."""
     shape = e.shape
     table = tables[shape.table_of]
-    count = len(table)
-    joins = np.zeros(count)
+    joins = np.zeros(len(table))
     np.maximum.at(joins, shape.end_columns, tables[shape.end_tables] * tables[shape.end_others])
     contested, contested_sum = _contested(e.columns.mentions, table)
     in_table = {
@@ -95,7 +96,7 @@ def column_features(e: Evidence, tables: Shares) -> Features:
     return {
         "table": table,
         "table_most": _relative(table),
-        "tables_sum": np.full(count, tables.sum()),
+        "tables_sum": tables.sum(),
         **_of_names(e.columns, e.columns_before),
         "own_part_said": e.own_parts.share,
         "own_part_head": e.own_parts.head,
@@ -110,7 +111,7 @@ def column_features(e: Evidence, tables: Shares) -> Features:
         "value": e.value,
         "value_share": e.value_share,
         "value_and_table": e.value * table,
-        "value_elsewhere": np.full(count, e.value.max(initial=0.0)) * (e.value == 0),
+        "value_elsewhere": e.value.max(initial=0.0) * (e.value == 0),
         **{f"{role}_last": used for role, used in e.roles.items()},
         "table_last": e.tables_before.last[shape.table_of],
         "star_last": e.star_last[shape.table_of],
@@ -123,7 +124,7 @@ def column_features(e: Evidence, tables: Shares) -> Features:
         "place": shape.position.astype(float),
         "size": shape.sizes[shape.table_of],
         **{str(kind): flags for kind, flags in shape.kinds.items()},
-        **_of_turn(e, count),
+        **_of_turn(e),
     }
 
 
@@ -137,7 +138,7 @@ def column_features_again(e: Evidence, tables: Shares, columns: Shares) -> Featu
         "p_less": shape.best_column(columns)[shape.table_of] - columns,
         "p_others": shape.sum_columns(columns)[shape.table_of] - columns,
         "p_own_others": shape.sum_columns(own)[shape.table_of] - own,
-        "p_all": np.full(len(columns), columns.sum()),
+        "p_all": columns.sum(),
         "p_most": _relative(columns),
         "p_sister": _of_namesakes(e, columns),
         "p_display": shape.sum_columns(columns * shape.display)[shape.table_of],
@@ -153,7 +154,7 @@ def star_features(e: Evidence, tables: Shares) -> Features:
         "last": e.star_last,
         **_of_columns(e),
         "size": e.shape.sizes,
-        **_of_turn(e, e.shape.tables),
+        **_of_turn(e),
     }
 
 
@@ -182,9 +183,10 @@ def _of_names(mentioned: Mentioned, past: Past) -> Features:
     }
 
 
-def _of_turn(e: Evidence, count: int) -> Features:
+@derived
+def _of_turn(e: Evidence) -> Features:
     """Return features of the whole turn, the same for all items."""
-    turn = {
+    return {
         **e.turn,
         "tables": float(e.shape.tables),
         # How far the latest past SQL is from what the linker had found: SQL of another source is better evidence.
@@ -196,7 +198,6 @@ def _of_turn(e: Evidence, count: int) -> Features:
         "columns_wholly_said": (e.columns.share > 0.99).sum(),
         "tables_last": e.tables_before.last.sum(),
     }
-    return {name: np.full(count, float(number)) for name, number in turn.items()}
 
 
 def _explained(e: Evidence) -> tuple[Shares, Shares, Shares]:

@@ -180,7 +180,11 @@ def _odds(p: Shares) -> Shares:
 
 def matrix(names: Sequence[str], features: Features, rows: Numbers) -> Matrix:
     """Return features of some rows, in order."""
-    return np.stack([features[name][rows] for name in names], axis=1).astype(np.float32)
+    filled = np.empty((len(rows), len(names)), dtype=np.float32)
+    for place, name in enumerate(names):
+        feature = features[name]
+        filled[:, place] = feature[rows] if isinstance(feature, np.ndarray) else feature
+    return filled
 
 
 def standard(inputs: Matrix, mean: Array, scale: Array) -> Matrix:

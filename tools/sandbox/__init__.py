@@ -8,11 +8,15 @@ The code runs in a process of its own, forked from a warm parent that has pandas
 answer to a pipe; every other door is closed by seccomp and Landlock, whatever the code does to get at it.
 """
 
-from .agreement import Comparison, results_agree
-from .frames import Frames, load_frames
-from .run import run_on_database, run_python, sandbox_available, warm_up
-from .static_check import refuse
-from .terms import Boundary, SandboxLimits, SandboxResult, default_limits
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .agreement import Comparison, results_agree
+    from .frames import Frames, load_frames
+    from .run import run_on_database, run_python, sandbox_available, warm_up
+    from .static_check import refuse
+    from .terms import Boundary, SandboxLimits, SandboxResult, default_limits
 
 __all__ = [
     "Boundary",
@@ -29,3 +33,19 @@ __all__ = [
     "sandbox_available",
     "warm_up",
 ]
+
+_PLACES = {
+    "agreement": ("Comparison", "results_agree"),
+    "frames": ("Frames", "load_frames"),
+    "run": ("run_on_database", "run_python", "sandbox_available", "warm_up"),
+    "static_check": ("refuse",),
+    "terms": ("Boundary", "SandboxLimits", "SandboxResult", "default_limits"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    # The processes that run queries stand behind the same boundary, and have no need of the rest.
+    for place, names in _PLACES.items():
+        if name in names:
+            return getattr(import_module(f".{place}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import LCSseq
 from sqlglot import exp
 
 from ..database.schema import Schema
+from ..derived import derived
 from ..words import FUNCTION_WORDS, english_stem, fold, listed_words, name_parts
 from .parse import analysis
 from .query import Query
@@ -53,8 +53,7 @@ def question_skeleton(
     and the like.
     """
     masked = _QUOTED.sub(lambda m: " \0 ", _cut(question, values))
-    names = (name for table in schema.tables for name in (table.name, *(column.name for column in table.columns)))
-    words = _schema_stems(tuple(names), every_name)
+    words = _schema_stems(schema, every_name)
     common = FUNCTION_WORDS if every_name else _COMMON
     parts: list[str] = []
     for match in re.finditer(r"\0|" + _WORD.pattern + r"|[?,;:]", masked):
@@ -88,7 +87,8 @@ def _cut(question: str, values: Iterable[ValueMatch]) -> str:
     return "".join([*pieces, question[position:]])
 
 
-@lru_cache(maxsize=64)
-def _schema_stems(names: tuple[str, ...], every_name: bool) -> frozenset[str]:
+@derived
+def _schema_stems(schema: Schema, every_name: bool) -> frozenset[str]:
+    names = (name for table in schema.tables for name in (table.name, *(column.name for column in table.columns)))
     kept = map(english_stem, FUNCTION_WORDS if every_name else _COMMON)
     return frozenset(english_stem(part) for name in names for part in name_parts(name)).difference(kept)

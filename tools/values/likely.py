@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence, Set
 
 from ..database import Schema
 from ..derived import derived
-from ..words import Word, name_stems, question_words, stems
-from .finder import NO, NOT, stems_of_names
-from .match import WHOLE, Question, ValueMatch, is_function_word
+from ..words import STOP_WORDS, Word, name_stems, question_words, stems
+from .match import NO, NOT, WHOLE, Question, ValueMatch, stems_of_names
 
 Place = tuple[str, str]
 
@@ -189,7 +188,7 @@ class _Reader:
 
     def _is_small(self, word: Word) -> bool:
         """Whether a word is one that questions are made of, or greets."""
-        return is_function_word(word) or (word.folded in _GREETINGS and self.question.begins(word.start))
+        return word.folded in STOP_WORDS or (word.folded in _GREETINGS and self.question.begins(word.start))
 
     def _is_a_name(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
         """Whether small words end a phrase where a name stands: behind the column's own name, or set off (in ME).

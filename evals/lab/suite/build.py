@@ -26,7 +26,7 @@ from ....tools.database.fetch import fetch
 from ....tools.database.quoting import quoted
 from ....tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.database.sqlite.catalogue import FileState, read_catalogue
-from ....tools.database.sqlite.connection import guarded
+from ....tools.database.sqlite.connection import guard_connection
 from ....tools.database.table import Cell, Limits
 from ....tools.errors import DatabaseUnavailable, ResultTooLarge, SettingsError, SQLParseError
 from ....tools.results import same_result
@@ -252,7 +252,7 @@ def copy_database(path: Path, schema: Schema) -> Original:
 
 def seal(connection: sqlite3.Connection) -> sqlite3.Connection:
     """Return the connection, from now on guarded as any database is that is asked."""
-    return guarded(connection, read_catalogue(connection, FileState(0, 0, 0, 0), Permissions())).sqlite
+    return guard_connection(connection, read_catalogue(connection, FileState(0, 0, 0, 0), Permissions())).sqlite
 
 
 def run_query(database: sqlite3.Connection, sql: str) -> Rows | None:

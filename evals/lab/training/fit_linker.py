@@ -212,10 +212,8 @@ def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float]
         """Fit a stage's forests; return what each finds in the fold that it does not know."""
         _LOG.info("fitting %s", stage)
         names = tuple(features[0])
-        inputs: Matrix = np.concatenate(
-            [np.stack([item[name] for name in names], axis=1).astype(np.float32) for item in features]
-        )
         sizes = [len(target) for target in targets]
+        inputs = np.concatenate([matrix(names, item, np.arange(n)) for item, n in zip(features, sizes, strict=True)])
         folds, weighed = np.repeat(turn_folds, sizes), np.repeat(weights, sizes)
         wanted = np.concatenate(targets)
         known = np.ones(len(wanted), dtype=bool) if learned is None else learned

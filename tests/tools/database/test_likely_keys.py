@@ -173,3 +173,26 @@ def test_codes_of_another_thing_are_no_key(tmp_path: Path, columns: int) -> None
         ("supplier", "home_country_code", "dim_country"),
         ("orders", "status_cd", "order_status"),
     }
+
+
+def test_keys_of_a_large_schema_whose_names_say_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "opaque.db"
+    with closing(sqlite3.connect(file)) as connection:
+        for name in ("T0401", "T0401_BAK"):
+            connection.execute(f"CREATE TABLE {name} (PNO INTEGER, NAM TEXT)")
+            connection.executemany(f"INSERT INTO {name} VALUES (?, 'x')", [(n,) for n in range(20)])
+        connection.execute("CREATE TABLE T0415 (PERI TEXT, PNO INTEGER, LIF TEXT, PLT TEXT)")
+        connection.execute("CREATE TABLE vendor (id INTEGER PRIMARY KEY, vendor_no TEXT, branch TEXT)")
+        rows = [(n, f"V{n:04}", f"B{n % 5:04}") for n in range(20)]
+        connection.executemany("INSERT INTO vendor VALUES (?, ?, ?)", rows)
+        booked = [("2024-01", n % 20, f"V{n % 7:04}", f"X{n % 7:04}") for n in range(40)]
+        connection.executemany("INSERT INTO T0415 VALUES (?, ?, ?, ?)", booked)
+        for number in range(20):
+            connection.execute(f"CREATE TABLE wide_{number} ({', '.join(f'column_{n} REAL' for n in range(20))})")
+        connection.commit()
+    with Database.open(file) as database:
+        keys = {
+            (key.table, key.columns[0], key.ref_table, key.ref_columns[0]) for key in database.schema().foreign_keys
+        }
+    assert keys >= {("T0415", "PNO", "T0401", "PNO"), ("T0415", "LIF", "vendor", "vendor_no")}
+    assert not {"PLT", "branch"} & {column for _, column, *_ in keys}

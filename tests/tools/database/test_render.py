@@ -90,7 +90,7 @@ def test_of_later_tables_dates_and_keys_that_are_texts_tell_their_types() -> Non
         ColumnSchema("born", "TEXT", "time", samples=("31/1/2024",)),
     )
     *_, line = render_schema(Schema("t", (TableSchema("t", columns, brief=True),))).splitlines()
-    assert line == "t(code* text, title, shown datetime, born date (does not sort by date))"
+    assert line == "t(code* text, title, shown datetime, born date ['31/1/2024'] (does not sort by date))"
 
 
 def test_columns_with_nulls_are_marked() -> None:

@@ -219,3 +219,13 @@ def test_partitions_beside_their_table_are_no_copies() -> None:
     whole, stale = (_table("visits", "visit_id", "visitor", "page", rows=rows) for rows in (10, 900))
     assert not copies(Schema("w", (whole, *parts)))
     assert copies(Schema("w", (stale, *parts))) == {table.name for table in parts}, "snapshots of it"
+
+
+def test_later_tables_show_how_dates_are_written_in_numbers() -> None:
+    columns = (
+        ColumnSchema("invoice_date", "INTEGER", "number", samples=(20240131, 20240201)),
+        ColumnSchema("update_count", "INTEGER", "number", samples=(3, 4)),
+    )
+    later = TableSchema("invoice", columns, row_count=9)
+    schema = Schema("large", (*_SHOP, later))
+    assert "invoice(invoice_date [20240131], update_count)" in render_schema(lighten(schema, schema), samples=1)

@@ -1,4 +1,4 @@
-"""DuckDB as an `Engine`: its own files, files of tables, and data frames, as they were at one time."""
+"""DuckDB as an `Engine`: snapshots of its own files, files of tables, and data frames."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ..workers import Workers
 from .entries import About, Entry, pack_entry
 from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
 from .opening import NURSERY, QUERIES, read_files
-from .sources import Sources, sources, told_apart
+from .sources import Sources, number_repeated, sources
 
 if TYPE_CHECKING:
     import pandas
@@ -50,16 +50,16 @@ _LIMITS_HERE = (
 
 
 def find_tables(contents: Sources, folder: Path, *, thorough: bool = False) -> tuple[Path | None, list[Entry]]:
-    """Return what an instance is made from: a DuckDB file, or the tables of other files, with copies in the folder."""
+    """Return the DuckDB file, or the tables of other files, that an instance is made from."""
     if contents.database is not None:
         return contents.database, []
     entries = list(read_files(contents.files(), folder / "read", thorough=thorough))
-    names = told_apart([entry.name for entry in entries])
+    names = number_repeated([entry.name for entry in entries])
     return None, [replace(entry, name=name, shown=name) for entry, name in zip(entries, names, strict=True)]
 
 
 class Snapshot:
-    """Contents in the state in which they were opened; gone with its folder and workers when nobody holds it."""
+    """Contents as they were when opened; its folder and workers go when nobody holds it."""
 
     def __init__(self, contents: Sources, permissions: Permissions, *, thorough: bool) -> None:
         self.state = contents.state()
@@ -85,7 +85,7 @@ class Snapshot:
 
 
 class DuckDBConnection(ServerConnection):
-    """A connection to a snapshot, used by one thread at a time: the snapshot's workers run what they are given."""
+    """A connection to a snapshot, whose workers run the statements."""
 
     errors = (TableturnError,)
 
@@ -197,7 +197,7 @@ class DuckDBBackend(Backend):
         return super().cut(column) if column.type == "VARCHAR" else self.quoted(column.name)
 
     def reread(self) -> bool:
-        """Have the types in files found by all rows from now on; False if they were already."""
+        """Whether the types in files have to be found again, from now on by all rows."""
         with self._lock:
             if self._thorough or self.contents.database is not None:
                 return False
@@ -247,7 +247,7 @@ _CARDINALITY = "Estimated Cardinality"
 
 
 def estimate(plan: str, catalogue: Catalogue) -> Estimate | None:
-    """Return what a statement will cost; None if the plan does not say how many rows a step gives."""
+    """Return the cost of a statement by its plan; None if a step has no number of rows."""
     sizes = {f"{each.schema}.{each.name}".lower(): each.estimate or 0 for each in catalogue.relations}
     try:
         return Estimate(round(sum(_cost(step, sizes)[0] for step in json.loads(plan))))

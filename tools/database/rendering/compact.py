@@ -1,4 +1,4 @@
-"""Our own form of a schema: the most compact that keeps keys, types and value hints. One line a table."""
+"""The compact form of a schema, with keys, types and value hints: one line per table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...derived import derived
 from ..column_kinds import is_time_like
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..table import Cell
-from .text import Names, examples, filled, literal, one_line, pitfalls, remark
+from .text import Names, examples, filled, identifier, literal, one_line, pitfalls, remark
 
 _LEGEND = "Notation: table(column type{values}); * primary key{key}, -> references"
 _LONGEST_TITLE = 100
@@ -87,34 +87,59 @@ def _legend(written: Names) -> str:
 
 
 def _column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], written: Names) -> str:
-    text = written(column.name) + ("*" if column.primary_key else "~*" if column.likely_key else "")
-    text += "^" if (table.name.lower(), column.name.lower()) in written.marked else ""
-    samples, codes = written.samples, column.codes
-    if table.brief:
-        if column.kind == "time" or (column.kind == "text" and (column.primary_key or column.likely_key or keys)):
-            text += f" {_type(column)}{_pitfalls(column) if column.kind == 'time' else ''}"
-    elif samples:
-        text += f" {_type(column)}{'?' if column.nulls else ''}"
-    else:
-        text += f" {column.kind}"  # it is a structure, told in the plain kinds
+    references, codes = "", column.codes
     for key in keys:
         same = table.brief and key.ref_columns[0].lower() == column.name.lower()
-        text += f" {_arrow(key)} {written.table(key.ref_table)}{'' if same else '.' + written(key.ref_columns[0])}"
-    if table.brief:
-        if codes and codes.table:
-            return text if keys else f"{text} -> {written.table(codes.table)}"
-        return text + (_meanings(column, written, _LONGEST_LIST) if samples else "")
-    if samples and codes and not keys:
+        other = "" if same else "." + written(key.ref_columns[0])
+        references += f" {_arrow(key)} {written.table(key.ref_table)}{other}"
+    if codes and not keys and (codes.table if table.brief else written.samples):
         # Nothing of the table of codes is shown here.
-        text += f" -> {written.table(codes.table)}.{written(codes.key)}"
-    if keys or (samples and codes):
-        text += _meanings(column, written) if samples else ""
-        return f"{text} {remark(column.comment)}" if column.comment else text
-    return text + _contents(column, samples)
+        references = f" -> {written.table(codes.table)}{'' if table.brief else '.' + written(codes.key)}"
+    marked = "^" if (table.name.lower(), column.name.lower()) in written.marked else ""
+    if table.brief:
+        return _brief(column, marked, references, bool(keys), written.samples, written.schema.dialect)
+    return _with_contents(column, marked, references, written.samples, written.schema.dialect)
+
+
+def _marked(column: ColumnSchema, marked: str, dialect: str) -> str:
+    key = "*" if column.primary_key else "~*" if column.likely_key else ""
+    return f"{identifier(column.name, dialect)}{key}{marked}"
+
+
+@derived
+def _brief(column: ColumnSchema, marked: str, references: str, keyed: bool, samples: int, dialect: str) -> str:
+    """Write a column of a later table: the types of dates and text keys, how dates are written, what codes mean."""
+    text, codes = _marked(column, marked, dialect), column.codes
+    if column.kind == "time":
+        text += f" {_type(column)}"
+        if warnings := _pitfalls(column):
+            text += f" [{examples(column, 1)}]{warnings}" if samples else warnings
+    elif column.kind == "text" and (column.primary_key or column.likely_key or keyed):
+        text += f" {_type(column)}"
+    text += references
+    if column.kind != "time" and not codes and not references and (dated := examples(column, samples)):
+        return f"{text} [{dated}]"
+    return text + (_meanings(column, dialect, _LONGEST_LIST) if samples and not (codes and codes.table) else "")
+
+
+@derived
+def _with_contents(column: ColumnSchema, marked: str, references: str, samples: int, dialect: str) -> str:
+    """Write a column, given its mark and what it references, with what it holds or what its codes mean."""
+    # Without samples it is a structure, told in the plain kinds.
+    kind = f"{_type(column)}{'?' if column.nulls else ''}" if samples else column.kind
+    text = f"{_marked(column, marked, dialect)} {kind}"
+    if references:
+        text += references + (_meanings(column, dialect) if samples else "")
+    else:
+        shown = _telling(column, samples)
+        if values := examples(column, shown):
+            text += f" {{{values}}}" if shown >= (column.distinct or shown + 1) else f" [{values}]"
+        text += _pitfalls(column) if samples else ""
+    return f"{text} {remark(column.comment)}" if column.comment else text
 
 
 def _type(column: ColumnSchema) -> str:
-    """Return a column's kind, or its declared type if a query has to be written otherwise for it."""
+    """Return a column's kind, or its declared type if queries depend on it."""
     declared = column.type.lower()
     if column.kind == "time":
         match = _TIMES.match(declared)
@@ -136,34 +161,24 @@ def _time_form(value: Cell) -> str:
     return "date" if ":" not in text else "time" if text.index(":") <= len("00") else "datetime"
 
 
-@derived
-def _contents(column: ColumnSchema, samples: int) -> str:
-    """Write sample values, pitfalls and the comment, which follow the kind of a column that references nothing."""
-    text, shown = "", _telling(column, samples)
-    values = examples(column, shown)
-    if values:
-        text += f" {{{values}}}" if shown >= (column.distinct or shown + 1) else f" [{values}]"
-    text += _pitfalls(column) if samples else ""
-    return f"{text} {remark(column.comment)}" if column.comment else text
-
-
 def _pitfalls(column: ColumnSchema) -> str:
     """Write what to mind in comparing and sorting the column."""
     warnings = pitfalls(column)
     return f" ({', '.join(warnings)})" if warnings else ""
 
 
-def _meanings(column: ColumnSchema, written: Names, longest: int = _LONGEST_CODES) -> str:
+def _meanings(column: ColumnSchema, dialect: str, longest: int = _LONGEST_CODES) -> str:
     """Write what a column's codes mean, after the name of the column that says so, if it is short."""
     if column.codes is None:
         return ""
     meanings = ", ".join(f"{literal(code)} = {literal(text)}" for code, text in column.codes.meanings)
-    return f" {{{written(column.codes.label)}: {meanings}}}" if len(meanings) <= longest else ""
+    return f" {{{identifier(column.codes.label, dialect)}: {meanings}}}" if len(meanings) <= longest else ""
 
 
 def _telling(column: ColumnSchema, samples: int) -> int:
-    """Return how many sample values tell something: all of a column of codes, several of kinds, one of others."""
-    # Numbers look like numbers, and whatever a query compares with is looked up by the question's own words.
+    """Return how many sample values to show."""
+    # All of a column of codes, several of kinds, one of others: numbers look like numbers, and what a query compares
+    # with is looked up by the question's own words.
     few = column.distinct is not None and column.distinct <= _FEW
     if column.type.lower().startswith("bool") and {*filled(column)} <= {0, 1}:
         return 0  # as numbers they would mislead where truth values are no numbers
