@@ -103,14 +103,14 @@ def _cannot(path: Path, error: Exception) -> SettingsError:
 
 
 @dataclass(frozen=True)
-class SavedConversation:
+class SavedChat:
     """A conversation that is kept."""
 
     name: str  # as `--thread` takes it
     used: datetime  # when its last turn was taken
 
 
-def list_conversations(path: Path | None, location: str) -> list[SavedConversation]:
+def list_conversations(path: Path | None, location: str) -> list[SavedChat]:
     """Return the kept conversations with a database, the last used first."""
     path = _file(path)
     if not path.exists():
@@ -122,14 +122,12 @@ def list_conversations(path: Path | None, location: str) -> list[SavedConversati
     except sqlite3.Error as error:
         raise SettingsError(f"cannot read the conversations in {path}: {error}") from None
     end = f"@{location}"
-    kept: list[SavedConversation] = []
+    kept: list[SavedChat] = []
     for name, last in found:
         if name.endswith(end):
             digits = last.replace("-", "")  # a UUID of version 6 begins with its time, in 100 ns since 1582
             passed = timedelta(microseconds=int(digits[:12] + digits[13:16], 16) // 10)
-            kept.append(
-                SavedConversation(name.removesuffix(end), datetime(1582, 10, 15, tzinfo=UTC).astimezone() + passed)
-            )
+            kept.append(SavedChat(name.removesuffix(end), datetime(1582, 10, 15, tzinfo=UTC).astimezone() + passed))
     return kept
 
 

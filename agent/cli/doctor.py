@@ -146,7 +146,6 @@ def _sandbox() -> CheckResult:
 
 
 def _folders() -> CheckResult:
-
     for folder, variable in ((cache_folder(), CACHE_VARIABLE), (data_folder(), DATA_VARIABLE)):
         try:
             folder.mkdir(parents=True, exist_ok=True)

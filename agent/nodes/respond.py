@@ -212,9 +212,8 @@ def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: 
     if code is not None:
         over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()
         called = name_columns(None, code.result.columns, database)
-        return _Conclusion(
-            "capped", phrase_answer(code.result, called), (BY_CODE, *over), code.result, called, by_code=True
-        )
+        text = phrase_answer(code.result, called)
+        return _Conclusion("capped", text, (BY_CODE, *over), code.result, called, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
     return _Conclusion("failed", failed(f"No query for this question ran: {why}", kind, run.settings.query_seconds))
 

@@ -265,10 +265,6 @@ def _threads(chat: Chat, rest: str) -> str:
     return "\n".join(["saved conversations; continue one with tableturn chat --thread NAME:", *lines])
 
 
-def _cost(chat: Chat, rest: str) -> str:
-    return chat.cost.told
-
-
 Said: TypeAlias = str | RenderableType | NextQuestion
 """What a command gives: words or something to show, or a question that is asked now."""
 
@@ -339,7 +335,12 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("/undo", "", "undo the last turn", _undo),
         Command("/reset", "", "forget all turns and start again", _reset),
         Command("/threads", "", "list the saved conversations with this database", _threads),
-        Command("/cost", "", "show what the conversation has cost: calls, tokens and, with --price, money", _cost),
+        Command(
+            "/cost",
+            "",
+            "show what the conversation has cost: calls, tokens and, with --price, money",
+            lambda chat, _: chat.cost.told,
+        ),
         Command("/help", "[COMMAND]", "list the commands, or describe one", _help, "commands"),
     ),
     "The database": (
