@@ -47,7 +47,7 @@ _ERRORS: dict[str, type[QueryError]] = {
 _OF_OPENING = {kind.__name__: kind for kind in (DatabaseUnavailable, NothingReadable, SettingsError)}
 
 
-def pack_order(sql: str, limits: Limits, in_parts: bool = False) -> bytes:
+def pack_order(sql: str, limits: Limits, in_parts: bool) -> bytes:
     """Pack a query, its limits, and whether its rows are wanted in parts as they come."""
     return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values()), in_parts))
 

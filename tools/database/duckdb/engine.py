@@ -33,7 +33,7 @@ from ..workers import Workers
 from .entries import About, Entry, pack_entry
 from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
 from .opening import NURSERY, QUERIES, read_files
-from .sources import Sources, number_repeated, sources
+from .sources import Sources, number_repeated
 
 if TYPE_CHECKING:
     import pandas
@@ -271,11 +271,6 @@ def _cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, flo
     given = float(info.get(_CARDINALITY, pairs if joins else max(rows for _, rows in below)))
     compared = pairs if "NESTED_LOOP" in step["name"] or "NL_JOIN" in step["name"] else given
     return read + (compared if joins else 0.0), given
-
-
-def open_files(url: str, session: Session) -> DuckDBEngine:
-    """Open what a path, a pattern or a URL names."""
-    return DuckDBEngine(DuckDBBackend(sources(url), session), session)
 
 
 def open_frames(frames: Mapping[str, pandas.DataFrame], session: Session) -> DuckDBEngine:

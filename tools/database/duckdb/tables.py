@@ -15,6 +15,7 @@ import duckdb
 
 from ...errors import DatabaseUnavailable
 from ..quoting import quoted
+from ..server.address import scrub_message
 from .sources import column_names, number_repeated, table_name
 from .text_files import find_header, is_filled, join_titles
 
@@ -65,7 +66,7 @@ def _cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tup
     except (DatabaseUnavailable, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - a damaged workbook makes openpyxl fail anywhere
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        reason = scrub_message(f"{type(error).__name__}: {error}")
         raise DatabaseUnavailable(f"the workbook {path} cannot be read: {reason}: {advice}") from None
 
 

@@ -126,13 +126,12 @@ class ServerEngine:
                     backend.catalogue(connection),
                 ),
             )
+            if not self._catalogue.relations:
+                raise NothingReadable(f"{self.location} holds no tables that may be read")
         except BaseException:
             self._pool.drop_idle(closed=True)
             raise
         self._looked = time.monotonic()
-        if not self._catalogue.relations:
-            self._pool.drop_idle(closed=True)
-            raise NothingReadable(f"{self.location} holds no tables that may be read")
 
     def under(self, session: Session) -> ServerEngine:
         return type(self)(self._backend.under(session), session)
@@ -205,8 +204,7 @@ class ServerEngine:
         relation = self._fresh().find(table)
         if relation is None:
             raise QueryFailed(f"no such table: {table}", "unknown_table")
-        declared = next((known.name for known in relation.columns if known.name.lower() == column.lower()), column)
-        name, source = self._backend.quoted(declared), self._backend.source(relation)
+        name, source = self._backend.quoted(column), self._backend.source(relation)
         filled = f"{source} WHERE {name} IS NOT NULL"
         # Where all of a table cannot be read in time, the values of its first rows.
         for rows in (filled, f"(SELECT {name} FROM {filled} LIMIT {_PART_ROWS}) AS part"):

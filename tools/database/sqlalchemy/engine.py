@@ -370,14 +370,11 @@ def open_engine(url: str, session: Session) -> ServerEngine:
     return from_sqlalchemy(engine, session, address.schemas)
 
 
-def from_sqlalchemy(
-    engine: sqlalchemy.Engine, session: Session | None = None, schemas: Sequence[str] = ()
-) -> ServerEngine:
+def from_sqlalchemy(engine: sqlalchemy.Engine, session: Session, schemas: Sequence[str]) -> ServerEngine:
     """Return an open SQLAlchemy engine, which stays open, as an `Engine`.
 
     `schemas` are those to read; empty for the default one.
     """
-    session = session or Session()
     return ServerEngine(SQLAlchemyBackend(engine, schemas, session), session)
 
 
