@@ -45,7 +45,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Names are imported when first used: the command line must answer before LangGraph has loaded."""
+    """Import a name when it is first used: the command line must answer before LangGraph has loaded."""
     if name in _HOMES:
         return getattr(import_module(_HOMES[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

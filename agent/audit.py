@@ -69,7 +69,7 @@ class AuditTrail:
             os.close(descriptor)
 
     def write(self, record: AuditRecord) -> None:
-        """Adds a line; it is on the disk when this returns.
+        """Add a line; it is on the disk when this returns.
 
         Raises:
             AuditError: It could not be written.
@@ -94,7 +94,7 @@ class AuditTrail:
 
 
 def _append(descriptor: int, line: bytes) -> None:
-    """Writes all of a line, or leaves none of it."""
+    """Write all of a line, or leave none of it."""
     before = os.fstat(descriptor).st_size
     if before and os.pread(descriptor, 1, before - 1) != b"\n":
         line = b"\n" + line  # a process was killed while it wrote
@@ -108,7 +108,7 @@ def _append(descriptor: int, line: bytes) -> None:
 
 
 def audited(database: Database, thread: str, question: str, **fields: Any) -> AuditRecord:
-    """What is written of a turn, or of a query beside it, as of now."""
+    """Return what is written of a turn, or of a query beside it, as of now."""
     try:
         user = database.session.identity.name or getpass.getuser()
     except (KeyError, OSError):  # an account without a name
@@ -118,7 +118,7 @@ def audited(database: Database, thread: str, question: str, **fields: Any) -> Au
 
 
 @dataclass(frozen=True)
-class Query:
+class AuditedQuery:
     """What is run, and of which answer."""
 
     sql: str
@@ -126,8 +126,10 @@ class Query:
     thread: str = ""  # that answer's conversation
 
 
-def run_query(query: Query, resources: Resources, limits: Limits, cancellation: Cancellation | None = None) -> Table:
-    """Runs a query that a person wrote."""
+def run_query(
+    query: AuditedQuery, resources: Resources, limits: Limits, cancellation: Cancellation | None = None
+) -> Table:
+    """Run a query that a person wrote."""
 
     def call() -> Table:
         outcome = resources.tools.run_sql.call(sql=query.sql, limits=limits, cancellation=cancellation)
@@ -139,7 +141,7 @@ def run_query(query: Query, resources: Resources, limits: Limits, cancellation: 
 
 
 def written_down(
-    query: Query, status: str, resources: Resources, function: Callable[[], R], rows: Callable[[R], int]
+    query: AuditedQuery, status: str, resources: Resources, function: Callable[[], R], rows: Callable[[R], int]
 ) -> R:
     """What a function gives that runs a query; what was done with its rows is written down before it is given."""
     audit, database = resources.audit, resources.database

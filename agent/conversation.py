@@ -14,16 +14,17 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command, StateSnapshot
 
+from ..tools.database import Estimate
 from ..tools.errors import AuditError, NothingToDecide, TableturnError, TurnCancelled
-from .answers.answer import Answer, pending_answer
+from .answers.answer import Answer
 from .answers.events import STREAM_MODES, Event, EventReader
-from .answers.forms import Why, read_why
+from .answers.render import Why, read_why
 from .audit import audited
+from .cancel_turn import KEY, OpenTurn, interruptible
 from .effects import cancelled_turn, finished
-from .records import AnswerRecord, Turn
+from .records import AnswerRecord, Turn, Usage
 from .settings import Settings, make_settings
-from .state import AgentState, load, upgrade
-from .undo import KEY, OpenTurn, interruptible
+from .state import AgentState, load, turn_of, upgrade, usage_of
 
 if TYPE_CHECKING:
     from .sqlagent import SQLAgent
@@ -59,7 +60,7 @@ class Conversation:
         self._name = thread or uuid.uuid4().hex  # a question of its own leaves nothing under its name
 
     def cancel(self) -> None:
-        """Ends the running turn within a fraction of a second; may be called from any thread.
+        """End the running turn within a fraction of a second; may be called from any thread.
 
         The turn's `ask` raises `TurnCancelled`, and the conversation is as it was before the turn. Ctrl-C does the same
         and raises `KeyboardInterrupt`.
@@ -68,7 +69,7 @@ class Conversation:
             turn.cancellation.cancel()
 
     def ask(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Answer:
-        """Takes one turn; `notes` come with its question, as for `SQLAgent.ask`.
+        """Take one turn; `notes` come with its question, as for `SQLAgent.ask`.
 
         Raises:
             TurnCancelled: `cancel` was called.
@@ -80,7 +81,7 @@ class Conversation:
         return await _last_answer(self._events(question, settings, notes))
 
     def take(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
-        """Takes one turn; the answer lacks rows that may not be sent to a model (see `SQLAgent.deliver`)."""
+        """Take one turn; the answer lacks rows that may not be sent to a model (see `SQLAgent.deliver`)."""
         return finished(_last_answer(self._events(question, settings, notes, blocking=True, delivered=False)))
 
     async def atake(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
@@ -88,7 +89,7 @@ class Conversation:
         return await _last_answer(self._events(question, settings, notes, delivered=False))
 
     def stream(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Generator[Event]:
-        """Takes one turn and yields events as they happen (see `Event`); the last one has the answer.
+        """Take one turn and yield events as they happen (see `Event`); the last one has the answer.
 
         If the stream is not read to its end, the turn is undone.
         """
@@ -153,7 +154,7 @@ class Conversation:
         return self._graph.get_state(config) if blocking else await self._graph.aget_state(config)
 
     def last(self) -> Answer | None:
-        """The answer of the last finished turn, which may be from an earlier process.
+        """Return the answer of the last finished turn, which may be from an earlier process.
 
         None if there is none, or if it was given under wider permissions or to another person.
         """
@@ -164,14 +165,14 @@ class Conversation:
         return self._agent.deliver(Answer(answer, self.thread))
 
     def why(self) -> Why | None:
-        """What the last turn's answer rests on; None if there is none that this person may read."""
+        """Return what the last turn's answer rests on; None if there is none that this person may read."""
         state = _values(self._graph.get_state(self._config()))
         if not state.get("turn") or not self._resumable(state["turn"]):
             return None
         return read_why(state)
 
     def undo(self) -> bool:
-        """Takes the last turn back, with any question back in it; returns whether there was one.
+        """Take the last turn back, with any question back in it; return whether there was one.
 
         The conversation is then as it was before the turn. A checkpointer that keeps a history still has the turn.
         """
@@ -189,7 +190,7 @@ class Conversation:
         return True
 
     def reset(self) -> None:
-        """Deletes all turns of the conversation from the checkpointer."""
+        """Delete all turns of the conversation from the checkpointer."""
         saver = self._graph.checkpointer
         assert isinstance(saver, BaseCheckpointSaver)
         saver.delete_thread(self._name)
@@ -222,7 +223,7 @@ class Conversation:
         return {"configurable": {"thread_id": self._name, **own}}
 
     def _input(self, question: object, state: StateSnapshot, notes: str) -> Any:
-        """What the graph is given: a new question, or the reply to what was asked back.
+        """Return what the graph is given: a new question, or the reply to what was asked back.
 
         What was asked back under wider rights, or of somebody else, is passed over: these words are a new question.
         """
@@ -250,13 +251,30 @@ class Conversation:
         return turn is not None and self._agent.resources.may_read(load(Turn, turn).rights)
 
     def _asked_back(self, state: StateSnapshot) -> Answer:
-        resources = self._agent.resources
+        """Return the answer of a turn that waits for a person."""
+        resources, values, asked = self._agent.resources, _values(state), state.interrupts[0].value
         translator = resources.translator(resources.settings)
-        values = _values(state)
-        asked = pending_answer(values, state.interrupts[0].value, translator, resources.rights)
-        sent = load(Turn, values["turn"]).sent if values.get("turn") else ()
-        self._write_down(asked.question, asked.status, queries=sent)
-        return Answer(asked, self.thread)
+        turn, by_node = turn_of(values), usage_of(values)
+        record = AnswerRecord(
+            question=turn.asked or turn.question,
+            rephrased=turn.rephrasing.rephrased,
+            intent=turn.rephrasing.intent,
+            sql=asked.get("sql"),
+            status="needs_clarification",
+            text=str(asked.get("question", "")),
+            usage=sum(by_node.values(), Usage()),
+            translator=translator.name,
+            model=translator.model,
+            notes=tuple(values.get("notes", ())),
+            choices=tuple(asked.get("choices", ())),
+            usage_by_node=by_node,
+            stop_kind="asked",
+            explanation=str(asked.get("explanation", "")),
+            rights=resources.rights,
+            estimate=Estimate(**asked["estimate"]) if asked.get("estimate") else None,
+        )
+        self._write_down(record.question, record.status, queries=turn.sent)
+        return Answer(record, self.thread)
 
 
 def _values(saved: StateSnapshot) -> AgentState:

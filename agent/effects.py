@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from ..prompts.task import Task
 from ..tools.database import Cancellation
 from ..tools.errors import ModelError, NotUnderstood, ReplyError, TurnCancelled
-from .model.budget import Allowance, Budget, BudgetReached, spending, told_cost
 from .model.replies import loop_is_gone, reply_usage
+from .model.turn_budget import Allowance, Budget, BudgetReached, spending, told_cost
 from .records import Usage
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Do(NamedTuple, Generic[R]):
     abandoned: bool = False  # whether a cancelled turn leaves it to itself: it may take long
 
 
-class Request(NamedTuple):
+class ModelRequest(NamedTuple):
     """Send messages to a chat model; `tokens` is their estimated size."""
 
     model: BaseChatModel
@@ -68,7 +68,7 @@ class Request(NamedTuple):
     tokens: int
 
 
-Effect = Ask[Any] | Do[Any] | Request
+Effect = Ask[Any] | Do[Any] | ModelRequest
 Body = Generator[Effect, Any, R]  # a computation that yields effects and returns an `R`
 
 
@@ -92,7 +92,7 @@ class Translator(Protocol):
     understands: bool  # whether its reply to a request for SQL can also ask back and decline
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        """Does the task.
+        """Do the task.
 
         Raises:
             ModelError: The model could not be reached or would not answer.
@@ -103,12 +103,12 @@ class Translator(Protocol):
 
 
 def ask(task: Task[R], translator: Translator | None = None) -> Body[Done[R]]:
-    """The task, done; by the body's own translator unless another one is named."""
+    """Return the task, done; by the body's own translator unless another one is named."""
     return (yield Ask(task, translator))
 
 
 def do(function: Callable[[], R]) -> Body[R]:
-    """The function's result; under `ainvoke` it runs in a thread."""
+    """Return the function's result; under `ainvoke` it runs in a thread."""
     return (yield Do(function))
 
 
@@ -127,13 +127,13 @@ class Tally:
     usage: Usage = field(default_factory=Usage)  # what they did cost
 
     def config(self, task: str) -> RunnableConfig:
-        """Names a request's run after its task, for traces and for models that replay recorded replies."""
+        """Name a request's run after its task, for traces and for models that replay recorded replies."""
         metadata: dict[str, Any] = {TASK: task}
         return {"run_name": task, "metadata": metadata if self.query is None else metadata | {QUERY_NUMBER: self.query}}
 
 
 def run(body: Body[R], translator: Translator, tally: Tally) -> R:
-    """Runs a body, blocking."""
+    """Run a body, blocking."""
     return finished(arun(body, translator, tally, blocking=True))
 
 
@@ -147,7 +147,7 @@ def finished(coroutine: Coroutine[Any, Any, R]) -> R:
 
 
 async def arun(body: Body[R], translator: Translator, tally: Tally, *, blocking: bool = False) -> R:
-    """Runs a body without blocking the event loop; in one that is `blocking` nothing ever waits."""
+    """Run a body without blocking the event loop; in one that is `blocking` nothing ever waits."""
     way = (_Blocking if blocking else _Awaiting)(tally.cancellation)
     return await _drive(body, _Driver(translator, tally, way).perform)
 
@@ -176,7 +176,7 @@ class _Driver(NamedTuple):
     way: _Blocking | _Awaiting
 
     async def perform(self, effect: Effect) -> Any:
-        """Does an effect of a node's body."""
+        """Do an effect of a node's body."""
         if self.tally.cancellation is not None and self.tally.cancellation.cancelled:
             raise cancelled_turn()
         if isinstance(effect, Ask):
@@ -187,7 +187,7 @@ class _Driver(NamedTuple):
         raise TypeError("only translators send requests")
 
     async def _ask(self, task: Task[R], translator: Translator) -> Done[R]:
-        """Has a translator do a task, all of its requests and retries together within the time for one task."""
+        """Have a translator do a task, all of its requests and retries together within the time for one task."""
         allowance = Allowance(self.tally.budget)
         allowance.budget.check_seconds()
         until = time.monotonic() + allowance.budget.wait
@@ -197,7 +197,7 @@ class _Driver(NamedTuple):
             if seconds <= 0:
                 raise _called_off(allowance)
             try:
-                if isinstance(effect, Request):
+                if isinstance(effect, ModelRequest):
                     return await self._send(effect, task.name, allowance, seconds)
                 assert isinstance(effect, Do), "a translator asks nobody else"
                 return await self.way.call(effect.function, seconds)
@@ -215,8 +215,8 @@ class _Driver(NamedTuple):
                 self.tally.budget = allowance.left
                 told_cost(allowance.spent)
 
-    async def _send(self, request: Request, task: str, allowance: Allowance, seconds: float) -> AIMessage:
-        """A request; it counts as one at least, also where the model's client does not count what it sends."""
+    async def _send(self, request: ModelRequest, task: str, allowance: Allowance, seconds: float) -> AIMessage:
+        """Send a request; it counts as one at least, also where the model's client does not count what it sends."""
         before = allowance.spent.llm_calls
 
         def uncounted() -> int:
@@ -238,7 +238,7 @@ class _Driver(NamedTuple):
 
 
 async def _drive(body: Body[R], perform: Callable[[Effect], Awaitable[Any]]) -> R:
-    """Runs a body; an effect's failure is raised inside it, which decides what that means."""
+    """Run a body; an effect's failure is raised inside it, which decides what that means."""
     advance: Callable[[], Effect] = partial(next, body)
     while True:
         try:
@@ -257,7 +257,7 @@ async def _drive(body: Body[R], perform: Callable[[Effect], Awaitable[Any]]) -> 
 
 
 def _called_off(allowance: Allowance) -> ModelError:
-    """Ends a task that is late: the error that says so."""
+    """End a task that is late; return the error that says so."""
     allowance.call_off()
     try:
         allowance.budget.check_seconds()
@@ -292,7 +292,9 @@ class _Blocking(NamedTuple):
                     return outcome.result()  # its value, or the function's own error
         raise _Late
 
-    async def send(self, request: Request, config: RunnableConfig, allowance: Allowance, seconds: float) -> AIMessage:
+    async def send(
+        self, request: ModelRequest, config: RunnableConfig, allowance: Allowance, seconds: float
+    ) -> AIMessage:
         return await self.call(lambda: _invoke(request, config), seconds)
 
 
@@ -303,7 +305,7 @@ os.register_at_fork(after_in_child=_idle.clear)
 
 
 def start(function: Callable[[], R]) -> Future[R]:
-    """Calls a function in a thread that does not keep the program from ending, in the caller's context.
+    """Call a function in a thread that does not keep the program from ending, in the caller's context.
 
     Threads of the standard library's executors would not do: at its end a program waits for them, and so for a server
     that never replies.
@@ -336,7 +338,7 @@ def _work_off(jobs: SimpleQueue[Callable[[], None]]) -> None:
 
 
 def cancelled_turn() -> TurnCancelled:
-    """The error of a turn that a person ended."""
+    """Return the error of a turn that a person ended."""
     return TurnCancelled("this turn was cancelled; the ones before it are kept")
 
 
@@ -348,11 +350,13 @@ class _Awaiting(NamedTuple):
     async def call(self, function: Callable[[], Any], seconds: float, *, abandoned: bool = True) -> Any:
         return await self._within(asyncio.to_thread(function), seconds)
 
-    async def send(self, request: Request, config: RunnableConfig, allowance: Allowance, seconds: float) -> AIMessage:
+    async def send(
+        self, request: ModelRequest, config: RunnableConfig, allowance: Allowance, seconds: float
+    ) -> AIMessage:
         return await self._within(_ainvoke(request, config, allowance), seconds)
 
     async def _within(self, result: Coroutine[Any, Any, R], seconds: float) -> R:
-        """The result; nothing is looked at in between, as hundreds may wait at once."""
+        """Return the result; nothing is looked at in between, as hundreds may wait at once."""
         loop = asyncio.get_running_loop()
         task, stopped = asyncio.create_task(result), loop.create_future()
 
@@ -370,7 +374,7 @@ class _Awaiting(NamedTuple):
         raise cancelled_turn() if stopped.done() else _Late
 
 
-def _invoke(request: Request, config: RunnableConfig) -> AIMessage:
+def _invoke(request: ModelRequest, config: RunnableConfig) -> AIMessage:
     try:
         return request.model.invoke(request.messages, config)
     except _OURS:
@@ -379,7 +383,7 @@ def _invoke(request: Request, config: RunnableConfig) -> AIMessage:
         raise RequestFailed(error) from error
 
 
-async def _ainvoke(request: Request, config: RunnableConfig, allowance: Allowance) -> AIMessage:
+async def _ainvoke(request: ModelRequest, config: RunnableConfig, allowance: Allowance) -> AIMessage:
     """Asks; again where the client took up a kept-alive connection of an event loop that is gone.
 
     Clients are shared, and each such try rids their pool of one dead connection. Without this the second

@@ -19,10 +19,10 @@ from langgraph.types import Overwrite, Send
 from ..tools.database import asked_in
 from ..tools.errors import TableturnError
 from .advice import failures_noted
+from .cancel_turn import open_turn, undoable
 from .effects import Body, Tally, arun, finished
-from .model.budget import Budget, left_of
+from .model.turn_budget import Budget, left_of
 from .nodes.clarify import clarify
-from .nodes.critique import critique
 from .nodes.drafts import candidate, select, vary
 from .nodes.execute import execute
 from .nodes.generate import generate, revise
@@ -31,12 +31,12 @@ from .nodes.link import link
 from .nodes.reason import reason
 from .nodes.rephrase import rephrase
 from .nodes.respond import respond
-from .nodes.retrieve import retrieve
+from .nodes.retrieve_examples import retrieve
+from .nodes.revise_or_stop import critique
 from .records import Usage, parallel_usage
 from .resources import Resources, Run
 from .settings import Settings
 from .state import AgentInput, AgentOutput, AgentState, Update, clarified_turn, dump, load, turn_of, upgrade, usage_of
-from .undo import open_turn, undoable
 
 NodeBody = Callable[[AgentState, Run], Body[Update]]
 AgentGraph: TypeAlias = CompiledStateGraph[AgentState, Settings, AgentInput, Any]
@@ -68,7 +68,7 @@ def build_graph(
     show_state: bool = False,
     commands: bool = False,
 ) -> AgentGraph:
-    """The compiled graph.
+    """Return the compiled graph.
 
     Args:
         resources: What the nodes reach the world through.
@@ -166,7 +166,7 @@ class _Node(Runnable[AgentState, Update]):
     def _start(
         self, state: AgentState, config: RunnableConfig | None, runtime: Runtime[Settings | None]
     ) -> tuple[Run, Tally]:
-        """The node's run, and what it may spend.
+        """Return the node's run, and what it may spend.
 
         Its settings are the agent's, overridden for this run, varied where it writes one of several drafts. Where the
         run narrows what may be read, its resources are those of somebody who may read no more. A turn goes on only
@@ -183,7 +183,7 @@ class _Node(Runnable[AgentState, Update]):
         begins = name == "learn" or (name == "rephrase" and clarified_turn(state) is None)
         if not begins and not resources.may_read(turn_of(state).rights):
             raise TableturnError(
-                "this turn was begun under other permissions, or by somebody else: ask the question again instead"
+                "this turn was started under other permissions or by someone else: ask the question again"
             )
         turn = open_turn(config)
         cancellation = turn.cancellation if turn else None
@@ -209,7 +209,7 @@ def _query_number(name: str, state: AgentState) -> int:
 
 
 def _budget(name: str, settings: Settings, state: AgentState) -> Budget:
-    """What the node may spend; drafts side by side share what is left."""
+    """Return what the node may spend; drafts side by side share what is left."""
     usage = usage_of(state)
     if name == "candidate":
         turn = turn_of(state)
@@ -234,7 +234,7 @@ def _noted(update: Update, notes: list[str]) -> Update:
 
 
 def _counted(name: str, state: AgentState, update: Update, tally: Tally, started: float) -> Update:
-    """The update with the turn's usage, this node's run added."""
+    """Return the update with the turn's usage, this node's run added."""
     if name == "candidate":
         # Nodes side by side cannot add to one usage: each draft carries its own, and `select` adds them up. Some wait
         # for a free thread: the time of each is that since all were started.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal, TypeVar, cast
 
-from ..prompts.replies import Intent, Rephrasing
+from ..prompts.reply_types import Intent, Rephrasing
 from ..tools.basis.basis import Basis
 from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights
@@ -174,7 +174,7 @@ class Usage:
 
 
 def parallel_usage(usages: Sequence[Usage]) -> Usage:
-    """What nodes that ran side by side cost together: their calls and tokens add up, their time does not."""
+    """Return what nodes that ran side by side cost together: their calls and tokens add up, their time does not."""
     return replace(sum(usages, Usage()), seconds=max((usage.seconds for usage in usages), default=0.0))
 
 
@@ -356,7 +356,7 @@ _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as t
 
 
 def plain_result(table: Table) -> Result:
-    """A database result as the state carries it: integers of more than 64 bits as their digits."""
+    """Return a database result as the state carries it: integers of more than 64 bits as their digits."""
     return Result(table.columns, tuple(map(_plain_row, table.rows)), table.truncated, table.withheld, table.notes)
 
 

@@ -315,7 +315,7 @@ class Settings(Method):
         return Permissions.of(self.allow or None, self.deny)
 
     def overridden(self, by: Settings | None) -> Settings:
-        """These settings with the fields that `by` was explicitly given."""
+        """Return these settings with the fields that `by` was explicitly given."""
         if by is None or not by.model_fields_set:
             return self
         return self.model_copy(update={name: getattr(by, name) for name in by.model_fields_set})
@@ -357,7 +357,7 @@ PRESETS = {"full": _FULL} | {name: {**_FULL, **fields} for name, fields in PAPER
 
 
 def make_settings(given: Settings | Mapping[str, Any] | None = None, *, preset: str | None = None) -> Settings:
-    """Settings from settings, a mapping, or nothing, with a preset underneath.
+    """Make settings of settings, a mapping, or nothing, with a preset underneath.
 
     Raises:
         SettingsError: An unknown preset or field, or a value out of bounds; one line that names it.
@@ -378,7 +378,7 @@ def make_settings(given: Settings | Mapping[str, Any] | None = None, *, preset: 
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:
-    """The fields of a settings file, TOML or JSON by its ending."""
+    """Return the fields of a settings file, TOML or JSON by its ending."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")

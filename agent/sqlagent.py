@@ -21,16 +21,16 @@ from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
-from .answers.phrasing import WITHHELD, about, headed, words_or_count
+from .answers.phrasing import WITHHELD, about, failed, headed, words_or_count
 from .audit import AuditTrail
+from .cancel_turn import call_async
 from .conversation import Conversation, RunSettings
 from .graph import AgentGraph, build_graph
 from .records import plain_result
 from .resources import Resources
-from .resources.opening import House, make_translators
-from .resources.taught import AgentExamples, KnowledgeSource
+from .resources.examples_and_knowledge import AgentExamples, KnowledgeSource
+from .resources.factory import ResourceFactory, make_translators
 from .settings import make_settings
-from .undo import call_async
 from .verbs import Correction, Saved
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from ..tools.database import PermissionsFile
-    from ..tools.database.engines import DatabaseSource
+    from ..tools.database.engine import DatabaseSource
     from ..tools.database.watchdog import Cancellation
     from ..tools.examples import ExampleStore
     from ..tools.export import Exported, Format, Target
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..tools.sandbox import SandboxLimits
 
 
-class Question(BaseModel):
+class ToolInput(BaseModel):
     """What the agent takes as a tool."""
 
     question: str = Field(description="A self-contained question in plain language about what the database holds.")
@@ -128,9 +128,9 @@ class SQLAgent:
                 database = stack.enter_context(Database.open(database, session=session))
             elif database.session != session:
                 database = stack.enter_context(database.for_user(session.identity, session.policy))
-            house = House(database, session_of, answering, describing, chosen, store, sandbox, trail, known)
-            stack.callback(house.close)
-            resources = house.under(session)
+            factory = ResourceFactory(database, session_of, answering, describing, chosen, store, sandbox, trail, known)
+            stack.callback(factory.close)
+            resources = factory.under(session)
             resources.translator(chosen)  # one that cannot be set up is an error now
             self._set_up(resources, InMemorySaver() if checkpointer is None else checkpointer)
             self._opened = stack.pop_all()
@@ -143,7 +143,7 @@ class SQLAgent:
         self.graph: AgentGraph = build_graph(resources, checkpointer)
 
     def for_user(self, user: Identity | str) -> SQLAgent:
-        """This agent for another person: the same model, stores and rules, with that person's rights.
+        """Return this agent for another person: the same model, stores and rules, with that person's rights.
 
         What one person may not read does not reach them through another: values, schema, conversations and examples
         are used only under the rights that they were made with, or wider ones. Take the name from what your program
@@ -162,7 +162,7 @@ class SQLAgent:
 
     @classmethod
     def over(cls, resources: Resources, checkpointer: BaseCheckpointSaver[Any] | None = None) -> SQLAgent:
-        """An agent over resources that its caller opened and will close."""
+        """Return an agent over resources that its caller opened and will close."""
         agent = cls.__new__(cls)
         agent._set_up(resources, checkpointer or InMemorySaver())
         return agent
@@ -170,7 +170,7 @@ class SQLAgent:
     def ask(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Answer:
-        """Answers one question on its own.
+        """Answer one question on its own.
 
         An ambiguous question gives an answer with the status `needs_clarification`. Use a `conversation` where people
         can then say which reading they meant.
@@ -194,7 +194,7 @@ class SQLAgent:
     def stream(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Generator[Event]:
-        """Answers one question as `ask` does, and yields events as they happen; the last one has the answer."""
+        """Answer one question as `ask` does, and yield events as they happen; the last one has the answer."""
         yield from self._alone(user).stream(question, settings=settings, notes=notes)
 
     async def astream(
@@ -211,7 +211,7 @@ class SQLAgent:
         return Conversation(self if user is None else self.for_user(user), "")
 
     def deliver(self, answer: Answer, *, settings: RunSettings = None) -> Answer:
-        """Adds the rows that were withheld because they may not be sent to a model; unchanged where none were.
+        """Add the rows that were withheld because they may not be sent to a model; unchanged where none were.
 
         Answers from `ask` and from conversations have all rows. Those in a tool's artifact or in the graph's output
         lack the withheld ones, because messages and traces are kept.
@@ -228,7 +228,7 @@ class SQLAgent:
                 found = plain_result(database.execute(record.sql, within.limits))
                 headings = headed(record.sql, found.columns, database)
         except QueryError as error:
-            why = f"No query for this question could be run: {error}"
+            why = failed(f"No query for this question ran: {error}", error.kind, within.query_seconds)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(whole, answer.thread, record)
         remarks = about(found)
@@ -256,7 +256,7 @@ class SQLAgent:
         settings: RunSettings = None,
         cancellation: Cancellation | None = None,
     ) -> Exported:
-        """Writes all rows of an answer to a file or a stream, by running its query again.
+        """Write all rows of an answer to a file or a stream, by running its query again.
 
         The query runs under this agent's rights, which may be narrower than when the answer was given, and under
         `Settings.export_rows` and `export_seconds`. Columns that may not be sent to a model are included, because the
@@ -279,7 +279,7 @@ class SQLAgent:
         return verbs.export(answer, resources, target, form, rows=rows, settings=within, cancellation=cancellation)
 
     def conversation(self, thread: str | None = None, *, user: Identity | str | None = None) -> Conversation:
-        """A conversation: a new one, or the one that the checkpointer holds under `thread`.
+        """Return a conversation: a new one, or the one that the checkpointer holds under `thread`.
 
         Turns that were made under wider permissions, or for somebody else, are left out of it.
 
@@ -290,7 +290,7 @@ class SQLAgent:
         return Conversation(self if user is None else self.for_user(user), thread or uuid.uuid4().hex)
 
     def approve(self, answer: Answer, *, question: str = "", shared: bool = False) -> Saved:
-        """Saves an answer that a person found right as an example of this agent's database.
+        """Save an answer that a person found right as an example of this agent's database.
 
         It is shown when a similar question is asked of the same database, and of no other unless it is shared. Saving
         it again changes nothing; another answer to the very same question replaces the earlier one.
@@ -312,7 +312,7 @@ class SQLAgent:
         return await asyncio.to_thread(self.approve, answer, question=question, shared=shared)
 
     def note(self, text: str) -> Entry:
-        """Writes what a word means here, or a rule, to the knowledge file.
+        """Write what a word means here, or a rule, to the knowledge file.
 
         Args:
             text: `active customer means ordered in the last 90 days`; `revenue = SUM(orders.total)`; or a rule.
@@ -326,7 +326,7 @@ class SQLAgent:
         return verbs.note(text, self.resources)
 
     def remember(self, entry: Entry) -> Entry:
-        """Keeps an entry in the knowledge file: one of an answer's or a correction's `proposals`.
+        """Keep an entry in the knowledge file: one of an answer's or a correction's `proposals`.
 
         Raises:
             KnowledgeError: As for `note`.
@@ -334,7 +334,7 @@ class SQLAgent:
         return verbs.keep(entry, self.resources)
 
     def correct(self, answer: Answer, sql: str, *, question: str = "") -> Correction:
-        """Replaces the query of an answer: runs the right one and keeps it as the answer to that question.
+        """Replace the query of an answer: run the right one and keep it as the answer to that question.
 
         Args:
             answer: Of this agent, or of another on the same database.
@@ -356,7 +356,7 @@ class SQLAgent:
         return replace(correction, answer=self.deliver(correction.answer))
 
     def rerun(self, answer: Answer, sql: str = "", *, cancellation: Cancellation | None = None) -> Answer:
-        """Runs an answer's query again, or another that a person wrote instead; nothing is kept.
+        """Run an answer's query again, or another that a person wrote instead; nothing is kept.
 
         Args:
             answer: Of this agent, or of another on the same database.
@@ -370,7 +370,7 @@ class SQLAgent:
         return self.deliver(verbs.rerun(answer, sql, self.resources, cancellation))
 
     def forget(self, name: str) -> str:
-        """Removes a definition by its name, or an approved answer by its question or identifier.
+        """Remove a definition by its name, or an approved answer by its question or identifier.
 
         Returns:
             What was removed, in words.
@@ -381,10 +381,10 @@ class SQLAgent:
         return verbs.forget(name, self.resources)
 
     def as_tool(self, name: str = "ask_database", description: str | None = None) -> BaseTool:
-        """A LangChain tool that takes a question and returns words and rows; its artifact is the `Answer`."""
+        """Return a LangChain tool that takes a question and returns words and rows; its artifact is the `Answer`."""
         from langchain_core.tools import StructuredTool
 
-        from .answers.forms import answer_text
+        from .answers.render import answer_text
 
         described = (
             f"Answers a question from the database {self.resources.database.name!r}. Read-only. "
@@ -406,16 +406,16 @@ class SQLAgent:
             coroutine=aask,
             name=name,
             description=description or described,
-            args_schema=Question,
+            args_schema=ToolInput,
             response_format="content_and_artifact",
         )
 
     async def adelete_thread(self, thread: str) -> None:
-        """Deletes a conversation from the checkpointer."""
+        """Delete a conversation from the checkpointer."""
         await call_async(self._checkpointer, "delete_thread", thread)
 
     def close(self) -> None:
-        """Closes what the agent opened; a database or store that was passed in stays open."""
+        """Close what the agent opened; a database or store that was passed in stays open."""
         self._opened.close()
 
     def __enter__(self) -> SQLAgent:

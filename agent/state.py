@@ -25,12 +25,12 @@ Update = dict[str, Any]  # what a node writes: keys of the state with their new 
 
 
 def add_drafts(before: list[Record], more: list[Record]) -> list[Record]:
-    """Collects what nodes that run side by side write."""
+    """Collect what nodes that run side by side write."""
     return [*before, *more]
 
 
 def add_notes(before: list[str], more: list[str]) -> list[str]:
-    """Adds notes, each of them once."""
+    """Add notes, each of them once."""
     return list(dict.fromkeys([*before, *more]))
 
 
@@ -118,7 +118,7 @@ _written: dict[type[Any], _Known] = {}
 
 
 def dump(value: Any) -> Record:
-    """The JSON form of a record; it is not to be changed, but copied.
+    """Return the JSON form of a record; it is not to be changed, but copied.
 
     Node after node changes a few fields of one record: what it shares with the one before is not written again.
     """
@@ -135,17 +135,17 @@ def dump(value: Any) -> Record:
 
 
 def fields_of(value: Any, names: Iterable[str]) -> Record:
-    """Some of a record's fields as `dataclasses.asdict` has them, many times as quick."""
+    """Return some of a record's fields as `dataclasses.asdict` has them, many times as quick."""
     return _adapter(type(value)).dump_python(value, include=set(names))
 
 
 def dump_all(values: Sequence[Any]) -> list[Record]:
-    """The JSON forms of several records."""
+    """Return the JSON forms of several records."""
     return [dump(value) for value in values]
 
 
 def load(kind: type[T], record: Any) -> T:
-    """The record of that type from its JSON form."""
+    """Return the record of that type from its JSON form."""
     if isinstance(record, _Known) and type(record.record) is kind:
         return record.record
     try:
@@ -160,17 +160,17 @@ def load(kind: type[T], record: Any) -> T:
 
 
 def checked(kind: type[Any], records: Sequence[Any]) -> list[Record]:
-    """The JSON forms of several records of one type, validated once for whoever loads them later."""
+    """Return the JSON forms of several records of one type, validated once for whoever loads them later."""
     return [_Known(record, load(kind, record)) for record in records]
 
 
 def load_all(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:
-    """Several records of one type."""
+    """Return several records of one type."""
     return tuple(load(kind, record) for record in records or ())
 
 
 def fresh_turn(question: str) -> Update:
-    """The turn's part of the state as it stands before the first node."""
+    """Return the turn's part of the state as it stands before the first node."""
     return {
         "question": question,
         "evidence": "",
@@ -191,20 +191,20 @@ def step(following: str, turn: Turn, notes: Iterable[str] = (), **more: Any) -> 
 
 
 def turn_of(state: AgentState) -> Turn:
-    """The turn at hand."""
+    """Return the turn at hand."""
     return load(Turn, state.get("turn"))
 
 
 def attempts_of(state: AgentState) -> tuple[Attempt, ...]:
-    """The queries run so far."""
+    """Return the queries run so far."""
     return load_all(Attempt, state.get("attempts"))
 
 
 def usage_of(state: AgentState) -> dict[str, Usage]:
-    """What each node has cost so far."""
+    """Return what each node has cost so far."""
     return {node: load(Usage, record) for node, record in state.get("usage", {}).items()}
 
 
 def clarified_turn(state: AgentState) -> Turn | None:
-    """The turn at hand, where a person has just explained the question; None where a new one starts."""
+    """Return the turn at hand, where a person has just explained the question; None where a new one starts."""
     return turn_of(state) if (state.get("turn") or {}).get("clarification") else None

@@ -50,7 +50,7 @@ _GRAPH = _build()
 
 
 async def graph(runtime: ServerRuntime[dict[str, Any]]) -> AgentGraph:
-    """The server's graph factory.
+    """Return the server's graph factory.
 
     The server drops what it does not know of a run's context before the graph sees it: a misspelt setting would do
     nothing, and a misspelt `deny` show what it was to hide.

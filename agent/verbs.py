@@ -15,16 +15,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from sqlglot import exp
 
-from ..tools.charts import Wish
-from ..tools.charts.chart import can_render, picture
-from ..tools.database import Database, Limits, Schema, Table, render_schema
+from ..tools.charts import Chart, Kind, Wish
+from ..tools.charts.chart import Picture, can_render, picture
+from ..tools.database import Cancellation, ColumnSchema, Database, Limits, Schema, Table, TableSchema, render_schema
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError, TableturnError
 from ..tools.examples import (
     VERIFIED,
+    Example,
+    ExampleStore,
     database_identity,
     example_id,
     example_of,
@@ -38,20 +40,14 @@ from ..tools.export import Exported, Format, Target, export_query, export_rows, 
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import fragment_kind, read_fragment
 from ..tools.outgoing import Outgoing
+from ..tools.values import ValueMatch
 from .answers.answer import Answer
 from .answers.phrasing import explained, headed, phrased
-from .audit import Query, run_query, written_down
-from .model.record import Record, add_record, record_file
+from .audit import AuditedQuery, run_query, written_down
+from .model.track_record import Record, add_record, record_file
 from .records import AttemptView, Status, plain_result
 from .resources import Resources
 from .settings import Settings
-
-if TYPE_CHECKING:
-    from ..tools.charts import Chart, Kind
-    from ..tools.charts.chart import Picture
-    from ..tools.database import Cancellation, ColumnSchema, TableSchema
-    from ..tools.examples import Example, ExampleStore
-    from ..tools.values import ValueMatch
 
 LONGEST_NOTE = 1_500  # characters of a note: what is longer finds no room in a prompt
 _LOOKED_THROUGH = 100  # nearest questions among which the very same one is: nothing is nearer than it
@@ -219,7 +215,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
     sql = sql.strip() or own
     if not sql:
         raise SettingsError("that answer has no SQL to run")
-    query = Query(sql, answer.question, answer.thread)
+    query = AuditedQuery(sql, answer.question, answer.thread)
     result = plain_result(run_query(query, resources, resources.settings.limits, cancellation))
     headings = headed(sql, result.columns, database)
     rows = None if result.withheld == "all" else result.row_count
@@ -406,7 +402,7 @@ def export(
     limits = within.export_limits
     limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
     write = partial(export_query, database, answer.sql, target, form, limits, cancellation)
-    query = Query(answer.sql, answer.question, answer.thread)
+    query = AuditedQuery(answer.sql, answer.question, answer.thread)
     return written_down(query, "exported", resources, write, lambda exported: exported.rows)
 
 

@@ -170,7 +170,7 @@ class Change:
         return {**found.pop("past"), **found}
 
 
-class Replay:
+class ReplayedChange:
     """Two states of a database and of its knowledge file."""
 
     def __init__(
@@ -288,5 +288,5 @@ class Impact:
 def impact(before: Side, after: Side, history: Sequence[PastAnswer]) -> Impact:
     """Replay past answers on two states."""
     with Database.open(before.database) as old, Database.open(after.database) as new:
-        replay = Replay(old, new, before.knowledge, after.knowledge)
+        replay = ReplayedChange(old, new, before.knowledge, after.knowledge)
         return Impact([replay.settle(past) for past in answers_about(old, history)])

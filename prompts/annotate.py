@@ -14,10 +14,10 @@ from typing import ClassVar
 from ..tools.database.rendering.text import examples
 from ..tools.database.schema import ColumnSchema, TableSchema
 from ..tools.errors import ReplyError
+from .cut_to_budget import Prompt
 from .reply_text import clean_reply, find_json
 from .task import Task
 from .templating import PromptTooLarge, estimate_messages, line, render_messages
-from .token_budget import Prompt
 
 Phrases = tuple[str | None, ...]
 """A phrase for each thing asked about: empty where the reply has none, None where it was cut before."""

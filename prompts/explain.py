@@ -8,11 +8,11 @@ from typing import ClassVar
 from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.linking import requested
-from .replies import Explanation
+from .cut_to_budget import Parts
 from .reply_text import clean_reply, find_json, text_field
+from .reply_types import Explanation
 from .task import Task
 from .templating import LINE_LIMIT, line
-from .token_budget import Parts
 
 _NONE = frozenset({"", "none", "no", "no difference", "no differences", "n/a", "null", "nothing", "there are none"})
 

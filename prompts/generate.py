@@ -17,12 +17,12 @@ from ..tools.knowledge.entry import Entry
 from ..tools.knowledge.fragment import compiled
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
-from .replies import Draft, Rephrasing
-from .sql_reply import find_sql
+from .cut_to_budget import Parts, Prompt, attempt, fit
+from .find_sql import find_sql
+from .read_answer import ReplyForm, read_answer
+from .reply_types import Draft, Rephrasing
 from .task import Task
 from .templating import Message, render_messages
-from .token_budget import Parts, Prompt, attempt, fit
-from .understanding import ReplyForm, read_answer
 
 PromptStyle = Literal["full", "credit", "craft", "track", "revision"]
 """Whose prompt form: CREDIT-SQL 3.4, SQL-CRAFT A.4, Track-SQL B.4, revision chain 3.1.3, or all combined."""
@@ -158,7 +158,7 @@ def _demonstration(example: Example) -> Example:
 
 
 @dataclass(frozen=True)
-class Dialogue:
+class DialogueExample:
     """A dialogue whose every question has its SQL."""
 
     schema: str  # of its database, as it is shown
@@ -174,7 +174,7 @@ class DialoguesTask(Task[Draft]):
     question: str
     schema_text: str  # in the form that the dialogues have it
     history: tuple[PastTurn, ...] = ()  # oldest first
-    dialogues: tuple[Dialogue, ...] = ()  # the first gives way last where the budget is small
+    dialogues: tuple[DialogueExample, ...] = ()  # the first gives way last where the budget is small
 
     def parts(self) -> Parts:
         return Parts(history=self.history, dialogues=self.dialogues)

@@ -10,10 +10,10 @@ from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import ReplyError
 from ..tools.linking import PastTurn, requested
+from .cut_to_budget import Parts
 from .reply_text import clean_reply, find_json, text_field
 from .task import Task
 from .templating import line
-from .token_budget import Parts
 
 Word = Literal["right", "wrong", "unclear"]
 """A verdict: would whoever asked accept the result as the answer?"""

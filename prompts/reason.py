@@ -8,11 +8,11 @@ from typing import ClassVar, Literal
 
 from ..tools.errors import ReplyError
 from ..tools.examples.seeds import SeedProgram
+from .cut_to_budget import Prompt
 from .generate import GenerateTask
-from .replies import CodeDraft, Draft
 from .reply_text import clean_reply, find_fences
+from .reply_types import CodeDraft, Draft
 from .task import Task
-from .token_budget import Prompt
 
 _HINT = "Reply with one fenced block that starts with ```python and leaves the answer in the variable `result`."
 

@@ -12,12 +12,12 @@ from ..tools.errors import ReplyError
 from ..tools.examples.seeds import SeedDialogue
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
-from .replies import Rephrasing
+from .cut_to_budget import NO_SCHEMA, Parts
+from .read_answer import from_json, from_lines
 from .reply_text import clean_reply, find_json, is_refusal, text_field
+from .reply_types import Rephrasing
 from .task import Task
 from .templating import line
-from .token_budget import NO_SCHEMA, Parts
-from .understanding import from_json, from_lines
 
 _GIVE_ME = re.compile(r"\bgive me\b[^\n\"”]*", re.IGNORECASE)
 _HINT = 'Reply with one JSON object that has at least the keys "intent" and "rephrased", and nothing else.'

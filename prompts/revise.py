@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..tools.errors import ReplyError
+from .cut_to_budget import Prompt
 from .generate import GenerateTask
-from .replies import Draft
+from .reply_types import Draft
 from .task import Task
-from .token_budget import Prompt
 
 
 @dataclass(frozen=True)

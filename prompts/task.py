@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from ..tools.errors import ReplyError
+from .cut_to_budget import Parts, Prompt, fit
 from .templating import Message, render_messages
-from .token_budget import Parts, Prompt, fit
 
 R = TypeVar("R")
 

@@ -7,6 +7,7 @@ app = create_app(agent)  # or: your_app.mount("/data", create_app(agent))
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,13 +19,7 @@ __all__ = ["Limits", "ServeSettings", "create_app"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is asked for: the command line lists its commands without a web framework."""
-    if name == "create_app":
-        from .app import create_app
-
-        return create_app
-    if name in ("Limits", "ServeSettings"):
-        from . import config
-
-        return getattr(config, name)
+    """Import what is asked for: the command line lists its commands without a web framework."""
+    if name in __all__:
+        return getattr(import_module(".app" if name == "create_app" else ".config", __name__), name)
     raise AttributeError(name)

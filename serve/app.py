@@ -6,7 +6,8 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,12 @@ from starlette.types import Scope
 from tableturn import __version__
 
 from ..agent import SQLAgent
-from .api import answers, asking, chat, looking, threads
+from .api import answers, openai_chat, session_and_status, threads, turns
 from .config import ServeSettings
-from .door import Door
 from .errors import add_error_replies
 from .mcp import over_http
-from .server import AgentOpener, House, given
+from .request_checks import RequestChecks
+from .server import AgentOpener, ServerLifecycle
 from .store import StoreError
 
 _log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ PAGE_PATHS = frozenset({"/", *(f"/{file.relative_to(PAGE).as_posix()}" for file 
 def create_app(
     agent: SQLAgent | AgentOpener, *, store: str | None = None, settings: ServeSettings | None = None
 ) -> FastAPI:
-    """The server as an app: to run by itself, or to mount into another one.
+    """Return the server as an app: to run by itself, or to mount into another one.
 
     A mounted app opens its agent at the first request. Enter `app.router.lifespan_context(app)` in the outer app's
     lifespan, so that running turns end properly when the outer app stops.
@@ -55,18 +56,19 @@ def create_app(
         settings: Who may ask, from where, and how much. By default, only pages on this machine may ask.
     """
     settings = settings or ServeSettings()
-    house = House(agent if not isinstance(agent, SQLAgent) else given(agent), store, settings)
+    opener = partial(nullcontext, agent) if isinstance(agent, SQLAgent) else agent
+    lifecycle = ServerLifecycle(opener, store, settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        await _opened(house)
+        await _opened(lifecycle)
         try:
             yield
         finally:
-            await house.close()
+            await lifecycle.close()
 
     layers: list[Any] = [
-        Middleware(Door, settings=settings, free=PAGE_PATHS),
+        Middleware(RequestChecks, settings=settings, free=PAGE_PATHS),
         Middleware(RequestBodyLimitMiddleware, max_body_size=settings.limits.body_bytes),
     ]
     if settings.origins:
@@ -75,7 +77,7 @@ def create_app(
             allow_origins=settings.origins,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"],
-            expose_headers=[asking.TURN_HEADER],
+            expose_headers=[turns.TURN_HEADER],
         )
         layers.insert(1, cors)
     app = FastAPI(
@@ -87,13 +89,13 @@ def create_app(
         lifespan=lifespan,
         middleware=layers,
     )
-    app.state.house = house
+    app.state.lifecycle = lifecycle
     add_error_replies(app)
-    for part in (asking, threads, answers, looking, chat):
+    for part in (turns, threads, answers, session_and_status, openai_chat):
         app.include_router(part.router)
-    route, manager = over_http(house)
+    route, manager = over_http(lifecycle)
     app.router.routes.append(route)
-    house.beside.append(manager.run)
+    lifecycle.beside.append(manager.run)
     app.router.routes.append(_PageMount("/", _PageFiles(directory=PAGE, html=True)))
     return app
 
@@ -107,15 +109,15 @@ class _PageMount(Mount):
         return Match.NONE, {}
 
 
-async def _opened(house: House) -> None:
-    """Opens the server; where its conversations cannot be had at the moment, tries for a while.
+async def _opened(lifecycle: ServerLifecycle) -> None:
+    """Open the server; where its conversations cannot be had at the moment, try for a while.
 
     A worker that fails here ends all of them: uvicorn takes it for an app that cannot start.
     """
     until = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:
-            await house.server()
+            await lifecycle.server()
             return
         except StoreError as error:
             if time.monotonic() > until:

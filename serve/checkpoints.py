@@ -11,7 +11,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..agent.conversations import own_file
+from ..agent.conversation_files import own_file
 from ..tools.errors import SettingsError
 from ..tools.folders import data_folder
 from .store import StoreError
@@ -36,7 +36,7 @@ class Place:
 
     @classmethod
     def of(cls, given: str | None, db: str) -> Place:
-        """The place that `--checkpoints` names; a file in the data folder by default."""
+        """Return the place that `--checkpoints` names; a file in the data folder by default."""
         if given is None:
             given = str(data_folder() / "serve.sqlite")
         if given.startswith(_SCHEMES):
@@ -58,7 +58,7 @@ class Place:
         return f"sqlite:///{self.location}"
 
     async def check(self) -> None:
-        """Sees that it can be used, before workers are started that would all find out."""
+        """Check that it can be used, before workers are started that would all find out."""
         if self.on_server:
             await _set_up(self.location)
 
@@ -110,7 +110,7 @@ class _TransactionLock(asyncio.Lock):
 
 
 async def _set_up(url: str) -> None:
-    """Makes LangGraph's tables; of several workers that begin, one after another."""
+    """Make LangGraph's tables; of several workers that begin, one after another."""
     try:
         import psycopg
         import psycopg_pool  # noqa: F401  # pyright: ignore[reportUnusedImport] - told here, once, if it is missing
@@ -137,7 +137,7 @@ async def _set_up(url: str) -> None:
 
 
 def _tell(saver: BaseCheckpointSaver[Any], kind: type[Exception]) -> None:
-    """Has a checkpointer's failures told as ours: a locked database, a full disk, a server that is gone."""
+    """Have a checkpointer's failures told as ours: a locked database, a full disk, a server that is gone."""
 
     def told(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         @wraps(method)

@@ -16,7 +16,7 @@ app = typer.Typer()
 
 @app.callback()
 def commands() -> None:
-    """Holds the commands."""
+    """Hold the commands."""
 
 
 @app.command(rich_help_panel=ASK)
@@ -82,7 +82,7 @@ def serve(
     person (docs/serve.md).
     """
     from .config import Limits, ServeSettings
-    from .run import Plan, parse_price, run
+    from .launch import Plan, parse_price, run
 
     # Nobody asks unnamed behind the proxy, so the server itself needs no rules; [default] is for those whom it names.
     options = replace(options, named=user_header is not None)
@@ -115,7 +115,7 @@ def mcp(
 ) -> None:
     """Serve the database to an assistant by the Model Context Protocol, over stdio or on a port."""
     from .config import ServeSettings
-    from .run import Plan, run, run_stdio
+    from .launch import Plan, run, run_stdio
 
     plan = Plan(options, ServeSettings(), "127.0.0.1", http or 0, 1, checkpoints)
     run_stdio(plan) if http is None else run(plan)

@@ -52,10 +52,10 @@ class Limits:
 
     def __post_init__(self) -> None:
         if (self.dollars_a_day, self.dollars_a_person) != (None, None) and self.dollars_a_million is None:
-            raise SettingsError("a sum a day needs a price: give dollars for a million prompt and completion tokens")
+            raise SettingsError("a daily limit needs a price: dollars per million prompt and completion tokens")
 
     def dollars(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """What so many tokens cost."""
+        """Return what so many tokens cost."""
         return dollars(prompt_tokens, completion_tokens, self.dollars_a_million or (0.0, 0.0))
 
 
@@ -83,19 +83,17 @@ class ServeSettings:
 
     def __post_init__(self) -> None:
         if self.token is not None and len(self.token) < _SHORTEST_TOKEN:
-            raise SettingsError(
-                f"the token is too short: give at least {_SHORTEST_TOKEN} characters that nobody guesses"
-            )
+            raise SettingsError(f"the token is too short: use at least {_SHORTEST_TOKEN} random characters")
         if self.user_header is not None and not _HEADER.fullmatch(self.user_header):
-            raise SettingsError(f"{self.user_header!r} is no name of a header: give one such as X-Forwarded-User")
+            raise SettingsError(f"invalid header name {self.user_header!r} (expected something like X-Forwarded-User)")
         if "*" in self.origins:
-            raise SettingsError("origins are named one by one: any page could ask in a visitor's name otherwise")
+            raise SettingsError("'*' is too wide an origin: any page could ask in a visitor's name; name each one")
         for proxy in self.proxies:
             try:
                 ipaddress.ip_network(proxy, strict=False)
             except ValueError:
                 raise SettingsError(
-                    f"{proxy!r} is no address of a proxy: give one such as 10.0.0.7 or 10.0.0.0/8"
+                    f"invalid proxy address {proxy!r} (expected something like 10.0.0.7 or 10.0.0.0/8)"
                 ) from None
 
     def is_proxy(self, address: str) -> bool:
@@ -107,15 +105,15 @@ class ServeSettings:
         return any(found in ipaddress.ip_network(proxy, strict=False) for proxy in self.proxies)
 
     def check_host(self, host: str) -> None:
-        """Sees that a server bound to this address asks who is there.
+        """Check that a server bound to this address asks who is there.
 
         Raises:
             SettingsError: Anybody on the network could ask.
         """
         if not is_loopback(host) and self.token is None and self.user_header is None:
             raise SettingsError(
-                f"--host {host} lets others on the network ask: give --token (or TABLETURN_TOKEN), or --user-header "
-                "behind a reverse proxy that says who asks"
+                f"--host {host} opens the server to the network: give --token (or TABLETURN_TOKEN), or --user-header "
+                "behind a reverse proxy that says who is asking"
             )
 
 

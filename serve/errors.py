@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import logging
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from ..tools.errors import TableturnError
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
-    from starlette.requests import Request
 
 _log = logging.getLogger(__name__)
 
@@ -42,24 +40,24 @@ _KINDS = {404: "NotThere", 405: "NotAllowed", 408: "TooSlow", 413: "TooLarge", 4
 
 
 def status_of(kind: str) -> int:
-    """The HTTP status for a class of errors."""
+    """Return the HTTP status for a class of errors."""
     return _STATUS.get(kind, 422)
 
 
 def error_body(kind: str, message: str) -> dict[str, Any]:
-    """An error as JSON."""
+    """Return an error as JSON."""
     return {"error": {"kind": kind, "message": message}}
 
 
 def internal(error: BaseException) -> str:
-    """What is said of an error that nobody foresaw: where the log tells of it, and nothing else."""
+    """Return what is said of an error that nobody foresaw: where the log tells of it, and nothing else."""
     reference = uuid.uuid4().hex[:8]
     _log.error("internal error %s", reference, exc_info=error)
-    return f"this is a fault of tableturn, not of your question: the server's log has it under {reference}"
+    return f"this is an error in tableturn, not in your question: find it in the server's log under {reference}"
 
 
 def told(request: Request, error: Exception) -> JSONResponse:
-    """The reply to what cannot be done."""
+    """Return the reply to what cannot be done."""
     kind = type(error).__name__
     if isinstance(error, TableturnError):
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else {}
@@ -77,6 +75,6 @@ def told(request: Request, error: Exception) -> JSONResponse:
 
 
 def add_error_replies(app: FastAPI) -> None:
-    """Has an app tell its errors so."""
+    """Have an app tell its errors so."""
     for kind in (TableturnError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, told)

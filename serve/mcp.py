@@ -9,30 +9,28 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field, ValidationError
 from starlette.requests import Request
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 from tableturn import __version__
 
 from ..agent import Answer, verbs
-from ..agent.answers.forms import answer_text
-from ..agent.audit import Query, run_query
+from ..agent.answers.render import answer_text
+from ..agent.audit import AuditedQuery, run_query
 from ..tools.database.table import plain_cell
 from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import table_text
-from .server import Asker, House
-from .store import Asked, Store
-
-if TYPE_CHECKING:
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from starlette.types import Receive, Scope, Send
+from .server import Asker, ServerLifecycle
+from .store import TurnRequest, TurnStore
 
 T = TypeVar("T")
 AskerOf = Callable[[], Asker]  # tells who calls, within a call
@@ -165,10 +163,10 @@ def _compact(result: Any) -> Any:
     return result
 
 
-def over_http(house: House) -> tuple[Route, StreamableHTTPSessionManager]:
+def over_http(lifecycle: ServerLifecycle) -> tuple[Route, StreamableHTTPSessionManager]:
     """The path `/mcp`, and what has to run for it."""
     server = mcp_server(_caller.get)
-    # Hosts and origins were looked at before (door.py).
+    # Hosts and origins were looked at before (request_checks.py).
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     server.streamable_http_app(stateless_http=True, json_response=True, transport_security=security)
     manager = server.session_manager
@@ -177,7 +175,7 @@ def over_http(house: House) -> tuple[Route, StreamableHTTPSessionManager]:
         """Lets in whoever may ask."""
 
         async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-            _caller.set(await (await house.server()).asker(Request(scope)))
+            _caller.set(await (await lifecycle.server()).asker(Request(scope)))
             await manager.handle_request(scope, receive, send)
 
     # Without sessions the server has nothing to say on its own: a stream by GET would only hold up its end.
@@ -195,7 +193,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> AskResult:
         """Answer a question about the database; the rows come with the SQL that gave them."""
         asker = asker_of()
-        asked = Asked(asker.owner, thread, question, notes)
+        asked = TurnRequest(asker.owner, thread, question, notes)
         turn = await (asker.begin(asked) if thread else asker.begin_thread("mcp", asked))
         await turn.wait()
         if turn.answer is None:
@@ -213,7 +211,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """Run one query of your own, read-only, under limits of time and size."""
         asker = asker_of()
         resources, limits = asker.agent.resources, asker.agent.settings.limits
-        table = await asker.work(lambda cancellation: run_query(Query(sql), resources, limits, cancellation))
+        table = await asker.work(lambda cancellation: run_query(AuditedQuery(sql), resources, limits, cancellation))
         rows = [[plain_cell(cell) for cell in row] for row in table.rows[:_ROWS]]
         found = {"columns": list(table.columns), "rows": rows, "text": table_text(table)}
         return QueryResult(**asker.masked(found), row_count=len(table.rows), truncated=table.truncated)
@@ -281,7 +279,7 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
     async def threads() -> str:
         """One's own conversations, the last used first."""
         asker = asker_of()
-        found = await asker.kept(Store.threads, listed=False)
+        found = await asker.kept(TurnStore.threads, listed=False)
         return json.dumps(asker.masked([{"id": thread.id, "title": thread.title} for thread in found]))
 
     @server.resource("tableturn://threads/{id}", mime_type="text/plain")
@@ -289,10 +287,10 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """A conversation: its questions, with their answers as far as they may leave."""
         asker = asker_of()
         try:
-            await asker.kept(Store.thread, id)
+            await asker.kept(TurnStore.thread, id)
         except TableturnError as error:
             raise ResourceNotFoundError(str(error)) from None
-        turns = await asker.kept(Store.turns, id)
+        turns = await asker.kept(TurnStore.turns, id)
         told = [
             f"Question: {turn.question}\n{answer_text(turn.given)}"
             for turn in turns

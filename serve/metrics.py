@@ -45,7 +45,7 @@ class Metrics:
         )
 
     def ended(self, answer: Answer | None, error: TableturnError | None, seconds: float) -> None:
-        """Counts a turn."""
+        """Count a turn."""
         self._seconds.observe(seconds)
         if answer is None:
             kind = type(error).__name__ if error else "Internal"
@@ -56,13 +56,13 @@ class Metrics:
         self._refused.inc(sum(attempt.error is not None for attempt in answer.attempts))
 
     def spent(self, usage: Usage) -> None:
-        """Counts what a model was asked, whatever became of the turn."""
+        """Count what a model was asked, whatever became of the turn."""
         self._calls.inc(usage.llm_calls)
         self._tokens.labels("prompt").inc(usage.prompt_tokens)
         self._tokens.labels("completion").inc(usage.completion_tokens)
 
     def text(self) -> bytes:
-        """All counters, of all workers where there are several."""
+        """Return all counters, of all workers where there are several."""
         if os.environ.get(WORKERS_FOLDER):
             registry = CollectorRegistry()
             MultiProcessCollector(registry)

@@ -9,26 +9,23 @@ import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from fastapi import Depends, Request
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
+from starlette.requests import HTTPConnection
 
 from ..agent import Answer, SQLAgent
-from ..agent.answers.paging import Results
+from ..agent.answers.paging import ResultPages
 from ..tools.database import Cancellation, Identity
 from ..tools.errors import TableturnError
 from ..tools.masking import mask
 from .config import ServeSettings
 from .metrics import Metrics
-from .people import People, Unauthorized
-from .running import RunningTurn, Turns
-from .store import Asked, Busy, NotThere, Owner, Store, StoredTurn, StoreError
-from .work import Work
-
-if TYPE_CHECKING:
-    from starlette.requests import HTTPConnection
+from .running_turns import RunningTurn, Turns
+from .side_queries import SideQueries
+from .sign_in import People, Unauthorized
+from .store import Busy, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
 
 _log = logging.getLogger(__name__)
 
@@ -50,18 +47,18 @@ class Server:
     agent: SQLAgent  # of whoever is not named
     settings: ServeSettings
     people: People
-    store: Store
+    store: TurnStore
     turns: Turns  # those that run here
-    results: Results  # those that are looked through
-    work: Work
+    results: ResultPages  # those that are looked through
+    work: SideQueries
     metrics: Metrics
 
     async def asker(self, request: HTTPConnection) -> Asker:
-        """Who asks."""
+        """Return who asks."""
         identity = self.people.identify(request)
         session = None if self.people.bears_token(request) else self.people.session_of(request)
         if session is not None and await self.store.run(self.store.session_ended, session.id):
-            raise Unauthorized("this session was ended: give the server's token")
+            raise Unauthorized("this session has ended: sign in again with the server's token")
         return Asker(identity, self.people.owner(identity), await self.people.agent_of(identity), self)
 
     def anybody(self) -> Asker:
@@ -69,7 +66,7 @@ class Server:
         return Asker(self.people.nobody, self.people.owner(self.people.nobody), self.agent, self)
 
     async def check(self) -> None:
-        """Writes over the connections that turns use."""
+        """Check that conversations can be written, over the connections that turns use."""
 
         async def write() -> None:
             await self.store.run(self.store.beat)
@@ -84,24 +81,24 @@ class Server:
         try:
             await asyncio.wait_for(writing, _CHECK_SECONDS)
         except TimeoutError:
-            raise StoreError("conversations cannot be kept at the moment: they are locked, or out of reach") from None
+            raise StoreError("conversations cannot be saved now: their store is locked or unreachable") from None
 
     async def delete(self, owner: Owner, thread: str | None = None) -> None:
-        """Deletes a conversation, or all that is a person's, once the turns that run in it have been ended."""
+        """Delete a conversation, or all that is a person's, once the turns that run in it have been ended."""
         for _ in range(_TRIES):  # another turn may begin before the store lets go
             await self.turns.end(owner, thread)
             with contextlib.suppress(Busy):
                 return await self.forget(await self.store.run(self.store.delete, owner, thread))
-        raise Busy("turns begin faster than they can be ended: try again in a moment")
+        raise Busy("turns start faster than they can be stopped: try again in a moment")
 
     async def forget(self, threads: tuple[str, ...]) -> None:
-        """Takes conversations out of the checkpointer, once the store has let go of them."""
+        """Take conversations out of the checkpointer, once the store has let go of them."""
         for thread in threads:
             await self.agent.adelete_thread(thread)
         await self.store.run(self.store.scrub)
 
     async def tidy(self) -> None:
-        """Deletes what is older than it may be kept."""
+        """Delete what is older than it may be kept."""
         days = self.settings.limits.retention_days
         if days is None:
             return
@@ -118,14 +115,16 @@ class Asker:
     agent: SQLAgent  # theirs
     server: Server
 
-    async def kept(self, method: Callable[Concatenate[Store, Owner, P], R], *arguments: P.args, **more: P.kwargs) -> R:
+    async def kept(
+        self, method: Callable[Concatenate[TurnStore, Owner, P], R], *arguments: P.args, **more: P.kwargs
+    ) -> R:
         """Read or write something of theirs in the store."""
         store = self.server.store
         return await store.run(method, store, self.owner, *arguments, **more)
 
     async def turn(self, id_: str) -> StoredTurn:
-        """One of their turns, under their rights as they are now."""
-        turn = await self.kept(Store.turn, id_)
+        """Return one of their turns, under their rights as they are now."""
+        turn = await self.kept(TurnStore.turn, id_)
         if not self.may_see(turn):
             raise NotThere(f"turn {id_[:64]!r} was taken under other permissions: ask again")
         return turn
@@ -136,7 +135,7 @@ class Asker:
         return (rights is None and turn.answer is None) or self.agent.resources.may_read(rights)
 
     async def answer(self, turn: StoredTurn) -> Answer | None:
-        """A turn's answer, with the rows that are kept nowhere."""
+        """Return a turn's answer, with the rows that are kept nowhere."""
         answer = turn.given
         return await self.work(lambda _: self.agent.deliver(answer)) if answer and answer.withheld else answer
 
@@ -151,14 +150,14 @@ class Asker:
             return {name: self.masked(each) for name, each in value.items()}
         return [self.masked(each) for each in value] if isinstance(value, list | tuple) else value
 
-    async def begin(self, asked: Asked) -> RunningTurn:
+    async def begin(self, asked: TurnRequest) -> RunningTurn:
         """Start a turn of theirs; see `Turns.begin`."""
         await self.server.people.prepare(self.agent)
         return await self.server.turns.begin(self.agent, asked)
 
-    async def begin_thread(self, door: str, asked: Asked) -> RunningTurn:
+    async def begin_thread(self, door: str, asked: TurnRequest) -> RunningTurn:
         """Start a turn in a new conversation that the page does not list, deleted again if the turn is refused."""
-        thread = await self.kept(Store.add_thread, door=door)
+        thread = await self.kept(TurnStore.add_thread, door=door)
         try:
             return await self.begin(replace(asked, thread=thread.id))
         except TableturnError:
@@ -166,11 +165,11 @@ class Asker:
             raise
 
     async def work(self, function: Callable[[Cancellation], R]) -> R:
-        """Runs a query of theirs, or something else that blocks."""
+        """Run a query of theirs, or something else that blocks."""
         return await self.server.work.run(self.owner, function)
 
 
-class House:
+class ServerLifecycle:
     """Opens a server once, in a task of its own, and closes it there."""
 
     def __init__(self, opener: AgentOpener, store: str | None, settings: ServeSettings) -> None:
@@ -183,7 +182,7 @@ class House:
         self._task: asyncio.Task[None] | None = None
 
     async def server(self) -> Server:
-        """The server; opened where it is not."""
+        """Return the server; opened where it is not."""
         if self._opened is None:
             self._opened = asyncio.get_running_loop().create_future()
             self._closing.clear()
@@ -191,14 +190,14 @@ class House:
         return await asyncio.shield(self._opened)
 
     async def wind_down(self) -> None:
-        """Lets turns end, and ends what has not by then, so that everybody is told before their connections close."""
+        """Let turns end, and end what has not by then, so that everybody is told before their connections close."""
         if self._opened is not None and self._opened.done() and not self._opened.exception():
             server = self._opened.result()
             await server.turns.wind_down()
             server.work.cancel()
 
     async def close(self) -> None:
-        """Lets turns end, and closes."""
+        """Let turns end, and close."""
         self._closing.set()
         if self._task is not None:
             await self._task
@@ -235,12 +234,12 @@ async def opened_server(opener: AgentOpener, place: str | None, settings: ServeS
     """A server, without HTTP; its store, by an SQLAlchemy URL, goes with it where there is none."""
     async with AsyncExitStack() as stack:
         agent = await stack.enter_async_context(opener())
-        store = await asyncio.to_thread(Store, place)
+        store = await asyncio.to_thread(TurnStore, place)
         stack.push_async_callback(asyncio.to_thread, store.close)
         metrics = Metrics()
-        results = Results(settings.limits.result_bytes)
+        results = ResultPages(settings.limits.result_bytes)
         stack.callback(results.close)
-        work = Work(settings.limits)
+        work = SideQueries(settings.limits)
         stack.push_async_callback(asyncio.to_thread, work.close)
         turns = Turns(store, settings.limits, metrics)
         turns.start()
@@ -251,21 +250,16 @@ async def opened_server(opener: AgentOpener, place: str | None, settings: ServeS
 
 
 async def server_of(request: Request) -> Server:
-    """The server that a request is for."""
-    return await cast("House", request.app.state.house).server()
+    """Return the server that a request is for."""
+    return await cast("ServerLifecycle", request.app.state.lifecycle).server()
 
 
 ServerHere = Annotated[Server, Depends(server_of)]
 
 
 async def asker_of(request: Request, server: ServerHere) -> Asker:
-    """Who asks; see `Server.asker`."""
+    """Return who asks; see `Server.asker`."""
     return await server.asker(request)
 
 
 AskerHere = Annotated[Asker, Depends(asker_of)]
-
-
-def given(agent: SQLAgent) -> AgentOpener:
-    """An opener for an agent that somebody else opened and will close."""
-    return partial(contextlib.nullcontext, agent)

@@ -22,20 +22,7 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from sqlalchemy import (
-    Connection,
-    Engine,
-    Table,
-    and_,
-    case,
-    create_engine,
-    delete,
-    event,
-    func,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Connection, Engine, Table, and_, case, create_engine, delete, event, func, insert, select, update
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
 from ..agent import Answer
@@ -134,7 +121,7 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Asked:
+class TurnRequest:
     """What starts a turn."""
 
     owner: Owner
@@ -162,7 +149,7 @@ class Asked:
         return {"approve": True} if self.approve else None
 
 
-class Store:
+class TurnStore:
     """Threads and turns; without a URL in a file that goes when the store is closed."""
 
     def __init__(self, url: str | None = None) -> None:
@@ -186,7 +173,7 @@ class Store:
         return await asyncio.get_running_loop().run_in_executor(self._pool, partial(function, *arguments, **more))
 
     def close(self) -> None:
-        """Leaves: what this worker still had running is lost."""
+        """Leave: what this worker still had running is lost."""
         with suppress(StoreError):
             self._write_spent()
         self._write(delete(WORKERS).where(WORKERS.c.id == self.worker))
@@ -207,7 +194,7 @@ class Store:
             return on.execute(wanted).all()
 
     def beat(self) -> None:
-        """Says that this worker is there."""
+        """Write down that this worker is alive."""
         now = time.time()
         with _told(), self._engine.begin() as on:
             if not on.execute(update(WORKERS).where(WORKERS.c.id == self.worker).values(seen=now)).rowcount:
@@ -217,7 +204,7 @@ class Store:
             self.scrub()
 
     def spend(self, usage: Usage, person: str = "") -> None:
-        """Counts what a model was asked; it is written with the next beat, for the other workers to see."""
+        """Count what a model was asked; it is written with the next beat, for the other workers to see."""
         with self._lock:
             self._spending[person] += usage
 
@@ -244,19 +231,19 @@ class Store:
         return tuple(row[0] for row in self._read(select(TURNS.c.id).where(RUNNING, *which)))
 
     def stop_wanted(self) -> tuple[str, ...]:
-        """Which of this worker's turns somebody asked another one to stop."""
+        """Return which of this worker's turns somebody asked another one to stop."""
         return self._running(TURNS.c.worker == self.worker, TURNS.c.stop == 1)
 
     def running_here(self) -> tuple[str, ...]:
-        """This worker's turns that are written down as running."""
+        """Return this worker's turns that are written down as running."""
         return self._running(TURNS.c.worker == self.worker)
 
     def lose(self, id_: str) -> None:
-        """Marks a turn as lost that nobody takes any more."""
+        """Mark a turn as lost that nobody takes any more."""
         self._write(update(TURNS).where(TURNS.c.id == id_, RUNNING).values(status="lost", ended=time.time()))
 
     def mend(self) -> int:
-        """Marks the turns as lost whose worker is gone; how many."""
+        """Mark the turns as lost whose worker is gone; return how many."""
         now = time.time()
         alive = select(WORKERS.c.id).where(WORKERS.c.seen > now - WORKER_SECONDS)
         lost = update(TURNS).where(RUNNING, TURNS.c.worker.not_in(alive), TURNS.c.begun < now - 1)
@@ -264,7 +251,7 @@ class Store:
         return self._write(gone, lost.values(status="lost", ended=now))
 
     def end_session(self, id_: str, until: float) -> None:
-        """Has a browser's session count no more, in any worker."""
+        """Have a browser's session count no more, in any worker."""
         now = time.time()
         with _told(), self._engine.begin() as on:
             on.execute(delete(ENDED).where(ENDED.c.until < now))
@@ -276,7 +263,7 @@ class Store:
         return bool(self._read(select(ENDED.c.id).where(ENDED.c.id == id_)))
 
     def add_thread(self, owner: Owner, title: str = "", id_: str | None = None, *, door: str | None = None) -> Thread:
-        """A new conversation; `door` is where another program shows it: the page does not list it."""
+        """Return a new conversation; `door` is where another program shows it: the page does not list it."""
         now = time.time()
         thread = Thread(id_ or uuid.uuid4().hex, title, now, now)
         own = {"person": owner.person, "database": owner.database}
@@ -291,27 +278,27 @@ class Store:
         return tuple(Thread(*row) for row in self._read(wanted.offset(offset).limit(limit)))
 
     def thread(self, owner: Owner, id_: str) -> Thread:
-        """One conversation."""
+        """Return one conversation."""
         for row in self._read(_THREAD.where(THREADS.c.id == id_, _own(THREADS, owner))):
             return Thread(*row)
         raise NotThere(f"there is no thread {id_[:64]!r}")
 
     def chat(self, owner: Owner, digest: str) -> Thread | None:
-        """The conversation that a front end has shown so far, by a digest of its messages."""
+        """Return the conversation that a front end has shown so far, by a digest of its messages."""
         wanted = _THREAD.where(THREADS.c.chat == digest, _own(THREADS, owner))
         rows = self._read(wanted.order_by(THREADS.c.changed.desc()).limit(1))
         return Thread(*rows[0]) if rows else None
 
     def note_chat(self, owner: Owner, id_: str, digest: str) -> None:
-        """Keeps the digest under which a conversation will be gone on with."""
+        """Keep the digest under which a conversation will be gone on with."""
         self._write(update(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner)).values(chat=digest))
 
     def rename(self, owner: Owner, id_: str, title: str) -> Thread:
-        """Calls a conversation something else."""
+        """Rename a conversation."""
         self._write(update(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner)).values(title=title))
         return self.thread(owner, id_)
 
-    def begin(self, asked: Asked, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
+    def begin(self, asked: TurnRequest, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
         """Write down that a turn begins, unless its thread takes one already."""
         turn = StoredTurn(
             id_ or uuid.uuid4().hex,
@@ -339,7 +326,7 @@ class Store:
     def end(
         self, turn: StoredTurn, status: TurnStatus, answer: AnswerRecord | None = None, error: Exception | None = None
     ) -> StoredTurn:
-        """Writes down how a turn ended; it as it is kept now."""
+        """Write down how a turn ended; return the turn as it is kept now."""
         kind, words = (type(error).__name__, str(error).replace("\0", "")) if error is not None else (None, None)
         written: dict[str, Any] = {"status": status, "ended": time.time(), "error_kind": kind, "error": words}
         ended = replace(turn, answer=answer, **written)
@@ -352,7 +339,7 @@ class Store:
         return ended
 
     def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:
-        """Keeps an answer that took no turn, beside the turn whose query gave way to another; its name."""
+        """Keep an answer that took no turn, beside the turn whose query gave way to another; return its id."""
         id_, now = uuid.uuid4().hex, time.time()
         with _told(), self._engine.begin() as on:
             if on.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
@@ -362,28 +349,28 @@ class Store:
         return id_
 
     def _row(self, owner: Owner, turn: StoredTurn) -> dict[str, Any]:
-        """What is written of a new turn."""
+        """Return what is written of a new turn."""
         records = {"answer": turn.answer and dump(turn.answer), "rights": turn.rights and dump(turn.rights)}
         row = vars(turn) | records | {"person": owner.person, "database": owner.database, "worker": self.worker}
         return {name: value for name, value in row.items() if value is not None}
 
     def turn(self, owner: Owner, id_: str) -> StoredTurn:
-        """One turn."""
+        """Return one turn."""
         for row in self._read(_TURN.where(TURNS.c.id == id_, _own(TURNS, owner))):
             return _stored(row)
         raise NotThere(f"there is no turn {id_[:64]!r}")
 
     def turns(self, owner: Owner, thread: str) -> tuple[StoredTurn, ...]:
-        """The turns of a conversation, oldest first."""
+        """Return the turns of a conversation, oldest first."""
         wanted = _TURN.where(TURNS.c.thread == thread, _own(TURNS, owner)).order_by(TURNS.c.begun)
         return tuple(map(_stored, self._read(wanted)))
 
     def ask_to_stop(self, owner: Owner, id_: str) -> None:
-        """Asks whichever worker takes a turn to stop it."""
+        """Ask whichever worker takes a turn to stop it."""
         self._write(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner), RUNNING).values(stop=1))
 
     def add_feedback(self, owner: Owner, id_: str, feedback: dict[str, Any]) -> None:
-        """Keeps what a person said about a turn."""
+        """Keep what a person said about a turn."""
         self._write(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner)).values(feedback=feedback))
 
     def running(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
@@ -391,7 +378,7 @@ class Store:
         return self._running(_turns_of(owner, thread))
 
     def delete(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
-        """Takes out a conversation with its turns, or everything of a person; the threads that went."""
+        """Take out a conversation with its turns, or everything of a person; return the threads that went."""
         with _told(), self._engine.begin() as on:
             threads = delete(THREADS).where(
                 _own(THREADS, owner), *([THREADS.c.id == thread] if thread is not None else [])
@@ -408,7 +395,7 @@ class Store:
         return ids
 
     def delete_older(self, database: str, days: float) -> tuple[str, ...]:
-        """Takes out what nobody used for so long; the threads that went."""
+        """Take out what nobody used for so long; return the threads that went."""
         until = time.time() - days * 86_400
         running = select(TURNS.c.thread).where(RUNNING)
         old = and_(THREADS.c.database == database, THREADS.c.changed < until, THREADS.c.id.not_in(running))
@@ -422,7 +409,7 @@ class Store:
         return ids
 
     def scrub(self) -> None:
-        """Has what was deleted leave the file too: SQLite writes zeros over it, and its log is begun anew.
+        """Have what was deleted leave the file too: SQLite writes zeros over it, and its log is begun anew.
 
         Where somebody still reads the log, it is done with a later beat.
         """

@@ -24,7 +24,7 @@ LISTED = {
     "agent/effects.py:_invoke": f"a chat model: {FOREIGN}",
     "agent/effects.py:_ainvoke": f"a chat model: {FOREIGN}",
     "agent/model/chat.py:_Masking.perform": HAND_OVER,
-    "agent/model/resolve.py:_provided": f"a chat model's constructor: {FOREIGN}",
+    "agent/model/choose_model.py:_provided": f"a chat model's constructor: {FOREIGN}",
     "agent/effects.py:start.work": HAND_OVER,
     "tools/charts/draw.py:_time_text": "a time beyond what datetime holds",
     "tools/charts/chart.py:picture": "the renderer's own error",
@@ -61,9 +61,9 @@ LISTED = {
     "tools/sandbox/zygote.py:serve": HAND_OVER,
     "tools/sandbox/zygote.py:_Parent._accept": f"an order over a socket, and {SYSTEM}",
     "serve/mcp.py:_Server.get_prompt": "the MCP library's error for a prompt that there is not",
-    "serve/running.py:Turns._beat": "the heartbeat: logged with its traceback, and tried again",
-    "serve/running.py:Turns._take_counted": "a turn's end: kept as failed, logged with its traceback",
-    "serve/server.py:House._live": HAND_OVER,
+    "serve/running_turns.py:Turns._beat": "the heartbeat: logged with its traceback, and tried again",
+    "serve/running_turns.py:Turns._take_counted": "a turn's end: kept as failed, logged with its traceback",
+    "serve/server.py:ServerLifecycle._live": HAND_OVER,
     "serve/server.py:_tidy": "work in the background: logged with its traceback, and tried again",
     "evals/adjudication/judging.py:FinishedRun.read": FILE,
     "evals/adjudication/judging.py:FinishedRun.verdicts": FILE,
@@ -88,7 +88,7 @@ LISTED = {
 
 TWICE = {
     "tools/sandbox/run.py:run_python",
-    *("tools/sandbox/zygote.py:_Parent._accept", "serve/running.py:Turns._take_counted"),
+    *("tools/sandbox/zygote.py:_Parent._accept", "serve/running_turns.py:Turns._take_counted"),
     *("evals/datasets/load.py:Layout.questions", "evals/report/page.py:write_report"),
 }
 """Places with two such handlers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -17,7 +18,8 @@ _MOST_TABLES = 3  # that are read because they look like one
 _MOST_TEXTS = 2  # columns of words that are joined: more is no description
 _FEWEST_ROWS = 3
 _KNOWN = 0.75  # share of a column's names that the schema has: a dictionary may tell of tables that are hidden here
-_WORDY = 0.3  # share of texts that have a blank in them: words, not codes
+_WORDY = 0.3  # share of texts that have several words: no codes, and no times
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _JOINT = "; "
 
 Row = tuple[Cell, ...]
@@ -102,4 +104,4 @@ def _share(flags: Sequence[bool]) -> bool:
 
 def _is_wordy(texts: Sequence[str]) -> bool:
     filled = [text for text in texts if text]
-    return sum(" " in text.strip() for text in filled) > _WORDY * max(len(filled), 1)
+    return sum(len(_WORD.findall(text)) > 1 for text in filled) > _WORDY * max(len(filled), 1)

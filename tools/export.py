@@ -184,7 +184,7 @@ def _resolved(target: str | Path) -> Path:
     """Return where a file is written, links resolved; refuse what is no file or has no folder."""
     path = Path(os.path.realpath(target))
     if path.exists() and not path.is_file():
-        raise ExportError(f"cannot write {target}: it is there already, and is no file")
+        raise ExportError(f"cannot write {target}: it exists already and is not a file")
     if not path.parent.is_dir():
         raise ExportError(f"cannot write {target}: there is no folder {path.parent}")
     return path
@@ -211,7 +211,7 @@ def _refuse_database(database: Database, target: Target) -> None:
     location, path = database.location, os.path.realpath(target)
     own = os.path.exists(location) and any(os.path.samefile(location, place) for place in (path, os.path.dirname(path)))
     if own or fnmatch(path, location):
-        raise ExportError(f"{target} is what is asked, or a part of it: name another file")
+        raise ExportError(f"{target} is the database itself, or a part of it: name another file")
 
 
 # Writes a header, takes rows part by part, and ends when it gets None.

@@ -23,7 +23,7 @@ from .values import ValueIndex, ValueMatch
 
 if TYPE_CHECKING:
     from .database import Schema
-    from .database.engines import DatabaseSource
+    from .database.engine import DatabaseSource
     from .examples import Example, ExampleStore
     from .sandbox import SandboxLimits, SandboxResult
 

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from ...tools.charts import Chart, Spec, Wish, choose, vega_lite, wished
-from ...tools.database import Estimate
 from ...tools.export import export_rows
 from ..advice import advise, failures_noted
 from ..evidence.confidence import in_words
-from ..records import AnswerRecord, Usage
-from ..state import AgentState, turn_of, usage_of
+from ..records import AnswerRecord
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ...tools.database import Rights
-    from ..effects import Translator
 
 R = TypeVar("R")
 
@@ -147,7 +142,7 @@ class Answer(AnswerRecord):
         return self.drawn_as(self._wish)
 
     def drawn_as(self, wish: Wish | None) -> Chart | None:
-        """The chart that fits the rows and this wish; None where none does."""
+        """Return the chart that fits the rows and this wish; None where none does."""
         if not self.answered or self.withheld:
             return None
         title = (self.rephrased if wish is None or not wish.question else wish.question) or self.question
@@ -176,7 +171,7 @@ class Answer(AnswerRecord):
         return self._wish is not None
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
-        """The rows as CSV, texts that a spreadsheet could take for a formula guarded by an apostrophe.
+        """Return the rows as CSV, texts that a spreadsheet could take for a formula guarded by an apostrophe.
 
         Args:
             path: The file to write; None for the text itself.
@@ -184,12 +179,9 @@ class Answer(AnswerRecord):
         Raises:
             ExportError: The file cannot be written.
         """
-        if path is not None:
-            export_rows(self.columns, self.rows, path, "csv")
-            return None
-        written = BytesIO()
-        export_rows(self.columns, self.rows, written, "csv")
-        return written.getvalue().decode()
+        target = BytesIO() if path is None else path
+        export_rows(self.columns, self.rows, target, "csv")
+        return target.getvalue().decode() if isinstance(target, BytesIO) else None
 
     def to_excel(self, path: str | Path | BinaryIO) -> None:
         """The rows as an Excel workbook, in which no text is a formula.
@@ -203,23 +195,23 @@ class Answer(AnswerRecord):
         export_rows(self.columns, self.rows, path, "xlsx")
 
     def _repr_html_(self) -> str:
-        from .forms import answer_html
+        from .render import answer_html
 
         return answer_html(self)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """The rows as a data frame; repeated column names stay as they are."""
+        """Return the rows as a data frame; repeated column names stay as they are."""
         import pandas as pd
 
         return pd.DataFrame([list(row) for row in self.rows], columns=pd.Index(list(self.columns), dtype="object"))
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as plain JSON values, with exactly the keys of `JSON_KEYS`.
+        """Return the answer as plain JSON values, with exactly the keys of `JSON_KEYS`.
 
         `chart` is None unless the question asks for a picture: the attribute has one for every answer that one fits.
         `text` ends with the choices on offer, numbered, a line each, where there are any.
         """
-        from .forms import answer_json
+        from .render import answer_json
 
         return answer_json(self)
 
@@ -229,28 +221,3 @@ class Answer(AnswerRecord):
 
     def __repr__(self) -> str:
         return f"Answer(status={self.status!r}, sql={self.sql!r}, row_count={self.row_count}, text={self.text!r})"
-
-
-def pending_answer(
-    state: AgentState, asked: Mapping[str, Any], translator: Translator, rights: Rights | None = None
-) -> AnswerRecord:
-    """The answer of a turn that waits for a person; `asked` is the interrupt's value."""
-    turn, by_node = turn_of(state), usage_of(state)
-    return AnswerRecord(
-        question=turn.asked or turn.question,
-        rephrased=turn.rephrasing.rephrased,
-        intent=turn.rephrasing.intent,
-        sql=asked.get("sql"),
-        status="needs_clarification",
-        text=str(asked.get("question", "")),
-        usage=sum(by_node.values(), Usage()),
-        translator=translator.name,
-        model=translator.model,
-        notes=tuple(state.get("notes", ())),
-        choices=tuple(asked.get("choices", ())),
-        usage_by_node=by_node,
-        stop_kind="asked",
-        explanation=str(asked.get("explanation", "")),
-        rights=rights,
-        estimate=Estimate(**asked["estimate"]) if asked.get("estimate") else None,
-    )

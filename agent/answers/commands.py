@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...tools.knowledge import Entry
     from ..resources import Resources
     from .answer import Answer
-    from .forms import Why
+    from .render import Why
 
 _SHOWN = 100  # characters of a question in a list
 
@@ -82,14 +82,14 @@ def _correct(answers: Answers, rest: str) -> str:
     right = answers.take(correction.answer)
     answers.offered = correction.proposals
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(answers.offered, 1)]
-    offers = ["this could be remembered, with /accept N:", *offers] if offers else []
+    offers = ["save one of these with /accept N:", *offers] if offers else []
     return "\n".join([right.text, _say_saved(answers, correction.saved), *offers])
 
 
 def _accept(answers: Answers, number: str) -> str:
     offered = answers.offered or (answers.held[-1].answer.proposals if answers.held else ())
     if not number.isdecimal() or not 1 <= int(number) <= len(offered):
-        raise SettingsError(f"nothing is offered under {number or 'no number'}: /correct offers what it suggests")
+        raise SettingsError(f"there is no suggestion {number}: /correct makes suggestions")
     return _say_kept(verbs.keep(offered[int(number) - 1], answers.resources))
 
 
@@ -118,12 +118,12 @@ def _say_saved(answers: Answers, saved: verbs.Saved) -> str:
     resources = answers.resources
     whose = "every database" if saved.example.shared else f"{resources.database.name} alone"
     if not saved.new:
-        return f"that is an example already ({saved.id})"
+        return f"this is already saved as an example ({saved.id})"
     text = f"saved {saved.example.question!r} as an example for {whose} ({saved.id})"
     if saved.replaced:
         text += ", in place of an earlier answer to it"
     if not resources.translator(resources.settings).reads_examples:
-        text += "; the offline translator reads no examples, a model will"
+        text += "; the offline translator ignores examples, a model uses them"
     return text
 
 

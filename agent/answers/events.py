@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from langchain_core.messages import AIMessageChunk
 from langgraph.types import Overwrite, StreamMode
 
-from ...prompts.sql_reply import sql_so_far
+from ...prompts.find_sql import sql_so_far
 from ..advice import advise
 from ..effects import TASK
 
@@ -56,7 +56,7 @@ class Event:
     answer: Answer | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The event as plain JSON values: its kind under `event`, and the keys of `data`, or the `answer`."""
+        """Return the event as plain JSON values: its kind under `event`, and the keys of `data`, or the `answer`."""
         if self.answer is not None:
             return {"event": self.kind, "answer": self.answer.to_dict()}
         return {"event": self.kind, **self.data}
@@ -74,7 +74,7 @@ class EventReader:
         self._reply, self._written = "", ""
 
     def read(self, mode: str, part: Any) -> Iterator[Event]:
-        """The events in one part of the stream."""
+        """Yield the events in one part of the stream."""
         if mode == "custom":
             fields = dict(part)
             name = str(fields.pop("event", ""))
@@ -89,16 +89,18 @@ class EventReader:
         elif mode == "updates":
             for node, update in part.items():
                 if isinstance(update, Mapping):
-                    fields = {name: _written(value) for name, value in cast("Mapping[str, Any]", update).items()}
+                    written = cast("Mapping[str, Any]", update).items()
+                    fields = {name: value.value if isinstance(value, Overwrite) else value for name, value in written}
                     yield Event("node", node, fields)
                     yield from self._notes(node, fields.get("notes") or ())
         elif mode == "messages" and self._deltas:
             message, metadata = part
-            if isinstance(message, AIMessageChunk) and metadata.get(TASK) and _node(metadata) in _WRITING_NODES:
-                yield from self._piece(message, _node(metadata))
+            node = str(metadata.get("langgraph_node", ""))
+            if isinstance(message, AIMessageChunk) and metadata.get(TASK) and node in _WRITING_NODES:
+                yield from self._piece(message, node)
 
     def end(self, answer: Answer) -> Iterator[Event]:
-        """What the answer tells beyond what has been told, and the answer."""
+        """Yield what the answer tells beyond what has been told, and the answer."""
         if answer.sql and answer.sql != self._sql:
             yield Event("sql", "respond", {"sql": answer.sql})
             if answer.answered:
@@ -126,12 +128,3 @@ class EventReader:
         if len(found) > len(self._written) and found.startswith(self._written):
             text, self._written = found[len(self._written) :], found
             yield Event("sql_delta", node, {"text": text, "draft": self._draft})
-
-
-def _node(metadata: Mapping[str, Any]) -> str:
-    return str(metadata.get("langgraph_node", ""))
-
-
-def _written(value: object) -> object:
-    """What a node wrote, also where it replaced what was there."""
-    return value.value if isinstance(value, Overwrite) else value

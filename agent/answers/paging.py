@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.database.table import plain_cell
 from ...tools.errors import ExportError, ResultTooLarge
-from ..audit import Query, written_down
+from ..audit import AuditedQuery, written_down
 
 if TYPE_CHECKING:
     from ...tools.database import Cancellation
@@ -151,7 +151,7 @@ class _Result:
             pass
 
 
-class Results:
+class ResultPages:
     """Results that are looked through, in a bounded space."""
 
     def __init__(self, most_bytes: int) -> None:
@@ -183,7 +183,7 @@ class Results:
                 return result.page(view)
             except sqlite3.ProgrammingError:  # it was let go of in the meantime
                 continue
-        raise ExportError("other results take all the room for rows: try again in a moment")
+        raise ExportError("too many results are open: try again in a moment")
 
     def close(self) -> None:
         """Let go of all."""
@@ -212,7 +212,7 @@ class Results:
         self, answer: Answer, resources: Resources, cancellation: Cancellation | None, need: int, read: int
     ) -> _Result:
         if not answer.answered:
-            raise ExportError("there is no answer whose rows could be shown")
+            raise ExportError("there are no rows to show")
         result = _Result(answer.headings, self._most_bytes // 2)
         try:
             if answer.sql is None or not (answer.withheld or (answer.truncated and need > len(answer.rows))):
@@ -222,7 +222,7 @@ class Results:
                 result.read = len(answer.rows) if answer.sql and answer.truncated else math.inf
             else:
                 limits = replace(resources.settings.export_limits, rows=read, result_bytes=self._most_bytes)
-                query = Query(answer.sql, answer.question, answer.thread)
+                query = AuditedQuery(answer.sql, answer.question, answer.thread)
                 execute = partial(resources.database.execute, answer.sql, limits, cancellation, result)
                 done = written_down(query, "read", resources, execute, lambda _: result.count)
                 result.truncated = done.truncated
@@ -238,7 +238,7 @@ def _folded(cell: Any) -> Any:
 
 
 def _seconds(cell: Any) -> float | None:
-    """How long a duration is, with months of 30 days as PostgreSQL compares them; None for any other cell."""
+    """Return how long a duration is, with months of 30 days as PostgreSQL compares them; None for any other cell."""
     if not isinstance(cell, str) or (found := _DURATION.fullmatch(cell)) is None:
         return None
     years, months, days, sign, hours, minutes, seconds = found.groups(default="")
@@ -248,7 +248,7 @@ def _seconds(cell: Any) -> float | None:
 
 
 def _cell(cell: Any) -> Any:
-    """A cell as SQLite can hold and sort it."""
+    """Return a cell as SQLite can hold and sort it."""
     if isinstance(cell, bool) or not isinstance(cell, int) or abs(cell) <= _LARGEST_INTEGER:
         return cell
     return str(cell)

@@ -10,7 +10,7 @@ from ...tools.sql import Heading, SearchedLiteral, explain
 from ...tools.sql import headings as headings_of
 from ...tools.words import singular
 from ..advice import advise, advisory
-from ..evidence.choose import is_empty
+from ..evidence.choose_attempt import is_empty
 from ..records import AnswerRecord, PlainCell, Result
 
 COLUMNS_IN_WORDS = 8  # so many columns are named at most: the names of more stand over the rows
@@ -37,27 +37,39 @@ def phrase(result: Result, headings: Sequence[Heading]) -> str:
 
 
 def counted_rows(columns: Sequence[str], rows: int, truncated: bool) -> str:
-    """How many rows there are, of what."""
+    """Return how many rows there are, of what."""
     of = ", ".join(columns) if len(columns) <= COLUMNS_IN_WORDS else f"{len(columns)} columns"
     return f"{'More than ' if truncated else ''}{rows:,} {'row' if rows == 1 else 'rows'} of {of}."
 
 
 def cut_note(rows: int) -> str:
-    """Says that there are more rows than a result holds."""
+    """Say that there are more rows than a result holds."""
     return f"Only the first {rows:,} rows are shown."
 
 
-WITHHELD = "The rows are for whoever asked: they hold what may not leave."
+_PLAIN_FAILURES: dict[str | None, str] = {
+    "timeout": "This took more than {seconds} s. Try a shorter period or fewer rows.",
+    "too_large": "The result is too large. Ask for fewer rows or columns, or for a summary.",
+    "locked": "The database is locked by another program. Try again in a moment.",
+}
+
+
+def failed(error: str, kind: str | None, seconds: float) -> str:
+    """Say why a question got no answer: plainly where the error's own words are advice for who writes queries."""
+    return _PLAIN_FAILURES.get(kind, error).replace("{seconds}", f"{seconds:g}")
+
+
+WITHHELD = "The rows are shown only to the person who asked, because they contain data that must not leave."
 """Stands for the words of a result that are made for the person alone; see `delivery`."""
 
 
 def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
-    """What a query was expected to cost, as plain values."""
+    """Return what a query was expected to cost, as plain values."""
     return None if estimate is None else {"rows": estimate.rows, "bytes": estimate.bytes}
 
 
 def phrased(result: Result, headings: Sequence[Heading], literals: Sequence[SearchedLiteral] = ()) -> str:
-    """What an answer says of a result; of one without rows also which of the query's literals no row has."""
+    """Return what an answer says of a result; of one without rows also which of the query's literals no row has."""
     missing = [f"no row of {literal.table} has {literal.condition}" for literal in literals if literal.missing]
     if missing and not (result.withheld or result.rows):
         return f"No rows match: {', and '.join(missing)}."
@@ -85,7 +97,7 @@ def headed(sql: str | None, columns: Sequence[str], database: Database) -> tuple
 
 @advisory("phrasing", "")
 def summary(answer: AnswerRecord) -> str:
-    """The result in one line, for later turns: its shape and its first row."""
+    """Return the result in one line, for later turns: its shape and its first row."""
     columns = ", ".join(answer.columns)
     if not answer.rows:
         return f"no rows of {columns}"
@@ -109,7 +121,7 @@ def remarks(result: Result) -> tuple[str, ...]:
 
 
 def about(result: Result) -> list[str]:
-    """What a reader should know of the rows themselves."""
+    """Return what a reader should know of the rows themselves."""
     found = list(result.notes)
     if result.truncated:
         found.append(cut_note(result.row_count))

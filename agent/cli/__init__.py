@@ -10,7 +10,7 @@ from .app import app
 
 
 def main() -> None:
-    """Runs a command; what an old terminal has no sign for is shown as a question mark."""
+    """Run a command; what an old terminal has no sign for is shown as a question mark."""
     # What is imported stays: by default it is looked through for garbage hundreds of times before the first answer.
     gc.set_threshold(50_000, 20, 20)
     for stream in (sys.stdout, sys.stderr):

@@ -41,11 +41,11 @@ def start(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Holds the options that stand before a command."""
+    """Hold the options that stand before a command."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Output:
+class OutputOptions:
     """What becomes of an answer; `form` gives the rows alone, `--json` the whole answer."""
 
     as_json: JsonOption = False
@@ -75,7 +75,7 @@ def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, in plain language.")],
     options: AgentOptions,
-    output: Output,
+    output: OutputOptions,
     notes: NotesOption = "",
 ) -> None:
     """Answer one question.
@@ -94,7 +94,7 @@ class Priced(TyperCommand):
     """A command with `--price`, whose two numbers may stand apart, or as one word with a comma."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Takes `--price 1,2` and `--price=1,2` for `--price 1 2`."""
+        """Take `--price 1,2` and `--price=1,2` for `--price 1 2`."""
         taken: list[str] = []
         for word in args:
             named, _, numbers = word.partition("=")

@@ -24,7 +24,7 @@ TURNS = (
 
 
 def demo(path: Path) -> int:
-    """Builds the sample at `path` and takes the turns; 0 when every one was answered."""
+    """Build the sample at `path` and take the turns; 0 when every one was answered."""
     console = Console()
     build_sample(path)
     console.print(f"Built the sample database: {path}", style="dim")

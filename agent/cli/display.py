@@ -55,7 +55,7 @@ class Rows:
 
 
 def fitting(headings: Sequence[str], rows: Sequence[Sequence[object]], width: int) -> int:
-    """How many of the columns, from the first, have room side by side; at least one.
+    """Return how many of the columns, from the first, have room side by side; at least one.
 
     All of them where they have room in full, else those that have if each takes a little less than it could.
     """
@@ -74,7 +74,7 @@ def fitting(headings: Sequence[str], rows: Sequence[Sequence[object]], width: in
 
 
 def as_records(headings: Sequence[str], rows: Iterable[Sequence[object]], first: int = 1) -> RenderableType:
-    """Every row one under the other, its columns a line each."""
+    """Return every row one under the other, its columns a line each."""
     parts: list[RenderableType] = []
     for number, row in enumerate(rows, first):
         grid = Table.grid(padding=(0, 2))
@@ -161,14 +161,14 @@ def show_answer(
 
 
 def shown_sql(sql: str) -> Syntax:
-    """SQL in the terminal's own colours, which can be read on light and on dark ones."""
+    """Return SQL in the terminal's own colours, which can be read on light and on dark ones."""
     from rich.syntax import Syntax
 
     return Syntax(safe(sql), "sql", theme="ansi_light", word_wrap=True, background_color="default")
 
 
 DOING = {
-    "rephrase": "finding what it is about",
+    "rephrase": "understanding the question",
     "link": "looking for examples",
     "candidate": "comparing drafts",
     "select": "checking the result",
@@ -187,7 +187,7 @@ _TABLES = 5  # linked tables that are named
 
 @contextmanager
 def show_progress() -> Generator[Callable[[Event], None]]:
-    """Shows events on a terminal's standard error as they come, and clears them away at the end; nothing elsewhere.
+    """Show events on a terminal's standard error as they come, and clear them away at the end; nothing elsewhere.
 
     Terminals that cannot move the cursor show nothing: what could not be cleared away would stand beside the answer.
     """
@@ -217,7 +217,7 @@ class _Watched:
         self._draft = 0
 
     def told(self, event: Event) -> bool:
-        """Takes an event in; whether it is to be seen at once."""
+        """Take an event in; return whether it is to be seen at once."""
         if event.kind == "linked":
             tables: list[str] = event.data["tables"]
             self._about = ", ".join(tables[:_TABLES]) + (", ..." if len(tables) > _TABLES else "")
@@ -236,7 +236,7 @@ class _Watched:
         return True
 
     def shown(self) -> RenderableType:
-        """The spinner's line, and as many of the last lines of SQL as there is room for."""
+        """Return the spinner's line, and as many of the last lines of SQL as there is room for."""
         doing = f"{self._doing} ({self._about})" if self._about else self._doing
         self._spinner.update(text=Text(safe(doing), style="dim", no_wrap=True, overflow="ellipsis"))
         sql = Text(safe(self._sql))

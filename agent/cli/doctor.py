@@ -43,7 +43,7 @@ _EXTRAS = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """What was found of one thing."""
 
     what: str  # the thing: `model`, `database`, `examples`, `sandbox`, `folders`, `extras`, `trust`
@@ -66,7 +66,7 @@ def doctor(
 
     Exit codes: 0 everything needed works, 1 something does not, 2 bad usage.
     """
-    checks: list[tuple[str, Callable[[], Finding]]] = [
+    checks: list[tuple[str, Callable[[], CheckResult]]] = [
         ("model", lambda: _model(model, base_url)),
         ("database", lambda: _database(db, options)),
         ("examples", lambda: _examples(examples, embedding)),
@@ -75,12 +75,12 @@ def doctor(
         ("extras", _extras),
         ("trust", lambda: _trust(db, model, base_url, options)),
     ]
-    findings: list[Finding] = []
+    findings: list[CheckResult] = []
     for what, check in checks:
         try:
             findings.append(check())
         except TableturnError as error:  # which says itself what to do
-            findings.append(Finding(what, "fault", str(error)))
+            findings.append(CheckResult(what, "fault", str(error)))
     if as_json:
         say_json([asdict(finding) for finding in findings])
     else:
@@ -91,61 +91,61 @@ def doctor(
     raise typer.Exit(any(finding.state == "fault" for finding in findings))
 
 
-def _model(spec: str | None, base_url: str | None) -> Finding:
+def _model(spec: str | None, base_url: str | None) -> CheckResult:
+    from ..model.choose_model import model_label, resolve_model
     from ..model.replies import model_error
-    from ..model.resolve import model_label, resolve_model
 
     chat_model = resolve_model(spec, base_url=base_url, timeout=_MODEL_SECONDS, max_retries=0)
     if chat_model is None:
         do = "set --model, TABLETURN_MODEL or OPENAI_API_KEY for a real one, such as --model openai:gpt-5-mini"
-        return Finding("model", "note", "no model is chosen: the built-in offline translator answers", do)
+        return CheckResult("model", "note", "no model is chosen: the built-in offline translator answers", do)
     label, start = model_label(chat_model), time.monotonic()
     try:
         chat_model.invoke("Reply with the one word: ready")
     except Exception as error:
         raise model_error(label, error) from error
-    return Finding("model", "ok", f"{label} replied in {time.monotonic() - start:.1f} s")
+    return CheckResult("model", "ok", f"{label} replied in {time.monotonic() - start:.1f} s")
 
 
-def _database(db: str | None, options: AccessOptions) -> Finding:
+def _database(db: str | None, options: AccessOptions) -> CheckResult:
     if db is None:
-        return Finding("database", "note", "no database was given", "add --db to check one")
+        return CheckResult("database", "note", "no database was given", "add --db to check one")
     with options.open_database(db) as database:
         schema = database.schema()
         database.execute("SELECT 1")
         engine, remarks = database.engine, [*database.warnings, *filter(None, [database.limits_note])]
         says = f"{engine.name} {engine.version} at {database.location}: {schema.total_tables} tables".replace("  ", " ")
-    return Finding("database", "note" if remarks else "ok", says, "; ".join(remarks))
+    return CheckResult("database", "note" if remarks else "ok", says, "; ".join(remarks))
 
 
-def _examples(location: str | None, embedding: str) -> Finding:
+def _examples(location: str | None, embedding: str) -> CheckResult:
     from ...tools.examples import ExampleStore, default_location, is_made, make_embedding
 
     place = location or default_location()
     if not is_made(place):
         says = f"no store yet at {place}: the built-in examples are used, and /approve creates one"
-        return Finding("examples", "ok", says)
+        return CheckResult("examples", "ok", says)
     store = ExampleStore.open(place, make_embedding(embedding))
     try:
-        return Finding("examples", "ok", f"{store.count():,} examples in {place}")
+        return CheckResult("examples", "ok", f"{store.count():,} examples in {place}")
     finally:
         store.close()
 
 
-def _sandbox() -> Finding:
+def _sandbox() -> CheckResult:
     from ...tools.sandbox import default_limits, run_python, sandbox_available
 
     limits = default_limits()
     if problem := sandbox_available(limits.boundary):
         says, _, do = problem.partition("; ")
-        return Finding("sandbox", "note", says, do)
+        return CheckResult("sandbox", "note", says, do)
     ran = run_python("result = 6 * 7", {}, limits)
     if ran.error:
-        return Finding("sandbox", "fault", f"pandas code does not run: {ran.error}")
-    return Finding("sandbox", "ok", f"pandas code runs; boundary: {limits.boundary}")
+        return CheckResult("sandbox", "fault", f"pandas code does not run: {ran.error}")
+    return CheckResult("sandbox", "ok", f"pandas code runs; boundary: {limits.boundary}")
 
 
-def _folders() -> Finding:
+def _folders() -> CheckResult:
 
     for folder, variable in ((cache_folder(), CACHE_VARIABLE), (data_folder(), DATA_VARIABLE)):
         try:
@@ -154,19 +154,19 @@ def _folders() -> Finding:
                 pass
         except OSError as error:
             says = f"{folder} cannot be written: {error.strerror}"
-            return Finding("folders", "fault", says, f"set {variable} to another folder")
-    return Finding("folders", "ok", f"{cache_folder()} and {data_folder()} can be written")
+            return CheckResult("folders", "fault", says, f"set {variable} to another folder")
+    return CheckResult("folders", "ok", f"{cache_folder()} and {data_folder()} can be written")
 
 
-def _extras() -> Finding:
+def _extras() -> CheckResult:
     missing = {extra: use for extra, (use, package) in _EXTRAS.items() if find_spec(package) is None}
     if not missing:
-        return Finding("extras", "ok", "all are installed")
+        return CheckResult("extras", "ok", "all are installed")
     lacking = ", ".join(f"{extra} ({use})" for extra, use in missing.items())
-    return Finding("extras", "note", f"not installed: {lacking}", f"pip install 'tableturn[{','.join(missing)}]'")
+    return CheckResult("extras", "note", f"not installed: {lacking}", f"pip install 'tableturn[{','.join(missing)}]'")
 
 
-def _trust(db: str | None, spec: str | None, base_url: str | None, options: AccessOptions) -> Finding:
+def _trust(db: str | None, spec: str | None, base_url: str | None, options: AccessOptions) -> CheckResult:
     from ...tools.examples import database_identity
     from ..evidence.trust import fault, find_bound, fingerprints, promise, read_bounds, trust_file
     from ..sqlagent import SQLAgent
@@ -174,12 +174,14 @@ def _trust(db: str | None, spec: str | None, base_url: str | None, options: Acce
     path = trust_file()
     bounds = read_bounds(path) if path else ()
     if db is None or not bounds:
-        return Finding("trust", "ok", "no bound is set: no answer is marked trusted")
+        return CheckResult("trust", "ok", "no bound is set: no answer is marked trusted")
     with options.open_database(db) as database, SQLAgent(database, model=spec, base_url=base_url) as agent:
         resources = agent.resources
         bound = find_bound(bounds, database_identity(database), resources.translator(agent.settings).model)
         if bound is None:
-            return Finding("trust", "ok", "no bound is set for this database and model: no answer is marked trusted")
+            return CheckResult(
+                "trust", "ok", "no bound is set for this database and model: no answer is marked trusted"
+            )
         if why := fault(bound, fingerprints(resources, agent.settings)):
-            return Finding("trust", "note", why)
-    return Finding("trust", "ok", f"of trusted answers {promise(bound)}")
+            return CheckResult("trust", "note", why)
+    return CheckResult("trust", "ok", f"of trusted answers {promise(bound)}")

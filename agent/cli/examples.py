@@ -14,19 +14,12 @@ import typer
 
 from ...tools.errors import ExampleStoreError, ModelError, SettingsError
 from ...tools.terminal import say, say_json, warn
-from ..options import (
-    AccessOptions,
-    BaseUrlOption,
-    DatabaseOptions,
-    EmbeddingOption,
-    JsonOption,
-    with_options,
-)
+from ..options import AccessOptions, BaseUrlOption, DatabaseOptions, EmbeddingOption, JsonOption, with_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database
     from ...tools.examples import Added, Example, ExampleStore, Found
-    from ..context.repository import Forms
+    from ..context.rephrase_examples import Forms
 
 app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", no_args_is_help=True)
 
@@ -150,7 +143,7 @@ def import_(
 
 
 def _import_verified(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
-    """Adds the pairs of files as a database's own; the exit code."""
+    """Add the pairs of files as a database's own; return the exit code."""
     from ...tools.examples.importing import read_verified
 
     problems = _Problems()
@@ -190,7 +183,7 @@ class _Problems:
 
 
 def _read(file: Path, problems: _Problems) -> Iterator[Example]:
-    """A file's examples; one that cannot be read keeps back none of the others'."""
+    """Yield a file's examples; one that cannot be read keeps back none of the others'."""
     from ...tools.examples import read_examples
 
     try:
@@ -200,7 +193,7 @@ def _read(file: Path, problems: _Problems) -> Iterator[Example]:
 
 
 def _without_databases(read: Iterable[Example], refuse: Callable[[str], object]) -> Iterator[Example]:
-    """The shared ones, as nobody's: a file is not to be believed whose an example is."""
+    """Yield the shared ones, as nobody's: a file is not to be believed whose an example is."""
     for example in read:
         if example.shared:
             yield replace(example, owner="")
@@ -215,7 +208,7 @@ def rephrase(options: CompletionOptions) -> None:
 
     Each result is saved: after an interruption, or after --calls is reached, the same command continues.
     """
-    from ..context.repository import rephrase_all
+    from ..context.rephrase_examples import rephrase_all
 
     _complete(options, "rephrased", rephrase_all)
 
@@ -227,19 +220,19 @@ def simplify(options: CompletionOptions) -> None:
 
     Each result is saved: after an interruption, or after --calls is reached, the same command continues.
     """
-    from ..context.repository import simplify_all
+    from ..context.rephrase_examples import simplify_all
 
     _complete(options, "simplified", simplify_all)
 
 
 def _complete(options: CompletionOptions, form: Literal["rephrased", "simplified"], forms: Forms) -> None:
-    """Asks for what a store's pairs lack, with progress on standard error."""
+    """Ask for what a store's pairs lack, with progress on standard error."""
     from rich.console import Console
     from rich.progress import Progress
 
-    from ..context.repository import complete
+    from ..context.rephrase_examples import complete
     from ..model.chat import PromptedTranslator, TranslatorOptions
-    from ..model.resolve import resolve_model
+    from ..model.choose_model import resolve_model
     from ..settings import PRESETS, Settings
 
     defaults = Settings()
@@ -307,7 +300,7 @@ def search(
     from ...tools.examples import ExampleQuery, Found, SelectorKind, database_identity, example_id, make_selector
     from ...tools.toolset import Toolset
     from ...tools.values import ValueIndex
-    from ..nodes.retrieve import selector_numbers
+    from ..nodes.retrieve_examples import selector_numbers
     from ..settings import Settings
 
     settings, kind = Settings(), cast("SelectorKind", by)

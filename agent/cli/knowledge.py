@@ -13,14 +13,7 @@ import typer
 
 from ...tools.errors import KnowledgeError, QueryError
 from ...tools.terminal import say, say_json, warn
-from ..options import (
-    DatabaseOptions,
-    EmbeddingOption,
-    ExamplesOption,
-    JsonOption,
-    KnowledgeOption,
-    with_options,
-)
+from ..options import DatabaseOptions, EmbeddingOption, ExamplesOption, JsonOption, KnowledgeOption, with_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database
@@ -56,7 +49,7 @@ def check(
     else:
         for problem in wrong:
             warn(f"{problem['source']}: {problem['what']}: {problem['why']}")
-        say(f"definitions: {len(known.entries)} hold, {len(problems)} do not")
+        say(f"definitions: {len(known.entries)} valid, {len(problems)} invalid")
         say(f"verified queries: {len(broken) - len(queries)} run, {len(queries)} do not")
     raise typer.Exit(1 if wrong else 0)
 
@@ -122,7 +115,7 @@ def suggest(
             for query in suggestion.queries:
                 say(f"    {' '.join(query.split())[:160]}")
     if not as_json and not found:
-        say(f"nothing occurs in {least} queries or more; {len(queries)} were read")
+        say(f"nothing occurs in at least {least} of the {len(queries)} queries that were read")
 
 
 @app.command()
@@ -134,7 +127,7 @@ def schema() -> None:
 
 
 def _knowledge(given: str | None, database: Database) -> Knowledge:
-    """The knowledge of a database."""
+    """Return the knowledge of a database."""
     from ...tools.knowledge import Knowledge, knowledge_path, read_knowledge
 
     path = Path(given) if given else knowledge_path(database)
@@ -144,7 +137,7 @@ def _knowledge(given: str | None, database: Database) -> Knowledge:
 
 
 def _broken(database: Database, store: str | None, embedding: str) -> Iterator[tuple[Example, str]]:
-    """The database's own examples, each with why it does not run, if so."""
+    """Yield the database's own examples, each with why it does not run, if so."""
     from ...tools.examples import ExampleStore, database_identity, default_location, is_made, make_embedding
 
     place = store or default_location()
@@ -162,7 +155,7 @@ def _broken(database: Database, store: str | None, embedding: str) -> Iterator[t
 
 
 def _queries(given: str, database: Database) -> Iterator[str]:
-    """The queries of a file of SQL, or of kept conversations about this very database, or of its server."""
+    """Yield the queries of a file of SQL, or of kept conversations about this very database, or of its server."""
     from ...tools.database.server.engine import UNREADABLE, ServerEngine
     from ...tools.knowledge.proposals import MOST, statements
 

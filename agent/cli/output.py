@@ -22,13 +22,13 @@ from .display import show_answer, show_progress
 if TYPE_CHECKING:
     from ..conversation import Conversation
     from ..sqlagent import SQLAgent
-    from .app import Output
+    from .app import OutputOptions
 
 
 _SHOWN = ("table", *FORMATS)  # what `--format` takes; `table` shows the answer
 
 
-def _check(output: Output) -> Format | None:
+def _check(output: OutputOptions) -> Format | None:
     """Return the form of rows that `--format` names, once all can be done that is asked for."""
     if output.form not in (None, *_SHOWN):
         raise SettingsError(f"there is no format {output.form!r}: choose one of {', '.join(_SHOWN)}")
@@ -48,8 +48,8 @@ def _check(output: Output) -> Format | None:
     return form
 
 
-def put_out(answer: Answer, agent: SQLAgent, output: Output, form: Format | None) -> bool:
-    """Prints and writes an answer; whether all that was asked for could be done."""
+def put_out(answer: Answer, agent: SQLAgent, output: OutputOptions, form: Format | None) -> bool:
+    """Print and write an answer; return whether all that was asked for could be done."""
     if output.as_json:
         cut = len(answer.rows) if output.limit is None else output.limit
         if len(answer.rows) > cut:
@@ -76,8 +76,8 @@ def put_out(answer: Answer, agent: SQLAgent, output: Output, form: Format | None
     return drawn
 
 
-def show_query(answer: Answer, agent: SQLAgent, output: Output) -> bool:
-    """Shows a query that was not run, and what it would read; whether there is one."""
+def show_query(answer: Answer, agent: SQLAgent, output: OutputOptions) -> bool:
+    """Show a query that was not run, and what it would read; return whether there is one."""
     if answer.sql is None or answer.status != "needs_clarification":
         put_out(answer, agent, replace(output, limit=None), None)
         return False
@@ -98,7 +98,7 @@ def show_query(answer: Answer, agent: SQLAgent, output: Output) -> bool:
 
 
 def _reads(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
-    """Tables and columns that a query reads, in the schema's order."""
+    """Return tables and columns that a query reads, in the schema's order."""
     from ...tools.sql import ALL_COLUMNS, used_items
 
     schema = agent.resources.database.schema()
@@ -142,8 +142,8 @@ def _print_rows(answer: Answer, agent: SQLAgent, form: Format, limit: int | None
 ANSWERED, NOT_ANSWERED = 0, 1
 
 
-def ask_once(question: str, options: AgentOptions, output: Output, notes: str = "") -> int:
-    """Answers one question and says how it went as an exit code."""
+def ask_once(question: str, options: AgentOptions, output: OutputOptions, notes: str = "") -> int:
+    """Answer one question; return how it went as an exit code."""
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")
     form = _check(output)
@@ -159,7 +159,7 @@ def ask_once(question: str, options: AgentOptions, output: Output, notes: str = 
 
 
 def write_sample(path: Path) -> None:
-    """Writes the sample database, never over another file."""
+    """Write the sample database, never over another file."""
     from ...tools.sample import build_sample
 
     if path.exists():
@@ -174,7 +174,7 @@ def write_sample(path: Path) -> None:
 def answered(
     conversation: Conversation, question: str, settings: Mapping[str, Any] | None = None, notes: str = ""
 ) -> Answer:
-    """Takes a turn, showing what happens on a terminal."""
+    """Take a turn, showing what happens on a terminal."""
     answer: Answer | None = None
     with show_progress() as progress, closing(conversation.stream(question, settings=settings, notes=notes)) as events:
         for event in events:

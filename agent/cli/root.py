@@ -53,7 +53,7 @@ def defaults() -> dict[str, str]:
 
 
 def read_defaults(path: Path) -> dict[str, str]:
-    """The options that a file gives."""
+    """Return the options that a file gives."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -99,7 +99,7 @@ class Root(TyperGroup):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs a command; an error of ours is one line on standard error and exit code 2."""
+        """Run a command; an error of ours is one line on standard error and exit code 2."""
         try:
             ctx.default_map = {name: defaults() for name in ctx.obj[:1] if name in _TAKE}
             with _deprecations_on_stderr():
@@ -122,16 +122,16 @@ class Root(TyperGroup):
             if sys.flags.dev_mode:
                 raise
             fault = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            warn(f"tableturn: this is a fault of tableturn, not yours ({fault}): PYTHONDEVMODE=1 shows the traceback")
+            warn(f"tableturn: this is an error in tableturn ({fault}): set PYTHONDEVMODE=1 to see the traceback")
             raise typer.Exit(FAULT) from error
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The agent's own commands, then those of plug-ins."""
+        """Return the agent's own commands, then those of plug-ins."""
         self._add_plugins()
         return super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A command; plug-ins are loaded only for one that is not the agent's own."""
+        """Return a command; plug-ins are loaded only for one that is not the agent's own."""
         if cmd_name not in self.commands:
             self._add_plugins()
         command = super().get_command(ctx, cmd_name)
@@ -161,7 +161,7 @@ class Root(TyperGroup):
 
 @contextmanager
 def _deprecations_on_stderr() -> Generator[None]:
-    """Shows what is deprecated as lines on standard error, each once."""
+    """Show what is deprecated as lines on standard error, each once."""
     shown: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
@@ -178,7 +178,7 @@ def _deprecations_on_stderr() -> Generator[None]:
 
 
 def _take_literally(command: Any) -> None:
-    """Has the texts of `--help` shown as they are written: to Rich, `[users.NAME]` would be a style."""
+    """Have the texts of `--help` shown as they are written: to Rich, `[users.NAME]` would be a style."""
     for holder in (command, *command.params):
         if getattr(holder, "help", None):
             holder.help = escape(holder.help)

@@ -44,7 +44,7 @@ def annotate(
     """
     from ..context.annotate import describe
     from ..effects import Tally, run
-    from ..model.budget import left_of
+    from ..model.turn_budget import left_of
     from ..resources import Run
     from ..settings import Settings
     from ..sqlagent import SQLAgent
@@ -156,7 +156,7 @@ def link(
 
 
 def _with_items(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTurn]:
-    """The window's turns with the probabilities that the linker gave each in its time."""
+    """Return the window's turns with the probabilities that the linker gave each in its time."""
     from ..settings import Settings
 
     window = Settings().history_window
@@ -181,7 +181,7 @@ def _linked_text(found: dict[str, Any]) -> str:
 
 
 def _read_history(path: Path) -> list[PastTurn]:
-    """The turns of a history file: a JSON list of objects, or JSON lines."""
+    """Return the turns of a history file: a JSON list of objects, or JSON lines."""
     from ...tools.linking import PastTurn
 
     try:
@@ -202,7 +202,7 @@ def _read_history(path: Path) -> list[PastTurn]:
 
 
 def _entries(text: str) -> list[Any]:
-    """What a list, or the lines, of a text hold."""
+    """Return what a list, or the lines, of a text hold."""
     if text.lstrip().startswith("["):
         return cast("list[Any]", json.loads(text))
     lines = [line for line in text.split("\n") if line.strip()]

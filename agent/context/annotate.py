@@ -12,7 +12,7 @@ from ...tools.annotations import Annotations, AnnotationStore
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..effects import Body, Tally, Translator, ask, do, run
-from ..model.budget import left_of
+from ..model.turn_budget import left_of
 from ..resources import Resources, Run
 from ..settings import Settings
 
@@ -37,7 +37,7 @@ class Described:
 
 
 def annotate(this: Run) -> Body[list[str]]:
-    """Describes what this turn's share of calls reaches; what went wrong is a note, and costs the turn nothing else."""
+    """Describe what this turn's share of calls reaches; what went wrong is a note, and costs the turn nothing else."""
     resources, settings = this.resources, this.settings
     calls = min(_CALLS, settings.turn_calls // _SHARE)
     schema = yield from do(resources.database.schema)
@@ -58,7 +58,7 @@ def annotate(this: Run) -> Body[list[str]]:
 
 
 def describe_all(resources: Resources, settings: Settings) -> None:
-    """Describes the whole schema at once, ahead of the first turn: no question is then asked over a part of it."""
+    """Describe the whole schema at once, ahead of the first turn: no question is then asked over a part of it."""
     schema, store = resources.database.schema(), resources.schemas.annotations()
     calls = len(schema.tables) + sum(len(table.columns) for table in schema.tables)
     unbounded = settings.model_copy(update={"turn_calls": 3 * calls, "turn_tokens": 10**9, "turn_seconds": 86_400})
@@ -69,7 +69,7 @@ def describe_all(resources: Resources, settings: Settings) -> None:
 def describe(
     schema: Schema, store: AnnotationStore, *, calls: int, prompt_tokens: int, annotator: Translator | None = None
 ) -> Body[Described]:
-    """Describes what is not described, as far as the calls reach; each reply is saved before the next is asked for.
+    """Describe what is not described, as far as the calls reach; each reply is saved before the next is asked for.
 
     Columns and tables with a comment of their own are skipped. What a reply leaves out is not asked for again; what is
     missing because a reply was cut at the output limit is, fewer at once.
@@ -103,7 +103,7 @@ def _by_name(names: Sequence[Name], phrases: Phrases) -> dict[Name, str]:
 
 
 def _phrases(task: AnnotateColumnsTask | AnnotateTablesTask, count: int, annotator: Translator | None) -> Body[Phrases]:
-    """The reply; empty phrases where it could not be used, none where it was cut and less may be asked for."""
+    """Return the reply; empty phrases where it could not be used, none where it was cut and less may be asked for."""
     try:
         done = yield from ask(task, annotator)
     except ReplyError as error:

@@ -11,7 +11,7 @@ from ...tools.values import ValueMatch
 from ..advice import advisory
 from ..records import Turn, UsedKnowledge
 from ..resources import Run
-from .inputs import as_asked
+from .task_inputs import as_asked
 
 NOTHING = Selection()
 
@@ -24,7 +24,7 @@ ASKED = "I don't know what “{}” means here: it is in no name, value or defin
 def definitions_for(
     turn: Turn, linked: Iterable[tuple[str, str | None, float]], run: Run, before: str = ""
 ) -> Selection:
-    """The definitions that a turn needs; none without a knowledge file, and for a translator that reads none.
+    """Return the definitions that a turn needs; none without a knowledge file, and for a translator that reads none.
 
     Reads the schema, so call it within an effect.
     """
@@ -37,7 +37,7 @@ def definitions_for(
 
 @advisory("knowledge", ())
 def unread_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
-    """What to say of terms and metrics of the question where the translator reads no definitions.
+    """Return what to say of terms and metrics of the question where the translator reads no definitions.
 
     Reads the schema, so call it within an effect.
     """
@@ -51,7 +51,7 @@ def unread_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
 
 @advisory("knowledge", "")
 def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
-    """The first word of a question that nothing explains and nobody was asked about; empty where there is none.
+    """Return the first word of a question that nothing explains and nobody was asked about; empty where there is none.
 
     Only where there is a knowledge file, in which the answer can be remembered; a word that was said before is known.
     """
@@ -66,7 +66,7 @@ def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], 
 
 @advisory("knowledge", ())
 def problems_note(run: Run) -> tuple[str, ...]:
-    """What to say of definitions that are left out, if any."""
+    """Return what to say of definitions that are left out, if any."""
     knowledge = run.resources.knowledge.now()
     if knowledge is None or not knowledge.problems:
         return ()
@@ -77,7 +77,7 @@ def problems_note(run: Run) -> tuple[str, ...]:
 
 @advisory("knowledge", ())
 def used_knowledge(sql: str | None, turn: Turn, run: Run) -> tuple[UsedKnowledge, ...]:
-    """The definitions that an answer rests on."""
+    """Return the definitions that an answer rests on."""
     if sql is None or not turn.knowledge:
         return ()
     question = f"{as_asked(turn)} {turn.rephrasing.rephrased}"
@@ -90,6 +90,6 @@ def used_knowledge(sql: str | None, turn: Turn, run: Run) -> tuple[UsedKnowledge
 
 
 def explained_words(turn: Turn) -> tuple[Entry, ...]:
-    """What a person explained in this turn when asked about a word: to be remembered if that person wants it."""
+    """Return what a person explained in this turn when asked about a word: to be remembered if that person wants it."""
     answers = {word: answer for word in turn.unknown for asked, answer in turn.clarified if asked == ASKED.format(word)}
     return tuple(Entry("term", word, answer) for word, answer in answers.items())

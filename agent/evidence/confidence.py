@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.readings import Agreement
 from ..advice import advisory
-from ..model.record import Standing, record_file, standing
+from ..model.track_record import Standing, record_file, standing
 from ..records import Attempt, Reach, Status, Turn
 from ..resources import Run
-from .choose import agreement, differs, gave_nothing, is_empty
+from .choose_attempt import agreement, differs, gave_nothing, is_empty
 
 if TYPE_CHECKING:
     from ...tools.sandbox import Comparison
@@ -56,7 +56,7 @@ NO_REACH = Reach(0.0, 0, 0)
 
 
 @dataclass(frozen=True)
-class Evidence:
+class AnswerEvidence:
     """What is known of an answer."""
 
     sure: float | None = None  # how sure the writer of its query says it is, from 0 to 1; None where it does not say
@@ -97,13 +97,13 @@ def evidence_of(
     others: Sequence[Attempt] = (),
     comparison: Comparison | None = None,
     rivals: Agreement | None = None,
-) -> Evidence:
+) -> AnswerEvidence:
     """Return what is known of an attempt that ran."""
     votes = [agreement(attempt, other) for other in others if other.source == "candidate"]
     if comparison is not None:
         votes.append(True if comparison.agree else False if comparison.conclusive else None)
     rivals = rivals or Agreement()
-    return Evidence(
+    return AnswerEvidence(
         sure=attempt.confidence if attempt.sure is None else attempt.sure,
         unheld=sum(literal.missing for literal in attempt.literals),
         empty=attempt.result is not None and is_empty(attempt.result),
@@ -170,7 +170,7 @@ def in_words(value: float, reason: str) -> str:
 
 
 def doubts(
-    attempt: Attempt, found: Evidence, comparison: Comparison | None = None, attempts: Sequence[Attempt] = ()
+    attempt: Attempt, found: AnswerEvidence, comparison: Comparison | None = None, attempts: Sequence[Attempt] = ()
 ) -> list[str]:
     """Return what speaks against an answer, each a fact; of a loop that did not converge, what its attempts gave.
 
@@ -180,10 +180,10 @@ def doubts(
     if found.approved:
         return said
     if comparison is not None and differs(comparison):
-        said.append(f"the pandas code gives something else ({comparison.reason})")
+        said.append(f"the pandas code gives a different result ({comparison.reason})")
     drafts = found.agreeing + found.differing - (comparison is not None)
     if differing := found.differing - differs(comparison):
-        said.append(f"{differing} of {drafts} other drafts {'gives' if differing == 1 else 'give'} something else")
+        said.append(f"{differing} of {drafts} other drafts {'gives' if differing == 1 else 'give'} a different result")
     # Of a result without rows the answer's own words say so.
     told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
     if not told and (missing := [literal.condition for literal in attempt.literals if literal.missing]):
@@ -198,10 +198,10 @@ def doubts(
         if others and (error := others[-1].error):
             said.append(f"a later query failed ({_shortened(error).rstrip('.')})")
         elif differing:
-            of = f"{differing} of {len(others)} other attempts"
-            said.append(f"{of} {'gives' if differing == 1 else 'give'} something else")
+            of = f"{differing} of {len(others)} other queries"
+            said.append(f"{of} {'gives' if differing == 1 else 'give'} a different result")
         if not said:
-            said.append("the attempts did not converge")
+            said.append("the queries kept changing")
     return said
 
 
@@ -221,7 +221,7 @@ class Certainty:
     signals: Mapping[str, float] = field(default_factory=dict[str, float])  # what was weighed; see `Evidence.signals`
 
 
-UNKNOWN = Certainty(0.0, 0.0, "how sure it is could not be told")
+UNKNOWN = Certainty(0.0, 0.0, "the confidence could not be computed")
 
 
 @advisory("confidence", UNKNOWN)
@@ -234,13 +234,13 @@ def certainty(
     run: Run,
     rivals: Agreement,
 ) -> Certainty:
-    """How sure the answer of a turn is; reads the model's record, so call it within an effect."""
+    """Return how sure the answer of a turn is; reads the model's record, so call it within an effect."""
     if turn.stop and turn.stop.kind == "schema":
         return Certainty(1.0, 1.0)
     if status not in ("converged", "capped"):
         return Certainty(0.0)
     if chosen is None or chosen.result is None:
-        return Certainty(BY_CODE, BY_CODE, "no query ran that confirms what the code gave")
+        return Certainty(BY_CODE, BY_CODE, "no query confirms the result of the code")
     found = evidence_of(chosen, status, attempts, comparison, rivals)
     path = record_file(run.resources.settings.record)  # the agent's own settings say where, not the run's
     model = run.translator.model

@@ -19,13 +19,13 @@ from ...tools.sql.parse import analysis_or
 from ...tools.values import ValueMatch
 from ...tools.words import name_stems
 from ..advice import advise
-from ..context.inputs import readable_turns
+from ..context.task_inputs import readable_turns
 from ..effects import Body, do
 from ..records import Attempt, CodeResult, Reach, Result, Turn
 from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState, turn_of
-from .choose import near_value
+from .choose_attempt import near_value
 
 CHECKED_LENGTH = 50_000
 """Longest query that is looked at, in characters, as long as one may be by default: about two seconds of checks."""
@@ -71,7 +71,7 @@ def _reach(sql: str, schema: Schema, items: Sequence[LinkedItem]) -> Reach | Non
 
 
 def _fit(sql: str, expected: Expectation | None, schema: Schema, items: Sequence[LinkedItem]) -> float | None:
-    """How probable the query's form and its schema items are for the question."""
+    """Return how probable the query's form and its schema items are for the question."""
     linked = items_fit(sql, schema, items)
     if expected is None:
         return linked
@@ -80,7 +80,7 @@ def _fit(sql: str, expected: Expectation | None, schema: Schema, items: Sequence
 
 
 def _expected(state: AgentState, turn: Turn, run: Run, dialect: str) -> Expectation | None:
-    """The form that the question lets expect.
+    """Return the form that the question lets expect.
 
     A later turn's words are read after the query of the turn before; where that one has none, in their self-contained
     form, and where there is no such form either, nothing is expected.
@@ -109,7 +109,7 @@ class Bounds:
 
 
 def problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:
-    """The error and the findings, one a line, none twice."""
+    """Return the error and the findings, one a line, none twice."""
     lines: list[str] = []
     said: Finding | None = None
     if attempt.error and settings.feedback_error and settings.feedback_names:
@@ -129,7 +129,7 @@ def problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) 
 
 
 def describe(finding: Finding) -> str:
-    """A finding in one line; a doubt is put as a question, as a model takes every other wording for an order."""
+    """Return a finding in one line; a doubt is put as a question, as a model takes every other wording for an order."""
     if not finding.proof:
         return (
             f"{finding.message} Is that meant{f', or should one {finding.suggestion}' if finding.suggestion else ''}?"
@@ -139,7 +139,7 @@ def describe(finding: Finding) -> str:
 
 
 def contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
-    """The values that the question mentions, then sample values of the columns that the query uses."""
+    """Return the values that the question mentions, then sample values of the columns that the query uses."""
     within = Bounds()
     named = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
     stems = frozenset(stem for name in named for stem in name_stems(name))
@@ -159,7 +159,7 @@ def contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
 
 
 def result_csv(result: Result, within: Bounds = Bounds()) -> str:
-    """The first rows as CSV, and the first columns where one row would be too much, with how many there were."""
+    """Return the first rows as CSV, and the first columns where one row would be too much, with how many there were."""
     head = [_cell(name, within.cell) for name in result.columns]
     rows = [[_cell(cell, within.cell) for cell in row] for row in result.rows[: within.rows]]
     # The widest column names and values have to leave room for a second line.
@@ -180,7 +180,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def code_csv(code: CodeResult | None) -> str:
-    """The code's result as `result_csv`, and of which tables it saw only a sample."""
+    """Return the code's result as `result_csv`, and of which tables it saw only a sample."""
     if code is None:
         return ""
     seen = f"Computed over a sample of the rows of {', '.join(code.sampled)}:\n" if code.sampled else ""

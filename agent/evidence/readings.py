@@ -19,7 +19,7 @@ from ...tools.readings import Agreement, Look, Outcome, QuestionContext, Rival, 
 from ...tools.readings.compare import ReadingResult, outcome_of, short_cell, summarize
 from ...tools.sql import is_ordered
 from ..advice import advisory
-from ..context.inputs import as_asked, readable_turns
+from ..context.task_inputs import as_asked, readable_turns
 from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
 from ..resources import Run
 from ..settings import Settings
@@ -34,7 +34,7 @@ _SETTLED = ("verified", "edited")  # sources of queries in which a person has le
 
 @advisory("readings", Readings())
 def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Readings:
-    """What other readings of a question give; nothing where it leaves nothing open, or settings say so.
+    """Return what other readings of a question give; nothing where it leaves nothing open, or settings say so.
 
     Nothing runs where a person approves each query.
 
@@ -69,7 +69,7 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
 
 @advisory("readings", None)
 def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | None:
-    """The turn as it asks which reading is meant; None where none changes the answer, or nobody may be asked."""
+    """Return the turn as it asks which reading is meant; None where none changes the answer, or nobody may be asked."""
     changed = [outcome for outcome in answer.readings.tried if not outcome.same and outcome.matter != "ties"]
     may = settings.readings == "ask" and settings.clarify and turn.clarifications < settings.max_clarifications
     if not changed or not may or answer.sql is None:
@@ -86,7 +86,7 @@ def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | N
 
 
 def _look(run: Run) -> Look:
-    """Looks up values once, as far as they may leave."""
+    """Look up values once, as far as they may leave."""
 
     @cache
     def look(sql: str) -> tuple[Cell, ...] | None:
@@ -115,7 +115,7 @@ def _is_settled(rival: Rival, turn: Turn, run: Run, look: Look) -> bool:
 
 
 def _run(found: tuple[Rival, ...], run: Run) -> Iterator[tuple[Rival, ReadingResult]]:
-    """The readings that run within their time, with what they give."""
+    """Yield the readings that run within their time, with what they give."""
     until = time.monotonic() + SECONDS
     for rival in found:
         left = until - time.monotonic()

@@ -41,13 +41,13 @@ class Fingerprints:
     provider: str = ""  # where the model is asked; empty in bounds of earlier versions
 
     def changed(self, now: Fingerprints) -> list[str]:
-        """What is another by now, in words."""
+        """Return what has changed by now, in words."""
         words = {"prompts": "prompts or settings", "provider": "the model's provider or address"}
         return [words.get(name, name) for name, digest in vars(self).items() if digest != getattr(now, name)]
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Bound:
+class TrustBound:
     """The level of confidence from which a model's answers about a database are trusted."""
 
     database: str  # see `database_identity`
@@ -67,21 +67,21 @@ class Bound:
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class _File:
     version: Literal[1]
-    bounds: list[Bound]
+    bounds: list[TrustBound]
 
 
 _READER = TypeAdapter(_File)
 
 
 def trust_file(setting: str | Path | None = None) -> Path | None:
-    """The file that a setting `trust` names: None or empty for the one in the data folder, `off` for none."""
+    """Return the file that a setting `trust` names: None or empty for the one in the data folder, `off` for none."""
     if str(setting) == OFF:
         return None
     return Path(setting) if setting else data_folder() / TRUST_FILE
 
 
-def read_bounds(path: Path) -> tuple[Bound, ...]:
-    """All bounds; none where there is no file."""
+def read_bounds(path: Path) -> tuple[TrustBound, ...]:
+    """Return all bounds; none where there is no file."""
     try:
         state = path.stat()
     except FileNotFoundError:
@@ -92,7 +92,7 @@ def read_bounds(path: Path) -> tuple[Bound, ...]:
 
 
 @lru_cache(maxsize=8)
-def _bounds(path: Path, changed: int, size: int) -> tuple[Bound, ...]:
+def _bounds(path: Path, changed: int, size: int) -> tuple[TrustBound, ...]:
     """Read again when the file is another."""
     try:
         return tuple(_READER.validate_json(path.read_bytes()).bounds)
@@ -103,8 +103,8 @@ def _bounds(path: Path, changed: int, size: int) -> tuple[Bound, ...]:
         ) from error
 
 
-def keep_bound(bound: Bound, path: Path) -> None:
-    """Writes a bound in the place of the one for the same database and model."""
+def keep_bound(bound: TrustBound, path: Path) -> None:
+    """Write a bound in the place of the one for the same database and model."""
     place = (bound.database, bound.model)
     try:
         with only_writer(path):
@@ -114,8 +114,8 @@ def keep_bound(bound: Bound, path: Path) -> None:
         raise SettingsError(f"the bound cannot be written to {path}: {error}") from error
 
 
-def find_bound(bounds: Sequence[Bound], database: str, model: str) -> Bound | None:
-    """The bound for a database and a model, if any was set."""
+def find_bound(bounds: Sequence[TrustBound], database: str, model: str) -> TrustBound | None:
+    """Return the bound for a database and a model, if any was set."""
     return next((each for each in bounds if (each.database, each.model) == (database, model)), None)
 
 
@@ -148,8 +148,8 @@ def trusted(confidence: float, run: Run) -> Trust:
     return UNTOLD if bound is None else judged(confidence, bound, fingerprints(run.resources, run.settings))
 
 
-def judged(confidence: float, bound: Bound, now: Fingerprints) -> Trust:
-    """What a bound says of an answer."""
+def judged(confidence: float, bound: TrustBound, now: Fingerprints) -> Trust:
+    """Return what a bound says of an answer."""
     if why := fault(bound, now):
         return Trust(None, why)
     assert bound.level is not None
@@ -158,8 +158,8 @@ def judged(confidence: float, bound: Bound, now: Fingerprints) -> Trust:
     return Trust(True, f"of answers as sure as this one {promise(bound)}")
 
 
-def fault(bound: Bound, now: Fingerprints) -> str:
-    """Why a bound marks nothing: too few labels, or it holds for something else; empty where it does."""
+def fault(bound: TrustBound, now: Fingerprints) -> str:
+    """Return why a bound marks nothing: too few labels, or it holds for something else; empty where it does."""
     if bound.level is None:
         more = f"at least {bound.missing} more" if bound.missing else "other"
         return f"nothing is marked trusted: {bound.labels} labelled answers do not show enough; {more} are needed"
@@ -169,15 +169,15 @@ def fault(bound: Bound, now: Fingerprints) -> str:
     return ""
 
 
-def promise(bound: Bound) -> str:
-    """What a bound says, in words."""
+def promise(bound: TrustBound) -> str:
+    """Return what a bound says, in words."""
     return (
         f"at most {bound.alpha:.0%} are wrong, at {bound.certainty:.0%} certainty, by {bound.labels} labelled answers"
     )
 
 
 def fingerprints(resources: Resources, settings: Settings) -> Fingerprints:
-    """What bounds hold for, as it is now; reads the schema, so call it within an effect."""
+    """Return what bounds hold for, as it is now; reads the schema, so call it within an effect."""
     knowledge = resources.knowledge.now()
     known = sorted(entry.line for entry in knowledge.entries) if knowledge else []
     method = {name: getattr(settings, name) for name in (*PRESETS["full"], "approve")}
@@ -192,7 +192,7 @@ def fingerprints(resources: Resources, settings: Settings) -> Fingerprints:
 
 @cache
 def _shipped() -> str:
-    """The templates of prompts, the version, and what confidence is reckoned by."""
+    """Return the templates of prompts, the version, and what confidence is reckoned by."""
     from tableturn import __version__
 
     templates = sorted((files("tableturn.prompts") / "templates").iterdir(), key=lambda file: file.name)

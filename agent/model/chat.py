@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
+from ...prompts.cut_to_budget import Prompt
 from ...prompts.rephrase import SimplifyTask
 from ...prompts.reply_text import REPLY_LIMIT
 from ...prompts.task import Task
 from ...prompts.templating import Message, PromptTooLarge, estimate_tokens
-from ...prompts.token_budget import Prompt
 from ...tools.database.egress import MaskKind
 from ...tools.errors import ReplyError
 from ...tools.masking import Placeholders
-from ..effects import Body, Done, Request, RequestFailed, Translator
-from .budget import current_allowance
+from ..effects import Body, Done, ModelRequest, RequestFailed, Translator
+from .choose_model import model_address, model_label
 from .replies import model_error, rejects_temperature, reply_text, streams_nothing, was_cut, was_refused
-from .resolve import model_address, model_label
+from .turn_budget import current_allowance
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -39,7 +39,7 @@ class TranslatorOptions(NamedTuple):
     simplify_temperature: float | None = None  # 1.0 in the revision chain (4.1.1); None for `temperature`
 
     def tuning(self, task: str) -> Tuning:
-        """What the model is set to for the task of that name."""
+        """Return what the model is set to for the task of that name."""
         own = self.simplify_temperature if task == SimplifyTask.name else None
         return Tuning(self.temperature if own is None else own, self.max_output_tokens)
 
@@ -68,7 +68,7 @@ class PromptedTranslator:
         self._streams = True
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        """Does the task; at most one further try for an unusable reply, and one for a cut reply."""
+        """Do the task; at most one further try for an unusable reply, and one for a cut reply."""
         tuning = self._options.tuning(task.name)
         prompt = task.render(self._options.prompt_tokens)
         notes = list(prompt.left_out)
@@ -102,7 +102,7 @@ class PromptedTranslator:
             for message in prompt.messages
         ]
         while True:
-            request = Request(self._tuned_model(tuning), messages, prompt.tokens)
+            request = ModelRequest(self._tuned_model(tuning), messages, prompt.tokens)
             try:
                 return (yield request)
             except RequestFailed as failed:
@@ -116,7 +116,7 @@ class PromptedTranslator:
                 self._tuned.clear()
 
     def _tuned_model(self, tuning: Tuning) -> BaseChatModel:
-        """The model with the options set, as far as it has such fields; clients are shared with the original."""
+        """Return the model with the options set, as far as it has such fields; clients are shared with the original."""
         wanted = tuning if self._takes_temperature else Tuning(None, tuning.max_output)
         found = self._tuned.get(wanted)
         if found is None:
@@ -153,7 +153,7 @@ def _read(task: Task[R], message: AIMessage) -> R:
 
 
 def _with_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
-    """The prompt once more with the hint at its end, still within the budget; None if there is no room.
+    """Return the prompt once more with the hint at its end, still within the budget; None if there is no room.
 
     The hint goes into the last message: some chat templates want roles to alternate, and an unusable reply, put in
     as the model's own, would be an example to follow.
@@ -169,7 +169,7 @@ def _with_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
 
 
 def masking(translator: Translator, kinds: Collection[MaskKind]) -> Translator:
-    """A translator whose requests show placeholders for what is masked; the same where nothing is."""
+    """Return a translator whose requests show placeholders for what is masked; the same where nothing is."""
     if not kinds:
         return translator
     one = translator
@@ -193,7 +193,7 @@ class _Masking:
         try:
             effect = next(body)
             while True:
-                if isinstance(effect, Request):
+                if isinstance(effect, ModelRequest):
                     masked = [
                         message.model_copy(update={"content": placeholders.hide(message.text)})
                         for message in effect.messages
@@ -204,7 +204,7 @@ class _Masking:
                 except Exception as error:  # noqa: BLE001 - the translator's to deal with
                     effect = body.throw(error)
                     continue
-                if isinstance(effect, Request):
+                if isinstance(effect, ModelRequest):
                     result = _restored(result, placeholders)
                 effect = body.send(result)
         except StopIteration as finished:

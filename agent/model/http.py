@@ -18,14 +18,14 @@ from typing import Any
 import httpx2 as httpx
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
-from .budget import current_allowance
+from .turn_budget import current_allowance
 
 MOST_BYTES = 32_000_000  # longest reply that is read: far more than any model writes
 
 
 @cache
 def bounded_clients(seconds: float) -> tuple[httpx.Client, httpx.AsyncClient]:
-    """Clients, shared by all models of the process: nobody says when to close them. `seconds`: of one reply."""
+    """Return clients, shared by all models of the process: nobody says when to close them. `seconds`: of one reply."""
 
     def bound(response: httpx.Response) -> None:
         _connected(response.extensions.get("network_stream"))
@@ -47,13 +47,13 @@ def _count(request: httpx.Request) -> None:
 
 
 def _traced(event: str, info: Mapping[str, Any]) -> None:
-    """Takes note of a connection as soon as there is one."""
+    """Take note of a connection as soon as there is one."""
     if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
         _connected(info["return_value"])
 
 
 def _connected(stream: Any) -> None:
-    """Lets whoever waits for a reply close the connection that it comes over."""
+    """Let whoever waits for a reply close the connection that it comes over."""
     allowance = current_allowance()
     opened: socket.socket | None = stream and stream.get_extra_info("socket")
     if allowance is None or opened is None:

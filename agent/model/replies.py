@@ -31,7 +31,7 @@ def reply_text(message: AIMessage) -> str:
 
 
 def reply_usage(message: AIMessage, prompt: int) -> Usage:
-    """One request with its tokens: as the model says, or else estimated, so that budgets hold all the same."""
+    """Return one request with its tokens: as the model says, or else estimated, so that budgets hold all the same."""
     metadata = message.response_metadata
     reported = _mapping(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
     written = _count(reported, "completion_tokens", "output_tokens")
@@ -74,14 +74,14 @@ _BY_STATUS: Final = {
     401: ("does not accept the key", "check the API key"),
     403: ("does not allow this model", "check the key's permissions"),
     404: ("does not know the model or the address", "check the model's name and the base URL"),
-    413: ("finds the prompt too long", "lower the token budget"),
-    429: ("keeps saying that there are too many requests or no quota left", "wait, or check the plan and its limits"),
+    413: ("says that the prompt is too long", "lower the token budget"),
+    429: ("reports too many requests, or no quota left", "wait, or check the plan and its limits"),
 }
 _BY_NAME: Final = (
-    ("ContextOverflow", "finds the prompt too long", "lower the token budget"),
+    ("ContextOverflow", "says that the prompt is too long", "lower the token budget"),
     ("Timeout", "did not answer in time", "try again, or raise the timeout"),
-    ("Connect", "could not be reached or broke the connection off", "check the address and that the server runs"),
-    ("RemoteProtocol", "broke the connection off", "check that the server runs"),
+    ("Connect", "could not be reached, or closed the connection", "check the address and that the server runs"),
+    ("RemoteProtocol", "closed the connection", "check that the server runs"),
 )
 _OF_THE_REPLY: Final = (LookupError, AttributeError)  # what clients raise over a reply that lacks its parts
 _NO_REPLY: Final = ("Unexpected response type", "null value for 'choices'", "No generations found in stream")
@@ -92,7 +92,7 @@ _OF_THE_PROMPT: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "conten
 
 
 def model_error(label: str, error: Exception) -> ModelError:
-    """One line: which model, what happened, what to do."""
+    """Return one line: which model, what happened, what to do."""
     happened, advice = _cause(error)
     detail = "; ".join(filter(None, (_address(error), _detail(error))))
     return ModelError(f"model {label} {happened}{f' ({detail})' if detail else ''}: {advice}")
@@ -122,7 +122,7 @@ def refuses_prompt(error: Exception) -> bool:
 
 
 def status_of(error: Exception) -> int | None:
-    """The HTTP status that the error stands for; None if it isn't one."""
+    """Return the HTTP status that the error stands for; None if it isn't one."""
     status = getattr(error, "status_code", None)
     return status if isinstance(status, int) else None
 
@@ -133,8 +133,11 @@ def _cause(error: Exception) -> tuple[str, str]:
         if "<html" in (text := str(error).lower()) or "<!doctype html" in text:
             title = _TITLE.search(str(error))
             page = f"the web page {' '.join(title[1].split())!r}" if title else "a web page"
-            return f"is not there: what answered gave {page}", "check the base URL, and any proxy or sign-in on the way"
-        return "gave a reply that is not in the form of one", "check that the server speaks the protocol asked of it"
+            return (
+                f"is not at this address: the reply was {page}",
+                "check the base URL, and any proxy or sign-in on the way",
+            )
+        return "sent a reply in an unknown format", "check that the server speaks the expected protocol"
     for part, happened, advice in _BY_NAME:
         if any(part in name for name in names):
             return happened, advice
@@ -142,7 +145,7 @@ def _cause(error: Exception) -> tuple[str, str]:
     if status == 400 and any(words in str(error).lower() for words in _TOO_LONG):
         return _BY_STATUS[413]
     if status is not None and status >= 500:
-        return f"has trouble of its own, status {status}", "try again later"
+        return f"is overloaded or failing, status {status}", "try again in a minute"
     return _BY_STATUS.get(status or 0, ("failed", "check the model and its options"))
 
 
@@ -151,7 +154,7 @@ def _is_of_the_reply(error: Exception) -> bool:
 
 
 def _address(error: BaseException) -> str:
-    """Where a server that could not be reached was looked for; without a path, which may hold a key."""
+    """Return where a server that could not be reached was looked for; without a path, which may hold a key."""
     found: BaseException | None = error
     while found is not None and "Connect" in type(error).__name__:
         with suppress(RuntimeError):  # httpx's where an error has no request

@@ -35,7 +35,7 @@ def _read_reply(reply: object, choices: tuple[str, ...]) -> tuple[str, str]:
     """The choice that a bare number stands for, or the words themselves; and what is wrong with them, if anything."""
     words = str(reply).strip()
     if not words:
-        return "", "There were no words in the reply."
+        return "", "The reply was empty."
     if words in choices or not choices or not (words.isdecimal() and len(words) < 3):
         return words, ""
     if 1 <= int(words) <= len(choices):

@@ -9,11 +9,11 @@ from typing import cast
 from langgraph.types import Overwrite
 
 from ...prompts.revise import MergeTask, Proposal
-from ..context.inputs import generate_task
+from ..context.task_inputs import generate_task
 from ..effects import NO_REPLY, Body, ask
-from ..evidence.choose import group
+from ..evidence.choose_attempt import group
 from ..evidence.feedback import look_at, result_csv
-from ..model.budget import BudgetReached
+from ..model.turn_budget import BudgetReached
 from ..records import Attempt, CandidateDraft, Stop, Turn, Usage, parallel_usage
 from ..resources import Run
 from ..settings import Settings
@@ -21,7 +21,7 @@ from ..state import AgentState, Update, add_notes, attempts_of, dump, dump_all, 
 from .execute import execute
 from .generate import declined, end_turn, generate, run_next
 from .reason import reason
-from .retrieve import retrieve
+from .retrieve_examples import retrieve
 
 HIGH_DRAFTS = 3  # drafts side by side at high effort
 MORE_DRAFTS = 2  # drafts that are added to one that failed: with it, two can outvote one
@@ -87,13 +87,13 @@ def candidate(state: AgentState, run: Run) -> Body[Update]:
 
 
 def _after(state: AgentState, update: Update) -> AgentState:
-    """The state as the graph would hand it to the next node."""
+    """Return the state as the graph would hand it to the next node."""
     notes = add_notes(state.get("notes", []), update.get("notes", []))
     return cast("AgentState", {**state, **update, "notes": notes})
 
 
 def select(state: AgentState, run: Run) -> Body[Update]:
-    """The draft of the strongest group goes on as the turn's own; the others are kept as candidates.
+    """Let the draft of the strongest group go on as the turn's own; keep the others as candidates.
 
     Attempts that were made before, and were in doubt, are among those to choose from.
 

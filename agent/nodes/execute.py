@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 from langgraph.types import interrupt
 
-from ...prompts.sql_reply import starts_like_sql
+from ...prompts.find_sql import starts_like_sql
 from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
 from ...tools.linking import set_aside
@@ -17,7 +17,7 @@ from ...tools.sql import Mended, mend_names
 from ..advice import advisory
 from ..answers.phrasing import explained, shown
 from ..effects import Body, do
-from ..model.budget import seconds_left
+from ..model.turn_budget import seconds_left
 from ..records import Attempt, AttemptSource, plain_result
 from ..resources import Run
 from ..state import AgentState, Update, dump, turn_of
@@ -27,13 +27,13 @@ _OF_NAMES = ("unknown_table", "unknown_column")
 
 
 def execute(state: AgentState, run: Run) -> Body[Update]:
-    """Adds an attempt: the query with its result or its classified error.
+    """Add an attempt: the query with its result or its classified error.
 
     Where settings want it, a person is asked first (LangGraph interrupt); nothing before that has an effect, so that
     the node can start over when it is resumed.
     """
     turn, drafted = turn_of(state), (yield from _spelt(state["sql"], run))
-    decision = Decision("approve", drafted)
+    decision = ApprovalDecision("approve", drafted)
     if turn.approve or run.settings.approve:
         can_save = run.resources.examples.can_save
         meaning = yield from do(lambda: explained(drafted, run.resources.database))
@@ -95,7 +95,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
 
 
 def _spelt(sql: str, run: Run) -> Body[str]:
-    """The query as `Run.spelt`, which may wait for a server."""
+    """Return the query as `Run.spelt`, which may wait for a server."""
     return sql if run.resources.database.dialect == "sqlite" else (yield from do(lambda: run.spelt(sql)))
 
 
@@ -119,7 +119,7 @@ CHOICES = ("approve", "reject")  # what is offered; a query instead of either re
 
 
 @dataclass(frozen=True)
-class Decision:
+class ApprovalDecision:
     """Whether a query runs, and which."""
 
     action: Literal["approve", "edit", "reject"]
@@ -128,8 +128,8 @@ class Decision:
     save: bool = False  # whether the answer is to be saved as an example, if it comes from this query
 
 
-def decide(reply: object, sql: str, can_save: bool) -> Decision:
-    """Reads a person's reply: words, a query, or `{"action": ..., "sql": ..., "save": ..., "reason": ...}`.
+def decide(reply: object, sql: str, can_save: bool) -> ApprovalDecision:
+    """Read a person's reply: words, a query, or `{"action": ..., "sql": ..., "save": ..., "reason": ...}`.
 
     Whatever is neither consent nor a query is a rejection, with the words as its reason: nothing runs by mistake. So is
     the number of a choice that was not offered.
@@ -139,22 +139,22 @@ def decide(reply: object, sql: str, can_save: bool) -> Decision:
     words = str(reply).strip()
     plain = words.lower().rstrip(".!")
     if plain in APPROVED:
-        return Decision("approve", sql)
+        return ApprovalDecision("approve", sql)
     if plain in SAVED or (can_save and plain == "3"):
-        return Decision("approve", sql, save=True)
+        return ApprovalDecision("approve", sql, save=True)
     if starts_like_sql(words):
-        return Decision("edit", words)
-    return Decision("reject", sql, "" if plain in REJECTED else words)
+        return ApprovalDecision("edit", words)
+    return ApprovalDecision("reject", sql, "" if plain in REJECTED else words)
 
 
-def _from_fields(fields: Mapping[object, object], sql: str) -> Decision:
+def _from_fields(fields: Mapping[object, object], sql: str) -> ApprovalDecision:
     action, edited = _text(fields, "action").lower(), _text(fields, "sql")
     save = fields.get("save") is True or _text(fields, "save").lower() == "true"
     if edited and action in ("edit", "approve", ""):
-        return Decision("approve" if edited == sql else "edit", edited, save=save)
+        return ApprovalDecision("approve" if edited == sql else "edit", edited, save=save)
     if action == "approve":
-        return Decision("approve", sql, save=save)
-    return Decision("reject", sql, _text(fields, "reason"))
+        return ApprovalDecision("approve", sql, save=save)
+    return ApprovalDecision("reject", sql, _text(fields, "reason"))
 
 
 def _text(fields: Mapping[object, object], name: str) -> str:

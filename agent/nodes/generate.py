@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...prompts.replies import Draft, Rephrasing
+from ...prompts.reply_types import Draft, Rephrasing
 from ...prompts.revise import ReviseTask
-from ..context.inputs import generate_task
+from ..context.task_inputs import generate_task
 from ..effects import NO_REPLY, Body, Done, ask
-from ..model.budget import BudgetReached
+from ..model.turn_budget import BudgetReached
 from ..records import AttemptSource, Status, Stop, StopKind, Turn
 from ..resources import Run
 from ..settings import Settings
@@ -17,7 +17,7 @@ from ..state import AgentState, Update, attempts_of, step, turn_of
 
 
 def generate(state: AgentState, run: Run) -> Body[Update]:
-    """One task; a reply without SQL, or no reply, ends the turn with what happened.
+    """Ask for SQL once; a reply without SQL, or no reply, ends the turn with what happened.
 
     Where the reply says how it understood the question (`Settings.rephrase` auto), it may ask back or decline.
     """
@@ -63,7 +63,7 @@ _DECLINED = {
 
 
 def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterable[str] = ()) -> Update:
-    """Has a query run."""
+    """Have a query run."""
     draft = done.reply
     turn = replace(
         turn,
@@ -78,7 +78,7 @@ def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterab
 
 
 def drafted(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[str] = ()) -> Update:
-    """Has a draft run, or goes the way of a reply that asks back or declines instead."""
+    """Have a draft run, or go the way of a reply that asks back or declines instead."""
     notes = [*notes, *done.notes]
     if done.reply.declines and done.reply.understood is not None:
         # About the question as it stands. What may not be declined is no reply to the task: there is a way to go.
@@ -95,7 +95,7 @@ def drafted(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[s
 
 
 def declined(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()) -> Update | None:
-    """Ends the turn, or asks back, where the question was understood so; None where the turn goes on to a query."""
+    """End the turn, or ask back, where the question was understood so; None where the turn goes on to a query."""
     if not settings.clarify:
         return None
     if rephrasing.intent in _DECLINED:
@@ -107,15 +107,15 @@ def declined(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iter
 
 
 def end_turn(turn: Turn, kind: StopKind, why: str, status: Status, notes: Iterable[str] = ()) -> Update:
-    """Ends the turn; one that is capped says why in its notes too."""
+    """End the turn; one that is capped says why in its notes too."""
     return step("respond", replace(turn, stop=Stop(kind, why, status)), [*notes, why] if status == "capped" else notes)
 
 
 def error_kind(error: Exception) -> StopKind:
-    """What an error of the model, or of asking it, counts as."""
+    """Return what an error of the model, or of asking it, counts as."""
     return "budget" if isinstance(error, BudgetReached) else "error"
 
 
 def end_without_sql(turn: Turn, error: Exception, notes: Iterable[str] = ()) -> Update:
-    """Ends a turn that got no query: with what pandas code found, where it found something."""
+    """End a turn that got no query: with what pandas code found, where it found something."""
     return end_turn(turn, error_kind(error), str(error), "capped" if turn.code_result else "failed", notes)

@@ -16,14 +16,14 @@ from ..state import AgentState, Update, dump, load
 
 
 def command_of(state: AgentState) -> str:
-    """The command that the last message of a person is; empty where it is a question."""
+    """Return the command that the last message of a person is; empty where it is a question."""
     messages: list[AnyMessage] = state.get("messages", [])
     line = messages[-1].text.strip() if messages and isinstance(messages[-1], HumanMessage) else ""
     return line if is_command(line) else ""
 
 
 def learn(state: AgentState, run: Run) -> Body[Update]:
-    """Does what the command says, as the terminal does, for the conversation's last answer; replies as a message."""
+    """Do what the command says, as the terminal does, for the conversation's last answer; reply as a message."""
     said, answer = yield from do(lambda: _done(command_of(state), state.get("answer"), run))
     return {"messages": [AIMessage(said)], "answer": answer}
 

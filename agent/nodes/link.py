@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from operator import attrgetter
 
-from ...prompts.replies import Draft
+from ...prompts.reply_types import Draft
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import Verified, answered_by, database_identity, foremost
@@ -17,10 +17,10 @@ from ...tools.knowledge.entry import Selection
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, still_runs, tell_values
 from ...tools.values import ValueIndex, ValueMatch, likely
 from ..advice import advise, advisory
-from ..context.inputs import MOST_COLUMNS, leaned_on, window
 from ..context.knowledge import ASKED, definitions_for, problems_note, unknown_word, unread_definitions
+from ..context.task_inputs import MOST_COLUMNS, leaned_on, window
 from ..effects import Body, Done, do, wait_for
-from ..model.budget import seconds_left
+from ..model.turn_budget import seconds_left
 from ..records import Turn
 from ..resources import Run
 from ..state import AgentState, Update, step, turn_of
@@ -121,7 +121,7 @@ def _meant(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) ->
 
 @advisory("follow-up", None)
 def _base(question: str, linked: LinkedSchema, history: tuple[PastTurn, ...], run: Run) -> PastTurn | None:
-    """The earlier turn whose query this one's starts from."""
+    """Return the earlier turn whose query this one's starts from."""
 
     def runs(sql: str) -> bool:
         if run.resources.outgoing.level(sql) != "values":
@@ -133,7 +133,7 @@ def _base(question: str, linked: LinkedSchema, history: tuple[PastTurn, ...], ru
 
 
 def _notes(known: Selection, turn: Turn, run: Run) -> list[str]:
-    """What to say of knowledge and notes that are not used."""
+    """Return what to say of knowledge and notes that are not used."""
     notes = list(problems_note(run)) if known.entries or known.left_out else []
     if known.left_out:
         notes.append(f"{known.left_out} more definitions had no room (knowledge_tokens)")
@@ -143,7 +143,7 @@ def _notes(known: Selection, turn: Turn, run: Run) -> list[str]:
 
 
 def kept_items(linked: LinkedSchema) -> tuple[tuple[str, str | None, float], ...]:
-    """What a turn keeps of the linker's probabilities."""
+    """Return what a turn keeps of the linker's probabilities."""
     return tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])
 
 
@@ -152,7 +152,7 @@ _LOOKED_THROUGH = 12  # most similar questions of the database among which the s
 
 @advisory("examples", None)
 def verified_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> Verified | None:
-    """The verified query that answers a turn; None where there is none, or the turn may lean on those before it.
+    """Return the verified query that answers a turn; None where there is none, or the turn may lean on those before it.
 
     Looks into the example store, so call it within an effect. A store that is broken is told of where examples are
     looked for.
@@ -189,7 +189,7 @@ def _spelling(values: ValueIndex) -> Spelt:
 
 
 def verified_note(found: Verified) -> str:
-    """What to say of an answer that a verified query gave."""
+    """Return what to say of an answer that a verified query gave."""
     example = found.example
     by = f", by {example.author}" if example.author else ""
     on = f" on {example.added:%Y-%m-%d}" if example.added else ""

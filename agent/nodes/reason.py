@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...prompts.reason import ReasonTask, SQLFromCodeTask
-from ...prompts.replies import CodeDraft, Draft
+from ...prompts.reply_types import CodeDraft, Draft
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, SettingsError
 from ...tools.examples import seed_programs
-from ..context.inputs import generate_task
+from ..context.task_inputs import generate_task
 from ..effects import Body, Done, ask, do
 from ..evidence.feedback import code_csv
-from ..model.budget import seconds_left
+from ..model.turn_budget import seconds_left
 from ..records import CodeResult, CodeRun, plain_result
 from ..resources import Run
 from ..settings import Settings
@@ -67,7 +67,7 @@ def runs_code(settings: Settings) -> bool:
 
 
 def _limits(run: Run) -> tuple[SandboxLimits | None, str]:
-    """What the code may cost in this run; or None, and why no code can be run here."""
+    """Return what the code may cost in this run; or None, and why no code can be run here."""
     from ...tools.sandbox import sandbox_available
 
     settings = run.settings
@@ -87,7 +87,7 @@ def _limits(run: Run) -> tuple[SandboxLimits | None, str]:
 
 
 def _run_code(code: str, limits: SandboxLimits, run: Run) -> Body[tuple[CodeRun, list[str]]]:
-    """The code with its result or what went wrong, and remarks for the answer."""
+    """Return the code with its result or what went wrong, and remarks for the answer."""
     if not code.strip():
         return CodeRun(code), []
 
@@ -104,7 +104,7 @@ def _run_code(code: str, limits: SandboxLimits, run: Run) -> Body[tuple[CodeRun,
 
 
 def _sql(thought: Done[CodeDraft], base: GenerateTask, code: CodeRun, run: Run) -> Body[Done[Draft]]:
-    """The draft: from the same reply in `pot`, from one more call in `code_blocks`."""
+    """Return the draft: from the same reply in `pot`, from one more call in `code_blocks`."""
     if thought.reply.draft is not None:
         return Done(thought.reply.draft)
     if thought.reply.sql:

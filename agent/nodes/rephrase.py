@@ -13,7 +13,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.types import Overwrite
 
 from ...prompts.rephrase import RephraseTask, SimplifyTask
-from ...prompts.replies import Rephrasing
+from ...prompts.reply_types import Rephrasing
 from ...tools.charts import wished
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
@@ -21,10 +21,10 @@ from ...tools.examples import seed_dialogues
 from ...tools.linking import PastTurn
 from ...tools.words import english_stem, name_parts
 from ..advice import advise, advisory
-from ..context.inputs import MOST_COLUMNS, as_asked, known_turns, overview, unread_note, window
 from ..context.knowledge import definitions_for, unread_definitions
+from ..context.task_inputs import MOST_COLUMNS, as_asked, known_turns, overview, unread_note, window
 from ..effects import Body, Done, ask, do, wait_for
-from ..model.record import record_file, recorded
+from ..model.track_record import record_file, recorded
 from ..records import Turn
 from ..resources import Run
 from ..settings import PAPERS
@@ -84,7 +84,7 @@ def _again(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
 
 
 def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
-    """The update with the question as far as it is understood, and where the turn goes from there."""
+    """Return the update with the question as far as it is understood, and where the turn goes from there."""
     notes: tuple[str, ...] = ()
     if turn.clarification:
         _, reply = turn.clarification
@@ -123,7 +123,7 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
 def _understood(
     turn: Turn, standing: Rephrasing, history: tuple[PastTurn, ...], run: Run
 ) -> Body[Done[Rephrasing] | None]:
-    """The question as a request of its own makes it; None where the reply that writes the SQL is to say it."""
+    """Return the question as a request of its own makes it; None where the reply that writes the SQL is to say it."""
     settings = run.settings
     if settings.rephrase == "never":
         if not (settings.simplify and PAPERS.get(settings.preset, {}).get("simplify")):
@@ -161,7 +161,7 @@ def _understood(
 
 
 def _weakness(run: Run) -> Body[str]:
-    """Where the record says that the model is weak, that it was asked twice for it; else empty.
+    """Return where the record says that the model is weak, that it was asked twice for it; else empty.
 
     The agent's own settings say where the record is, not the run's: whoever sends a run may not choose a file.
     """
@@ -176,7 +176,7 @@ def _weakness(run: Run) -> Body[str]:
 
 
 def _question(state: AgentState) -> tuple[str, HumanMessage | None]:
-    """The turn's question, and the chat message to add where it came bare."""
+    """Return the turn's question, and the chat message to add where it came bare."""
     messages: list[AnyMessage] = state.get("messages", [])
     if messages and isinstance(messages[-1], HumanMessage):
         question, message = _plain(messages[-1].text), None
@@ -189,7 +189,7 @@ def _question(state: AgentState) -> tuple[str, HumanMessage | None]:
 
 
 def _plain(text: str) -> str:
-    """The text without what cannot be written: half a character becomes `?`."""
+    """Return the text without what cannot be written: half a character becomes `?`."""
     return text.strip().encode("utf-8", "replace").decode("utf-8")
 
 
@@ -211,7 +211,7 @@ _CHOICES = 6  # tables that are offered
 
 @advisory("plain questions", "")
 def about_tables(question: str, schema: Schema) -> str:
-    """The answer to `what tables are there?`; empty for any other question, and where a table is called so."""
+    """Return the answer to `what tables are there?`; empty for any other question, and where a table is called so."""
     if not _TABLES.fullmatch(question.strip(" .?!")) or schema.table("tables") or schema.table("table"):
         return ""
     names = [table.name for table in schema.tables]
@@ -222,14 +222,14 @@ def about_tables(question: str, schema: Schema) -> str:
 
 @advisory("plain questions", "")
 def what_it_is(question: str) -> str:
-    """A request to delete something as a request to show it; empty for any other question."""
+    """Return a request to delete something as a request to show it; empty for any other question."""
     found = _CHANGES.match(question)
     return f"Show {question[found.end() :]}" if found else ""
 
 
 @advisory("plain questions", None)
 def bare_columns(question: str, schema: Schema) -> Rephrasing | None:
-    """What to ask back where nothing is named but a column that several tables have, as by `Show the names`."""
+    """Return what to ask back where nothing is named but a column that several tables have, as by `Show the names`."""
     found = _BARE.fullmatch(question.strip(" .?!"))
     if found is None:
         return None

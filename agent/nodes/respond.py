@@ -9,7 +9,6 @@ from langgraph.graph import END
 from langgraph.types import Overwrite
 
 from ...tools.basis import Basis, Origin, basis_of
-from ...tools.database import Database
 from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
@@ -17,12 +16,12 @@ from ...tools.outgoing import queries_sent
 from ...tools.sql import Heading
 from ..advice import advise, advisory
 from ..answers.answer import Answer
-from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
+from ..answers.phrasing import WITHHELD, explained, failed, headed, phrased, remarks, summary
 from ..audit import audited
-from ..context.inputs import as_asked, remember
 from ..context.knowledge import explained_words, used_knowledge
+from ..context.task_inputs import as_asked, remember
 from ..effects import Body, do
-from ..evidence.choose import choose, compare_code, differs, objection, same_answer
+from ..evidence.choose_attempt import choose, compare_code, differs, objection, same_answer
 from ..evidence.confidence import certainty
 from ..evidence.readings import asks_which, readings_of
 from ..evidence.trust import UNTOLD, trusted
@@ -41,14 +40,14 @@ from ..records import (
 from ..resources import Run
 from ..state import AgentState, Update, attempts_of, dump, step, turn_of, usage_of
 from ..verbs import approve
-from .critique import READS_ONLY
 from .rephrase import what_it_is
+from .revise_or_stop import READS_ONLY
 
 BY_CODE = "This comes from the pandas code alone: no query could be run."
 
 
 def respond(state: AgentState, run: Run) -> Body[Update]:
-    """Says so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft.
+    """Say so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft.
 
     Where another reading of the question changes the answer, and settings say so, it asks which is meant.
     """
@@ -90,7 +89,7 @@ def respond(state: AgentState, run: Run) -> Body[Update]:
 
 
 def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
-    """The answer with a note on how saving it went; what is wrong with the store costs the turn nothing."""
+    """Return the answer with a note on how saving it went; what is wrong with the store costs the turn nothing."""
 
     def save() -> str:
         try:
@@ -110,7 +109,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         chosen = advise("checks", lambda: choose(attempts, code), chosen)
     discarded = advise("checks", lambda: _discarded(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
-    found = _conclude(turn, chosen, by_code, run.resources.database, discarded=bool(discarded))
+    found = _conclude(turn, chosen, by_code, run, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
@@ -174,7 +173,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
 
 
 def _discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
-    """Why the answer is not the attempt that ended the loop; empty where it is, or gave the same."""
+    """Return why the answer is not the attempt that ended the loop; empty where it is, or gave the same."""
     tried = [attempt for attempt in attempts if attempt.source != "candidate"]
     last = tried[-1]
     if chosen is last or chosen.result is None or same_answer(chosen, last):
@@ -195,13 +194,12 @@ class _Conclusion:
     by_code: bool = False
 
 
-def _conclude(
-    turn: Turn, chosen: Attempt | None, code: CodeResult | None, database: Database, *, discarded: bool
-) -> _Conclusion:
+def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: Run, *, discarded: bool) -> _Conclusion:
     """Caveats are of the last attempt, and so is convergence: neither holds for another one."""
-    stop = turn.stop
+    stop, database = turn.stop, run.resources.database
     if stop and stop.status in ("failed", "unanswerable"):
-        return _Conclusion(stop.status, stop.why)
+        kind = chosen.error_kind if stop.kind == "error" and chosen else None
+        return _Conclusion(stop.status, failed(stop.why, kind, run.settings.query_seconds))
     if stop and stop.kind == "schema":
         return _Conclusion("converged", stop.why)
     if chosen is not None and chosen.result is not None:
@@ -215,8 +213,8 @@ def _conclude(
         over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()
         called = headed(None, code.result.columns, database)
         return _Conclusion("capped", phrased(code.result, called), (BY_CODE, *over), code.result, called, by_code=True)
-    why = chosen.error if chosen else "no query was written"
-    return _Conclusion("failed", f"No query for this question could be run: {why}")
+    why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
+    return _Conclusion("failed", failed(f"No query for this question ran: {why}", kind, run.settings.query_seconds))
 
 
 _LONGEST = 20_000  # characters of a query whose basis is looked for

@@ -13,8 +13,8 @@ from importlib.resources import files
 from typing import cast
 
 from ...tools.database.table import Cell
-from .mentions import Mention, unused
-from .reading import Reading
+from .mentions import WordRun, unused
+from .reading import QuestionReading
 from .words import HARMLESS
 
 _WEIGHTS = cast(
@@ -38,19 +38,19 @@ after a preposition, and in the end (`which were cancelled`)."""
 _OPERATIONS = {"sum", "avg", "each", "sort", "both", "contain", "start", "end"}
 
 
-def unread_words(reading: Reading) -> tuple[str, ...]:
-    """The words of a question that may matter and have no part in its frame."""
+def unread_words(reading: QuestionReading) -> tuple[str, ...]:
+    """Return the words of a question that may matter and have no part in its frame."""
     return tuple(dict.fromkeys([*_words_left(reading), *_literals_left(reading), *(m.text for m in _lost(reading))]))
 
 
-def omits_content(reading: Reading) -> bool:
+def omits_content(reading: QuestionReading) -> bool:
     """Whether what was left out certainly matters: a value, a name, an operation, or a word that says what kind."""
     operations = _OPERATIONS & {*_words_left(reading)}
     kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(reading.text))
     return bool(operations or kinds or _literals_left(reading) or _lost(reading) or _names_nobody(reading))
 
 
-def _names_nobody(reading: Reading) -> bool:
+def _names_nobody(reading: QuestionReading) -> bool:
     """Whether `who` is answered by mere keys, or by all columns of what somebody did something to."""
     frame = reading.frame
     if not _WHO.match(reading.asked.text) or not reading.names.schema.foreign_keys:
@@ -64,8 +64,8 @@ def _names_nobody(reading: Reading) -> bool:
     return len(shown) == len(frame.select) and keys.issuperset(shown)
 
 
-def _words_left(reading: Reading) -> list[str]:
-    """Words that no mention and no pattern took, and operations that the frame lacks."""
+def _words_left(reading: QuestionReading) -> list[str]:
+    """Return words that no mention and no pattern took, and operations that the frame lacks."""
     text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
     frames = list(reading.frame.nested())
     harmless = HARMLESS | _EDITING if reading.editing else HARMLESS
@@ -79,18 +79,18 @@ def _words_left(reading: Reading) -> list[str]:
     return left
 
 
-def _literals_left(reading: Reading) -> list[str]:
-    """Values, numbers, comparisons and superlatives that no pattern took."""
+def _literals_left(reading: QuestionReading) -> list[str]:
+    """Return values, numbers, comparisons and superlatives that no pattern took."""
     return [reading.mark(marker).text for marker in reading.markers("onvqs")]
 
 
-def _lost(reading: Reading) -> list[Mention]:
-    """The mentions that came to nothing."""
+def _lost(reading: QuestionReading) -> list[WordRun]:
+    """Return the mentions that came to nothing."""
     return unused(reading.marks, reading.frame, reading.names.schema)
 
 
-def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
-    """What the score weighs; `rows` are the first that the query gives, None where it was too slow to know."""
+def signals(reading: QuestionReading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
+    """Return what the score weighs; `rows` are the first that the query gives, None where it was too slow to know."""
     frame = reading.frame
     names = [mark for mark in reading.marks if mark.kind in ("c", "x", "t") and mark.hits]
     columns = [mark for mark in names if mark.kind != "t" and mark.column]
@@ -129,5 +129,5 @@ def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict
 
 
 def confidence(found: Mapping[str, float]) -> float:
-    """Probability that a reading with these signals is right."""
+    """Return the probability that a reading with these signals is right."""
     return 1.0 / (1.0 + math.exp(min(_STEEPEST, -sum(_WEIGHTS[name] * value for name, value in found.items()))))

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from .frame import Aggregate, Column, Frame, Term, counted, meeting, narrowed, picked, rows_of
+from .frame import Aggregate, Column, Frame, Operand, counted, meeting, narrowed, picked, rows_of
 from .names import NameIndex
-from .reading import CUES, Reading, read_stages
+from .reading import CUES, QuestionReading, read_stages
 
 _REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|have|has|had|from|by|in) ")
 _OR = re.compile(r"@w(\d+)(?: ,)? or((?: (?!@w)\S+){0,3}) @w(\d+)")
@@ -18,9 +18,9 @@ _OWN = ("respective", "corresponding", "associated")
 _BELONGING = ("of", "for", "all", "#who", "from", "in", "#each")
 
 
-def _select_terms(reading: Reading) -> tuple[Term, ...]:
-    """The columns and aggregates asked for, in order."""
-    terms: list[Term] = []
+def _select_terms(reading: QuestionReading) -> tuple[Operand, ...]:
+    """Return the columns and aggregates asked for, in order."""
+    terms: list[Operand] = []
     for sentence in reading.text.split(" . "):
         cut = _REST.search(sentence, 1)
         clause = sentence[: cut.start()] if cut else sentence
@@ -30,9 +30,9 @@ def _select_terms(reading: Reading) -> tuple[Term, ...]:
     return tuple(dict.fromkeys(terms))
 
 
-def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
+def _listed(reading: QuestionReading, words: list[str], more: bool) -> list[Operand]:
     """The terms of one list; after the table that it belongs to, only what a comma or `and` adds is part of it."""
-    terms: list[Term] = []
+    terms: list[Operand] = []
     is_open, before = True, ""
     for word in words:
         if word in _AND:
@@ -47,16 +47,16 @@ def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
     return terms
 
 
-def _shown(reading: Reading, marker: str) -> list[Term]:
-    """A term; a mere `name` where the table has a first and a last one is both."""
+def _shown(reading: QuestionReading, marker: str) -> list[Operand]:
+    """Return a term; a mere `name` where the table has a first and a last one is both."""
     term = reading.term(marker)
     pair = reading.names.title(term.column.table) if term.column and not term.aggregate else ()
     is_name = term.column in pair and reading.mark(marker).text.lower() in ("name", "names")
-    return [Term(column) for column in pair] if is_name else [term]
+    return [Operand(column) for column in pair] if is_name else [term]
 
 
-def to_frame(reading: Reading) -> Frame:
-    """The frame that the reading amounts to; without `select` if the question names nothing to show."""
+def to_frame(reading: QuestionReading) -> Frame:
+    """Return the frame that the reading amounts to; without `select` if the question names nothing to show."""
     _join_alternatives(reading)
     names, heads = reading.names, [reading.table(marker) for marker in reading.markers("tx")]
     head = next(iter(heads), None)
@@ -69,8 +69,8 @@ def to_frame(reading: Reading) -> Frame:
         group = [names.identity(table) for table in reading.group_tables] + reading.group
         shown = {term.column.table for term in terms if term.column and not term.aggregate}
         for table in reading.group_tables:
-            terms[:0] = [] if table in shown else [Term(column) for column in names.title(table)]
-    terms[:0] = [Term(c) for c in dict.fromkeys(reversed(reading.group)) if Term(c) not in terms]
+            terms[:0] = [] if table in shown else [Operand(column) for column in names.title(table)]
+    terms[:0] = [Operand(c) for c in dict.fromkeys(reversed(reading.group)) if Operand(c) not in terms]
     terms = terms or _implied(reading, head)
     if reading.per_subject and not group:
         group = _subject_key(reading, terms, head)
@@ -90,7 +90,7 @@ def to_frame(reading: Reading) -> Frame:
     return _combined(_count_groups(frame, reading, head) if frame.having and counted else frame, reading)
 
 
-def _join_alternatives(reading: Reading) -> None:
+def _join_alternatives(reading: QuestionReading) -> None:
     """Conditions with `or` between them become one group; ones that no row can meet together, two sets that meet."""
     while match := _OR.search(reading.text):
         first, second = int(match[1]), int(match[3])
@@ -113,26 +113,26 @@ def _join_alternatives(reading: Reading) -> None:
     reading.where = [group for group in reading.where if group]
 
 
-def _has_one(reading: Reading, table: str) -> bool:
+def _has_one(reading: QuestionReading, table: str) -> bool:
     """Whether what is asked about comes `from` rows of a table, of which each of it has one."""
     near = reading.near()[:1]
     own = near == [table] or (bool(near) and reading.names.references_table(near[0], table))
     return own and re.search(r"\bfrom\b", reading.asked.text, re.IGNORECASE) is not None
 
 
-def _implied(reading: Reading, head: str | None) -> list[Term]:
-    """What is shown where nothing is named: what the rows are called."""
+def _implied(reading: QuestionReading, head: str | None) -> list[Operand]:
+    """Return what is shown where nothing is named: what the rows are called."""
     if "#all" in reading.text:
-        return [Term()]
+        return [Operand()]
     first = reading.where[0][0].term.column if reading.where else None
     table = head or (first.table if first else next(iter(reading.group_tables), None))
     if table and not reading.names.distinctive(table):
-        return [Term()]
+        return [Operand()]
     return list(reading.titled(table)) if table else []
 
 
-def _order_of(reading: Reading, terms: Sequence[Term]) -> tuple[tuple[Term, bool], ...]:
-    """The order that is asked for; one without a key is that of what is shown."""
+def _order_of(reading: QuestionReading, terms: Sequence[Operand]) -> tuple[tuple[Operand, bool], ...]:
+    """Return the order that is asked for; one without a key is that of what is shown."""
     shown = [term for term in terms if term.column or term.aggregate]
     if not reading.pending or not shown:
         return tuple(reading.order)
@@ -141,14 +141,14 @@ def _order_of(reading: Reading, terms: Sequence[Term]) -> tuple[tuple[Term, bool
     return (*reading.order, (key, reading.pending in ("#desc", "#agedesc")))
 
 
-def _count_groups(frame: Frame, reading: Reading, head: str | None) -> Frame:
+def _count_groups(frame: Frame, reading: QuestionReading, head: str | None) -> Frame:
     """`how many cities have more than 3 airports` counts groups, not rows."""
     table = next((t for t in frame.used() if t != reading.counted), head)
     key = frame.select[0].column or (reading.names.key(table) if table else None)
     return rows_of(replace(frame, group=(key,), order=(), limit=None), key) if key else frame
 
 
-def _subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[Column]:
+def _subject_key(reading: QuestionReading, terms: list[Operand], head: str | None) -> list[Column]:
     """What groups stand for: rows of the subject where other tables are counted, else equal values of what is shown."""
     plain = [term.column for term in terms if not term.aggregate and term.column is not None]
     if not plain:
@@ -162,14 +162,14 @@ def _subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[
     return [key] if head == table != reading.counted and others - {table} else plain
 
 
-def _combined(frame: Frame, reading: Reading) -> Frame:
+def _combined(frame: Frame, reading: QuestionReading) -> Frame:
     """The frame narrowed by what none of its rows can meet at once, as a second set, if the reading found that."""
     if reading.combine is None:
         return frame
     return meeting(frame, reading.combine, reading.names.key((*frame.tables, *frame.used())[0]))
 
 
-def follows(reading: Reading) -> bool:
+def follows(reading: QuestionReading) -> bool:
     """Whether a question leans on the one before: a pronoun or cue, or too little of its own to stand."""
     if "pointed" in reading.fired or reading.says("leans") or _points(reading):
         return True
@@ -183,7 +183,7 @@ def follows(reading: Reading) -> bool:
     return not own or not (reading.where or reading.having or reading.limit or reading.group)
 
 
-def _points(reading: Reading) -> bool:
+def _points(reading: QuestionReading) -> bool:
     """Whether a cue points out of the question: any does, unless what the question is about comes before it."""
     question, cues = reading.asked.text, CUES["points"].finditer(reading.asked.text)
     own = [m for m in reading.marks if m.kind in ("t", "x") and m.table and m.hits and m.hits[0].score >= 0.6]
@@ -199,8 +199,8 @@ def _points(reading: Reading) -> bool:
     )
 
 
-def edited(reading: Reading) -> Frame:
-    """The frame that the follow-up asks for."""
+def edited(reading: QuestionReading) -> Frame:
+    """Return the frame that the follow-up asks for."""
     names, base = reading.names, reading.base
     read_stages(reading, "ellipsis")
     terms = _select_terms(reading)
@@ -230,8 +230,8 @@ def edited(reading: Reading) -> Frame:
     return frame
 
 
-def _changed(reading: Reading, swap: bool = False) -> Frame:
-    """The base with the follow-up's conditions, order and limit put on top, or in the place of its own."""
+def _changed(reading: QuestionReading, swap: bool = False) -> Frame:
+    """Return the base with the follow-up's conditions, order and limit put on top, or in the place of its own."""
     base = reading.base
     return replace(
         narrowed(base, reading.where, swap=swap),
@@ -243,16 +243,16 @@ def _changed(reading: Reading, swap: bool = False) -> Frame:
     )
 
 
-def _per_group(frame: Frame, reading: Reading, computes: tuple[Term, ...]) -> Frame:
+def _per_group(frame: Frame, reading: QuestionReading, computes: tuple[Operand, ...]) -> Frame:
     """Return what was computed of all rows, or their number, of each group."""
     tables = reading.group_tables
     keys = (*reading.group, *map(reading.names.identity, tables))
-    shown = (*map(Term, reading.group), *(term for table in tables for term in reading.titled(table)))
-    computed = computes or tuple(term for term in frame.select if term.aggregate) or (Term(None, "count"),)
+    shown = (*map(Operand, reading.group), *(term for table in tables for term in reading.titled(table)))
+    computed = computes or tuple(term for term in frame.select if term.aggregate) or (Operand(None, "count"),)
     return replace(frame, select=(*shown, *computed), tables=(*frame.tables, *tables), group=keys, limit=None)
 
 
-def _beyond(base: Frame, terms: tuple[Term, ...], names: NameIndex) -> Column | None:
+def _beyond(base: Frame, terms: tuple[Operand, ...], names: NameIndex) -> Column | None:
     """What the rows that the base picked are known by, where terms say of them what has no one value for each."""
     plain = [term.column for term in terms if term.column]
     groups = [column for column in base.group if column != names.key(column.table) and not names.references(column)]
@@ -260,13 +260,13 @@ def _beyond(base: Frame, terms: tuple[Term, ...], names: NameIndex) -> Column | 
     return (base.group[0] if base.group else names.key(base.used()[0])) if many else None
 
 
-def _swapped(reading: Reading, terms: tuple[Term, ...]) -> Frame:
+def _swapped(reading: QuestionReading, terms: tuple[Operand, ...]) -> Frame:
     """`what about Spain?` puts the new value in the old one's place; `what about the age?` the column."""
     base = reading.base
     frame = _changed(reading, swap=True)
     if not terms or reading.where:
         return frame
     old: list[Aggregate] = [term.aggregate for term in base.select if term.aggregate and term.column is not None]
-    fresh = tuple(Term(t.column, old[0]) if old and not t.aggregate and t.column else t for t in terms)
+    fresh = tuple(Operand(t.column, old[0]) if old and not t.aggregate and t.column else t for t in terms)
     kept = tuple(t for t in base.select if not t.aggregate) if base.group else ()
     return replace(frame, select=tuple(dict.fromkeys((*kept, *fresh))))

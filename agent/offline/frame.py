@@ -22,7 +22,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Term:
+class Operand:
     """A column or an aggregate of one; without a column, every row (`count(*)`) or every column (`*`)."""
 
     column: Column | None = None
@@ -31,14 +31,14 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Condition:
+class Predicate:
     """A comparison of a term with a literal, a pair of them (`between`), a query, or nothing (`null`)."""
 
-    term: Term
+    term: Operand
     operator: Operator
     value: Value = None
 
-    def excludes(self, other: Condition) -> bool:
+    def excludes(self, other: Predicate) -> bool:
         """Tell whether no row can meet both: two values of one column, or bounds with nothing between them."""
         if self.operator.startswith("<"):
             return other.operator.startswith(">") and other.excludes(self)
@@ -49,7 +49,7 @@ class Condition:
         return self.operator == other.operator == "=" and self.value != other.value
 
 
-Group = tuple[Condition, ...]
+Group = tuple[Predicate, ...]
 """Conditions of which one holds."""
 
 
@@ -69,12 +69,12 @@ class Frame:
         also: A query that must give the same rows too.
     """
 
-    select: tuple[Term, ...] = ()
+    select: tuple[Operand, ...] = ()
     tables: tuple[str, ...] = ()
     where: tuple[Group, ...] = ()
     group: tuple[Column, ...] = ()
     having: Group = ()
-    order: tuple[tuple[Term, bool], ...] = ()
+    order: tuple[tuple[Operand, bool], ...] = ()
     limit: int | None = None
     distinct: bool = False
     also: Frame | None = None
@@ -82,10 +82,10 @@ class Frame:
     def columns(self) -> tuple[Column, ...]:
         """Return every column that this query's own FROM has to offer, in order of appearance."""
         where = (condition.term for group in self.where for condition in group)
-        terms = (*self.select, *where, *map(Term, self.group), *self._of_groups())
+        terms = (*self.select, *where, *map(Operand, self.group), *self._of_groups())
         return tuple(dict.fromkeys(term.column for term in terms if term.column is not None))
 
-    def _of_groups(self) -> tuple[Term, ...]:
+    def _of_groups(self) -> tuple[Operand, ...]:
         return *(condition.term for condition in self.having), *(term for term, _ in self.order)
 
     def used(self) -> tuple[str, ...]:
@@ -131,14 +131,14 @@ Scalar: TypeAlias = int | float | str
 Value: TypeAlias = Scalar | tuple[Scalar, Scalar] | Frame | None
 
 
-def picked(frame: Frame, key: Column) -> Condition:
+def picked(frame: Frame, key: Column) -> Predicate:
     """Return the condition that a row's key is among those of the frame's rows."""
-    return Condition(Term(key), "in", replace(frame, select=(Term(key),)))
+    return Predicate(Operand(key), "in", replace(frame, select=(Operand(key),)))
 
 
 def rows_of(frame: Frame, key: Column) -> Frame:
     """Return the number of the key's rows that a frame picks."""
-    return Frame((Term(key, "count", True),), (key.table,), ((picked(frame, key),),))
+    return Frame((Operand(key, "count", True),), (key.table,), ((picked(frame, key),),))
 
 
 def counted(frame: Frame, key: Column | None) -> Frame:
@@ -154,13 +154,13 @@ def counted(frame: Frame, key: Column | None) -> Frame:
     alone = len(frame.select) == 1 and frame.distinct
     of = frame.group[0] if frame.group else frame.select[0].column if alone else None
     if not (frame.having or frame.limit or frame.also):
-        return replace(frame, select=(Term(of, "count", of is not None),), order=(), group=(), distinct=False)
+        return replace(frame, select=(Operand(of, "count", of is not None),), order=(), group=(), distinct=False)
     if (key := of or key) is None:
         raise NotUnderstood(f"Nothing tells the rows of {frame.used()[0]} apart, so I cannot count these.")
     return rows_of(frame, key)
 
 
-def meeting(frame: Frame, condition: Condition, key: Column | None) -> Frame:
+def meeting(frame: Frame, condition: Predicate, key: Column | None) -> Frame:
     """Return what the frame gives that also meets a condition which no row can meet at once with one of its own.
 
     Args:
@@ -171,7 +171,7 @@ def meeting(frame: Frame, condition: Condition, key: Column | None) -> Frame:
     count = frame.select[0] if len(frame.select) == 1 and frame.select[0].aggregate == "count" else None
     if count and (key := count.column or key):
         other = picked(Frame(tables=frame.tables, where=((condition,),)), key)
-        return replace(frame, select=(Term(key, "count", True),), where=(*frame.where, (other,)))
+        return replace(frame, select=(Operand(key, "count", True),), where=(*frame.where, (other,)))
     kept = (
         g for g in frame.where if not (len(g) == 1 and g[0].term == condition.term and isinstance(g[0].value, Scalar))
     )
@@ -218,7 +218,7 @@ def _query(frame: Frame) -> str:
     shown = " and ".join(_term(term, tables) for term in frame.select) or "everything"
     parts = [f"the different values of {shown}" if frame.distinct else shown]
     # A table that is only counted is named by that already.
-    counted_alone = tables[-1:] if frame.select[:1] == (Term(None, "count"),) else ()
+    counted_alone = tables[-1:] if frame.select[:1] == (Operand(None, "count"),) else ()
     subjects = [table for table in tables if (table,) != counted_alone]
     if subjects:
         parts.append("of " + " with ".join(_plural(table) for table in subjects))
@@ -237,7 +237,7 @@ def _query(frame: Frame) -> str:
     return f"{sentence}, that are also in: {_query(frame.also)}" if frame.also else sentence
 
 
-def _term(term: Term, tables: tuple[str, ...]) -> str:
+def _term(term: Operand, tables: tuple[str, ...]) -> str:
     if term.column is None:
         if term.aggregate != "count":
             return "everything"
@@ -257,7 +257,7 @@ def _plural(table: str) -> str:
     return plural(_plain(table))
 
 
-def _condition(condition: Condition, tables: tuple[str, ...]) -> str:
+def _condition(condition: Predicate, tables: tuple[str, ...]) -> str:
     term = _term(condition.term, tables)
     if condition.operator == "between":
         low, high = condition.value if isinstance(condition.value, tuple) else ("", "")

@@ -6,9 +6,9 @@ import re
 
 from ...tools.errors import NotUnderstood
 from .compose import to_frame
-from .frame import Aggregate, Column, Condition, Frame, Operator, Scalar, Term
-from .mentions import Mention, find_mentions, resolve
-from .reading import CUES, NOTHING, Asked, Found, Reading, read_stages, reads
+from .frame import Aggregate, Column, Frame, Operand, Operator, Predicate, Scalar
+from .mentions import WordRun, find_mentions, resolve
+from .reading import CUES, NOTHING, PatternMatch, QuestionInput, QuestionReading, read_stages, reads
 from .words import words_of
 
 _ASKED_SO_FAR = re.compile(
@@ -19,7 +19,7 @@ _ASKED_SO_FAR = re.compile(
 
 
 @reads("name_of_column", "number_of_column")
-def named_column(found: Found) -> str | None:
+def named_column(found: PatternMatch) -> str | None:
     """`names of all directors` asks for a column of directors, `phone number of all ...` for the phone."""
     if "#count" in found.text:
         return f"{found['c']} of"
@@ -29,29 +29,29 @@ def named_column(found: Found) -> str | None:
 
 
 @reads("count", "count_rows")
-def count(found: Found) -> str | None:
+def count(found: PatternMatch) -> str | None:
     """`how many singers`, `number of different countries`; `how many` of what no table is called."""
     if not found["e"]:
-        return found.reading.add_term(Term(None, "count"))
+        return found.reading.add_term(Operand(None, "count"))
     reading, names, mark, column = found.reading, found.reading.names, found.mark("e"), found.column("e")
     distinct = bool(found["distinct"] or found["also"])
     if column is not None and (distinct or found["e"].startswith("@c")):
         number = names.numeric(column) and names.kind(column) != "time" and not names.references(column)
         is_id = names.key(column.table) == column or mark.text.lower().endswith("id")
-        term = Term(column, "count", True)
+        term = Operand(column, "count", True)
         if number and not distinct and not is_id:
-            term = Term(column, "sum" if found["how"] == "#total" and names.quantity(column) else "")
+            term = Operand(column, "sum" if found["how"] == "#total" and names.quantity(column) else "")
     else:
         table = reading.table(found["e"])
         reading.tables.append(table)
         mark.column = None
         key = names.key(table) if distinct else None
-        term = Term(key, "count", key is not None)
+        term = Operand(key, "count", key is not None)
     return f"{found['described']} {reading.add_term(term, mark) if term.aggregate else found['e']}"
 
 
 @reads("aggregates")
-def aggregates(found: Found) -> str | None:
+def aggregates(found: PatternMatch) -> str | None:
     """`average, minimum and maximum age`; a superlative alone only where it is asked for or compared with."""
     reading, rest = found.reading, found["rest"]
     functions = [word for word in found["how"].split() if word[0] in "#@"]
@@ -64,18 +64,14 @@ def aggregates(found: Found) -> str | None:
     others = reading.markers("cx", rest)
     if others and all(reading.names.quantity(reading.column(other)) for other in others):
         columns, rest = [*columns, *others], ""
+    named: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
+    asked_for = [named.get(word) or ("max" if reading.mark(word).descending else "min") for word in functions]
     made = (
-        reading.add_term(Term(reading.column(column), _function_of(reading, function)), reading.mark(column))
+        reading.add_term(Operand(reading.column(column), aggregate), reading.mark(column))
         for column in columns
-        for function in functions
+        for aggregate in asked_for
     )
     return f"{' , '.join(made)} {rest}"
-
-
-def _function_of(reading: Reading, word: str) -> Aggregate:
-    """The aggregate that `#avg`, `#sum` or a superlative asks for."""
-    named: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
-    return named.get(word) or ("max" if reading.mark(word).descending else "min")
 
 
 _LAST = ("last", "bottom")
@@ -83,8 +79,8 @@ _TAKEN = re.compile(r"(?:@[oc]\d+|with|have|has|having|had|and|to|id|in|by|#betw
 """What a number belongs to, rather than to the superlative after it."""
 
 
-def _ranked(found: Found, term: Term, descending: bool, left: str = "") -> str:
-    """Sorts by a term; as many rows as the superlative's number says."""
+def _ranked(found: PatternMatch, term: Operand, descending: bool, left: str = "") -> str:
+    """Sort by a term; as many rows as the superlative's number says."""
     reading, number = found.reading, found["n"] or found["m"]
     literal = reading.mark(number).literal if number else None
     reading.limit = literal if isinstance(literal, int) else reading.several
@@ -94,7 +90,7 @@ def _ranked(found: Found, term: Term, descending: bool, left: str = "") -> str:
 
 
 @reads("cut")
-def cut(found: Found) -> str | None:
+def cut(found: PatternMatch) -> str | None:
     """`the top 5`, `just the first one`: only so many rows of what the query before shows.
 
     Raises:
@@ -117,7 +113,7 @@ def cut(found: Found) -> str | None:
 
 
 @reads("several")
-def several(found: Found) -> str | None:
+def several(found: PatternMatch) -> str | None:
     """`the two stores with the most ...`: how many are wanted, where a superlative follows."""
     literal = found.mark("n").literal if found["n"] else None
     if _TAKEN.search(found.before) or (found["s"] and found.mark("s").text.lower() != "top"):
@@ -130,14 +126,14 @@ def several(found: Found) -> str | None:
 
 
 @reads("order")
-def order(found: Found) -> str | None:
+def order(found: PatternMatch) -> str | None:
     """`in descending order of age`, `sorted by age`, `sort the names by age`, `in alphabetical order`."""
     reading, way = found.reading, found["way"] or "#asc"
     if not found["keys"]:
         reading.pending = way if way != "#alpha" else reading.pending or way
     for marker in reading.markers("cxat", re.sub(r"@t\d+ (?=@)", "", found["keys"])):
         is_table = marker.startswith("@t")
-        term = Term(reading.names.title(reading.table(marker))[0]) if is_table else reading.term(marker)
+        term = Operand(reading.names.title(reading.table(marker))[0]) if is_table else reading.term(marker)
         born = way.startswith("#age") and term.column is not None and "birth" in term.column.name.lower()
         reading.order.append((term, (way in ("#desc", "#agedesc")) != born))
         reading.per_subject = reading.per_subject or term.aggregate == "count"
@@ -145,7 +141,7 @@ def order(found: Found) -> str | None:
 
 
 @reads("most_things", "most_rows", "most_common")
-def most(found: Found) -> str | None:
+def most(found: PatternMatch) -> str | None:
     """`the most common city`, `with the largest number of concerts`, `the stadium with the most concerts`."""
     reading, mark = found.reading, found.mark("s")
     if found["t"]:
@@ -153,11 +149,11 @@ def most(found: Found) -> str | None:
             return None
         reading.counted = reading.table(found["t"])
         reading.tables.append(reading.counted)
-    return _ranked(found, reading.term(found["a"]) if found["a"] else Term(None, "count"), mark.descending)
+    return _ranked(found, reading.term(found["a"]) if found["a"] else Operand(None, "count"), mark.descending)
 
 
 @reads("top")
-def top(found: Found) -> str | None:
+def top(found: PatternMatch) -> str | None:
     """`the top 3 singers by age`; `the top 3` in an order that is given elsewhere, `the first 3` in any."""
     reading = found.reading
     if found["k"]:
@@ -169,12 +165,12 @@ def top(found: Found) -> str | None:
 
 
 @reads("superlative_column", "superlative_thing")
-def superlative(found: Found) -> str | None:
+def superlative(found: PatternMatch) -> str | None:
     """`with the highest salary`, `the youngest singer`, `which singer is the oldest`."""
     reading, names, mark, column = found.reading, found.reading.names, found.mark("s"), found.column("c")
     if column is not None and (names.quantity(column) or not mark.hints):
         few = not names.quantity(column) and mark.text.lower() in ("most", "least", "fewest")
-        return _ranked(found, Term(column, "count" if few else ""), mark.descending, found["left"])
+        return _ranked(found, Operand(column, "count" if few else ""), mark.descending, found["left"])
     near = [column.table] if column else [reading.table(found["t"])] if found["t"] else reading.near()
     last = "" if column or found["t"] else "".join(reading.markers("tx", found.before)[-1:])
     hint = (names.hinted(mark.hints, [reading.table(last)], 0) if last else None) or names.hinted(mark.hints, near)
@@ -182,11 +178,11 @@ def superlative(found: Found) -> str | None:
         return None
     # The oldest have the smallest birth date.
     born = "age" not in hint.name.lower() and ("birth" in mark.hints or {"founded", "age"} <= set(mark.hints))
-    return _ranked(found, Term(hint), mark.descending != born, found["c"] or found["left"])
+    return _ranked(found, Operand(hint), mark.descending != born, found["c"] or found["left"])
 
 
 @reads("having")
-def having(found: Found) -> str | None:
+def having(found: PatternMatch) -> str | None:
     """`with more than 2 concerts`, `whose number of concerts is at least 2`, `more than 3 times`."""
     reading = found.reading
     if found["t"]:
@@ -194,12 +190,14 @@ def having(found: Found) -> str | None:
         reading.tables.append(reading.counted)
     elif not found["a"] and not found["times"] and found.mark("n").text.lower() not in ("once", "twice"):
         return None
-    reading.add(reading.term(found["a"]) if found["a"] else Term(None, "count"), found.operator(), found.literal("n"))
+    reading.add(
+        reading.term(found["a"]) if found["a"] else Operand(None, "count"), found.operator(), found.literal("n")
+    )
     return found["v"]
 
 
 @reads("each")
-def each(found: Found) -> str | None:
+def each(found: PatternMatch) -> str | None:
     """`for each country`; `total freight by country` groups, where something is computed."""
     reading = found.reading
     if found["computed"]:
@@ -224,13 +222,13 @@ def _is_year(value: object) -> bool:
     return isinstance(value, int) and 1500 <= value <= 2100
 
 
-def _value_in(mark: Mention, column: Column) -> Scalar | None:
-    """The value that some words stand for in the spelling that a column holds, if it does."""
+def _value_in(mark: WordRun, column: Column) -> Scalar | None:
+    """Return the value that some words stand for in the spelling that a column holds, if it does."""
     return next((m.value for m in mark.matches if (m.table, m.column) == (column.table, column.name)), None)
 
 
-def _compared(reading: Reading, term: Term, operator: Operator, value: Scalar) -> str:
-    """A comparison of a term with a literal, where its column may hold dates and the number be a year."""
+def _compared(reading: QuestionReading, term: Operand, operator: Operator, value: Scalar) -> str:
+    """Return a comparison of a term with a literal, where its column may hold dates and the number be a year."""
     schema = reading.names.column(term.column) if term.column and not term.aggregate else None
     texts = [sample for sample in schema.samples if isinstance(sample, str)] if schema else []
     if isinstance(value, int) and _is_year(value) and any(_DATED.search(text) for text in texts):
@@ -244,23 +242,23 @@ def _compared(reading: Reading, term: Term, operator: Operator, value: Scalar) -
 
 
 @reads("against_average", "against_all")
-def against(found: Found) -> str | None:
+def against(found: PatternMatch) -> str | None:
     """`above the average age`, `more than the lowest price of any novel`, `older than all students in Math`."""
     reading, scope = found.reading, found["scope"]
     inner = reading.term(found["a"]) if found["a"] else None
     marker = found["c"] or found["d"]
-    term = reading.term(marker) if marker else Term(inner.column) if inner else _suggested(found)
+    term = reading.term(marker) if marker else Operand(inner.column) if inner else _suggested(found)
     if term is None or (inner and inner.column is None) or (term.column and not reading.names.numeric(term.column)):
         return None
     operator = found.operator(term.column)
     least = operator.startswith("<") != (scope == "some" or scope.startswith("@"))
-    inner = inner or Term(term.column, "avg" if not scope else "min" if least else "max")
+    inner = inner or Operand(term.column, "avg" if not scope else "min" if least else "max")
     tables = tuple(reading.table(marker) for marker in reading.markers("t", found["clause"]))
     return reading.add(term, operator, Frame((inner,), tables, tuple(reading.inner(found["clause"], "rows").where)))
 
 
 @reads("contains")
-def contains(found: Found) -> str | None:
+def contains(found: PatternMatch) -> str | None:
     """`whose name contains 'Hey'`, `starting with A`."""
     reading, verb, content = found.reading, found["verb"], found["content"]
     marker = found["d"] or found["c"] or found["e"]
@@ -275,7 +273,7 @@ def contains(found: Found) -> str | None:
     column = None if marker.startswith("@t") else reading.mark(marker).column if marker else mark and mark.column
     if column is None and not tables:
         return None
-    term = Term(column or reading.names.title(tables[0])[0])
+    term = Operand(column or reading.names.title(tables[0])[0])
     text = mark.text if mark else content
     like = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
     shown = _ASKED_SO_FAR.match(found.before) and (found["c"][1:2] == "t" or not reading.markers("cxa", found.before))
@@ -283,20 +281,20 @@ def contains(found: Found) -> str | None:
 
 
 @reads("flag", "null")
-def flag(found: Found) -> str | None:
+def flag(found: PatternMatch) -> str | None:
     """`discontinued products`, where the column holds yes or no; `whose address is missing`, `without a phone`."""
     column = found.reading.column(found["c"])
     if found["lacks"] or found["has"]:
         missing = found.reading.names.column(column).nulls is True
-        return found.reading.add(Term(column), "null" if found["lacks"] else "not null", None) if missing else None
+        return found.reading.add(Operand(column), "null" if found["lacks"] else "not null", None) if missing else None
     if "#null" in found.text:
-        return found.reading.add(Term(column), "not null" if found["no"] else "null", None)
+        return found.reading.add(Operand(column), "not null" if found["no"] else "null", None)
     yes = found.reading.names.yes(column)
-    return None if yes is None else found.reading.add(Term(column), "!=" if found["no"] else "=", yes)
+    return None if yes is None else found.reading.add(Operand(column), "!=" if found["no"] else "=", yes)
 
 
 @reads("between", "compare", "in_year")
-def compare(found: Found) -> str | None:
+def compare(found: PatternMatch) -> str | None:
     """`age is above 20`, `above age 20`, `aged 20 or older`, `older than 20`, `after 2010`, `between 5 and 10`."""
     reading, mark, literal = found.reading, found.mark("l"), found.literal("l")
     marker = found["c"] or found["d"]
@@ -316,18 +314,18 @@ def compare(found: Found) -> str | None:
     return _compared(reading, term, found.operator(column), literal) if fits else None
 
 
-def _suggested(found: Found, literal: Scalar | None = None) -> Term | None:
-    """What is compared where no column is named: what an adjective or the kind of number suggests."""
+def _suggested(found: PatternMatch, literal: Scalar | None = None) -> Operand | None:
+    """Return what is compared where no column is named: what an adjective or the kind of number suggests."""
     hints = found.mark("o").hints if found["o"] else ("age", "price", "number") if found["m"] else ()
     dated = isinstance(literal, str) or (_is_year(literal) and bool(found["o"] or found["m"] or found["when"]))
     if dated and (not found["o"] or not hints or "date" in hints):
         hints = ("year", "date", "time") if _is_year(literal) else ("date", "day", "time")
     column = found.reading.names.hinted(hints, found.reading.near()) if hints else None
-    return None if column is None or ("birth" in column.name.lower() and not dated) else Term(column)
+    return None if column is None or ("birth" in column.name.lower() and not dated) else Operand(column)
 
 
 @reads("unequal")
-def unequal(found: Found) -> str | None:
+def unequal(found: PatternMatch) -> str | None:
     """`not from France`: of rows with many such values, those with none."""
     reading, mark, near = found.reading, found.mark("v"), found.reading.near()
     if mark.column is None or not near:
@@ -337,17 +335,17 @@ def unequal(found: Found) -> str | None:
     if any(other.column != mark.column for other in others):
         return None
     if table == near[0] or reading.names.references_table(near[0], table):
-        return " ".join(reading.add(Term(mark.column), "!=", one.literal) for one in (mark, *others))
+        return " ".join(reading.add(Operand(mark.column), "!=", one.literal) for one in (mark, *others))
     link = reading.names.link(near[0], table)
     if link is None:
         return None
     reading.tables.append(near[0])
-    held = tuple(Condition(Term(mark.column), "=", one.literal) for one in (mark, *others))
-    return reading.add(Term(link[0]), "not in", Frame((Term(link[1]),), (link[1].table, table), (held,)))
+    held = tuple(Predicate(Operand(mark.column), "=", one.literal) for one in (mark, *others))
+    return reading.add(Operand(link[0]), "not in", Frame((Operand(link[1]),), (link[1].table, table), (held,)))
 
 
 @reads("equal")
-def equal(found: Found) -> str | None:
+def equal(found: PatternMatch) -> str | None:
     """`whose name is 'Joe'`, `with id 3`, `country France or Spain`, `nationality is not French`."""
     reading, mark = found.reading, found.mark("l")
     column = reading.column(found["c"])
@@ -364,37 +362,37 @@ def equal(found: Found) -> str | None:
         return None
     values = [reading.mark(marker) for marker in (found["l"], *reading.markers("vqn", found["more"]))]
     if found["no"]:
-        stood = reading.add(Term(column), "!=", mark.literal)
+        stood = reading.add(Operand(column), "!=", mark.literal)
     elif mark.kind == "n" and len(values) == 1:
-        stood = _compared(reading, Term(column), "=", found.literal("l"))
+        stood = _compared(reading, Operand(column), "=", found.literal("l"))
     elif when and reading.names.kind(column) == "time" and all(v.kind == "n" for v in values):
-        stood = reading.stands(*(Condition(Term(column), "like", f"%{v.literal}%") for v in values))
+        stood = reading.stands(*(Predicate(Operand(column), "like", f"%{v.literal}%") for v in values))
     else:
-        stood = reading.stands(*(Condition(Term(column), "=", _value_in(v, column) or v.literal) for v in values))
+        stood = reading.stands(*(Predicate(Operand(column), "=", _value_in(v, column) or v.literal) for v in values))
     return " ".join([*reading.markers("t", clause), stood])
 
 
 @reads("value")
-def value(found: Found) -> str | None:
+def value(found: PatternMatch) -> str | None:
     """`from France`, `French citizens`."""
     reading, mark, after = found.reading, found.mark("v"), found["c"]
     tables = [reading.table(marker) for marker in reading.markers("tx", found.before)][-1:] or reading.near()
     if mark.column is None and not tables:
         return None
     column = mark.column or reading.names.title(tables[0])[0]
-    stood = reading.add(Term(column), "=", mark.literal)
+    stood = reading.add(Operand(column), "=", mark.literal)
     return stood if after and reading.column(after) == column else f"{stood} {after}"
 
 
 @reads("numbered")
-def numbered(found: Found) -> str | None:
+def numbered(found: PatternMatch) -> str | None:
     """`student 1004`: the row with that key."""
     key = found.reading.names.key(found.reading.table(found["t"]))
-    return f"{found['t']} {found.reading.add(Term(key), '=', found.literal('l'))}" if key else None
+    return f"{found['t']} {found.reading.add(Operand(key), '=', found.literal('l'))}" if key else None
 
 
 @reads("without_rows", "except_those")
-def without(found: Found) -> str | None:
+def without(found: PatternMatch) -> str | None:
     """`stadiums without any concert in 2014`, `except those with at least two concerts`: their keys are left out."""
     reading, names, rest = found.reading, found.reading.names, found["rest"]
     heads = _tables_before(found) or [reading.table(marker) for marker in reading.markers("t", found.after)]
@@ -410,13 +408,13 @@ def without(found: Found) -> str | None:
     reading.tables.append(heads[0])
     group = (link[1],) if inner.having else ()
     tables = tuple(dict.fromkeys([table, *inner.tables]))
-    frame = Frame((Term(link[1]),), tables, tuple(inner.where), group, tuple(inner.having))
-    reading.where.append((Condition(Term(link[0]), "not in", frame),))
+    frame = Frame((Operand(link[1]),), tables, tuple(inner.where), group, tuple(inner.having))
+    reading.where.append((Predicate(Operand(link[0]), "not in", frame),))
     return ""
 
 
-def _tables_before(found: Found) -> list[str]:
-    """The tables that are spoken of before the clause, the subject first."""
+def _tables_before(found: PatternMatch) -> list[str]:
+    """Return the tables that are spoken of before the clause, the subject first."""
     reading = found.reading
     tables = [reading.table(marker) for marker in reading.markers("atx", found.before)]
     columns = [reading.column(marker).table for marker in reading.markers("c", found.before)]
@@ -424,7 +422,7 @@ def _tables_before(found: Found) -> list[str]:
 
 
 @reads("pointed")
-def pointed(found: Found) -> str | None:
+def pointed(found: PatternMatch) -> str | None:
     """`those students` is `those`, where students are what the conversation is about."""
     mark, marker = found.mark("subject"), found["subject"]
     table = mark.column.table if marker[1] == "c" and mark.column and found["by"] else mark.table
@@ -433,7 +431,7 @@ def pointed(found: Found) -> str | None:
 
 
 @reads("most_shown")
-def most_shown(found: Found) -> str | None:
+def most_shown(found: PatternMatch) -> str | None:
     """`which has the most?`, `and the cheapest?`, `the 3 lowest`: by the order of the query before or what it shows."""
     reading, base, names = found.reading, found.reading.base, found.reading.names
     numbers = [term for term in base.select if term.aggregate or (term.column and names.quantity(term.column))]
@@ -442,16 +440,16 @@ def most_shown(found: Found) -> str | None:
     return _ranked(found, base.order[0][0] if base.order else numbers[-1], found.mark("s").descending)
 
 
-def parse(asked: Asked, base: Frame = NOTHING) -> Reading:
+def parse(asked: QuestionInput, base: Frame = NOTHING) -> QuestionReading:
     """Read a question by itself, with the query that the conversation is about."""
     context = base.used()
     words = words_of(CUES["that"].sub(r"\1 this", asked.text) if context else asked.text)
     items = find_mentions(words, asked.names, asked.values)
     resolve(items, asked.names, context)
-    marks = [item for item in items if isinstance(item, Mention)]
+    marks = [item for item in items if isinstance(item, WordRun)]
     numbers = iter(range(len(marks)))
     text = " ".join(item if isinstance(item, str) else f"@{item.kind}{next(numbers)}" for item in items)
-    reading = Reading(asked, marks, re.sub(r"(?: \.)+$", "", text), base)
+    reading = QuestionReading(asked, marks, re.sub(r"(?: \.)+$", "", text), base)
     read_stages(reading, *["shorter"] * bool(context), "terms", "negation", "ranking", "rows")
     reading.frame = to_frame(reading)
     return reading

@@ -21,7 +21,7 @@ from .words import (
     NUMBERS,
     PHRASES,
     SUPERLATIVES,
-    Word,
+    QuestionWord,
 )
 
 _LONGEST = 5
@@ -30,7 +30,7 @@ _IDENTIFIERS = frozenset({"id", "ids", "code", "codes", "number", "numbers", "ke
 
 
 @dataclass
-class Mention:
+class WordRun:
     """A run of words with what it may stand for.
 
     Attributes:
@@ -63,7 +63,7 @@ class Mention:
     descending: bool = False
 
     def meaning(self) -> str:
-        """The words with the table, column or value that they were taken for; empty where for none."""
+        """Return the words with the table, column or value that they were taken for; empty where for none."""
         column = f"{self.column.table}.{self.column.name}" if self.column else ""
         if self.kind == "v" and column:
             return f'"{self.text}" as the value {self.literal!r} of {column}'
@@ -72,15 +72,15 @@ class Mention:
         return f'"{self.text}" as the ' + (f"column {column}" if column and self.kind != "t" else f"table {self.table}")
 
 
-def find_mentions(words: Sequence[Word], names: NameIndex, values: Iterable[ValueMatch]) -> list[Mention | str]:
-    """The question as mentions and the words between them, in order; choices among tables are still open."""
+def find_mentions(words: Sequence[QuestionWord], names: NameIndex, values: Iterable[ValueMatch]) -> list[WordRun | str]:
+    """Return the question as mentions and the words between them, in order; choices among tables are still open."""
     stems = [names.corrected(word) for word in words]
     options = [*_quoted(words), *_values(words, values), *_names(words, stems, names), *_phrases(words)]
-    owner: list[Mention | None] = [None] * len(words)
+    owner: list[WordRun | None] = [None] * len(words)
     for _, mention in sorted(options, key=lambda option: -option[0]):
         if not any(owner[mention.start : mention.end]):
             owner[mention.start : mention.end] = [mention] * (mention.end - mention.start)
-    found: list[Mention | str] = []
+    found: list[WordRun | str] = []
     for at, mention in enumerate(owner):
         if mention is None:
             found += [word] if (word := _plain(words, at)) is not None else []
@@ -89,15 +89,15 @@ def find_mentions(words: Sequence[Word], names: NameIndex, values: Iterable[Valu
     return found
 
 
-_Option = tuple[float, Mention]
+_Option = tuple[float, WordRun]
 """A mention that the words may hold, with its weight: of two that overlap, the heavier is kept."""
 
 
-def _quoted(words: Sequence[Word]) -> list[_Option]:
-    return [(20.0, Mention("q", at, at + 1, w.text, literal=w.text)) for at, w in enumerate(words) if w.quoted]
+def _quoted(words: Sequence[QuestionWord]) -> list[_Option]:
+    return [(20.0, WordRun("q", at, at + 1, w.text, literal=w.text)) for at, w in enumerate(words) if w.quoted]
 
 
-def _values(words: Sequence[Word], values: Iterable[ValueMatch]) -> list[_Option]:
+def _values(words: Sequence[QuestionWord], values: Iterable[ValueMatch]) -> list[_Option]:
     spans: dict[tuple[int, int], list[ValueMatch]] = {}
     for match in values:
         start = next((i for i, word in enumerate(words) if word.end > match.start), len(words))
@@ -121,11 +121,11 @@ def _values(words: Sequence[Word], values: Iterable[ValueMatch]) -> list[_Option
         keep = sorted((m for m in matches if m.score >= best - 0.1), key=lambda match: -match.score)
         text = " ".join(word.text for word in span)
         if keep:  # else all that was likely is what a common word cannot stand for
-            found.append((weight, Mention("v", start, end, text, matches=keep, literal=keep[0].value)))
+            found.append((weight, WordRun("v", start, end, text, matches=keep, literal=keep[0].value)))
     return found
 
 
-def _names(words: Sequence[Word], stems: Sequence[str], names: NameIndex) -> list[_Option]:
+def _names(words: Sequence[QuestionWord], stems: Sequence[str], names: NameIndex) -> list[_Option]:
     found: list[_Option] = []
     for start in range(len(words)):
         for size in range(1, _LONGEST + 1):
@@ -142,11 +142,11 @@ def _names(words: Sequence[Word], stems: Sequence[str], names: NameIndex) -> lis
             columns = any(hit.column is not None and hit.score >= hits[0].score - 0.3 for hit in kept)
             kind = "x" if tables and columns else "t" if tables else "c"
             weight = size + 0.4 * min(hits[0].score, 1.0)
-            found.append((weight, Mention(kind, start, end, " ".join(w.text for w in words[start:end]), kept)))
+            found.append((weight, WordRun(kind, start, end, " ".join(w.text for w in words[start:end]), kept)))
     return found
 
 
-def _worth(word: Word, at: int, hit: Hit) -> bool:
+def _worth(word: QuestionWord, at: int, hit: Hit) -> bool:
     if at == 0 and word.lower in ("name", "list", "count", "order", "show"):
         return False
     if word.lower in COMMANDS and word.lower not in ("name", "names", "order", "number"):
@@ -158,7 +158,7 @@ def _worth(word: Word, at: int, hit: Hit) -> bool:
     return len(word.lower) > 1 and not (word.stem in GENERIC and hit.score < 0.4)
 
 
-def _phrases(words: Sequence[Word]) -> list[_Option]:
+def _phrases(words: Sequence[QuestionWord]) -> list[_Option]:
     found: list[_Option] = []
     lowers = [word.lower for word in words]
     for at, lower in enumerate(lowers):
@@ -167,13 +167,13 @@ def _phrases(words: Sequence[Word]) -> list[_Option]:
             before_number = end < len(words) and lowers[end][:1].isdigit()
             if tuple(lowers[at:end]) == phrase and not (marker in ("#ormore", "#orless") and before_number):
                 kind, operator = ("o", marker[2:]) if marker.startswith("@o") else ("=" + marker, "")
-                found.append((len(phrase) + 0.35, Mention(kind, at, end, " ".join(phrase), operator=operator)))
+                found.append((len(phrase) + 0.35, WordRun(kind, at, end, " ".join(phrase), operator=operator)))
         if single := _single(words, at):
             found.append((single.end - single.start + 0.39, single))
     return found
 
 
-def _single(words: Sequence[Word], at: int) -> Mention | None:
+def _single(words: Sequence[QuestionWord], at: int) -> WordRun | None:
     word = words[at]
     lower = word.lower
     before = words[at - 1].lower if at else ""
@@ -191,17 +191,17 @@ def _single(words: Sequence[Word], at: int) -> Mention | None:
             later = [other.lower for other in words[at + 1 : at + 6]]
             if "than" not in later[1:4] and not (lower == "over" and any(word[:1].isdigit() for word in later[:2])):
                 return None
-        return Mention("o", at, end, lower, operator=operator, hints=hints)
+        return WordRun("o", at, end, lower, operator=operator, hints=hints)
     if lower in SUPERLATIVES and not (lower in ("most", "least") and before == "at"):
         descending, hints = SUPERLATIVES[lower]
         if after in ADJECTIVES:
-            return Mention("s", at, at + 2, f"{lower} {after}", hints=ADJECTIVES[after], descending=descending)
-        return Mention("s", at, at + 1, lower, hints=hints, descending=descending)
+            return WordRun("s", at, at + 2, f"{lower} {after}", hints=ADJECTIVES[after], descending=descending)
+        return WordRun("s", at, at + 1, lower, hints=hints, descending=descending)
     number = _number(word, before, after)
-    return None if number is None else Mention("n", at, at + 1, word.text, literal=number)
+    return None if number is None else WordRun("n", at, at + 1, word.text, literal=number)
 
 
-def _number(word: Word, before: str, after: str) -> Scalar | None:
+def _number(word: QuestionWord, before: str, after: str) -> Scalar | None:
     if word.quoted:
         return None
     text = word.text.replace(",", "")
@@ -219,7 +219,7 @@ def _number(word: Word, before: str, after: str) -> Scalar | None:
     return NUMBERS.get(word.lower)
 
 
-def _plain(words: Sequence[Word], at: int) -> str | None:
+def _plain(words: Sequence[QuestionWord], at: int) -> str | None:
     lower = words[at].lower
     if lower == "a" and at and words[at - 1].lower in ("letter", "character"):
         return lower
@@ -230,11 +230,11 @@ def _plain(words: Sequence[Word], at: int) -> str | None:
     return "," if lower == ";" else lower
 
 
-Item = Mention | str
+Item = WordRun | str
 
 
 def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()) -> None:
-    """Settles the tables, then the columns and values, in place.
+    """Settle the tables, then the columns and values, in place.
 
     Args:
         items: A question's mentions and words.
@@ -244,19 +244,19 @@ def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()
     mentioned = _tables(items, names)
     anchors = mentioned or list(context) or _implied(items, names)
     for at, item in enumerate(items):
-        if isinstance(item, Mention) and item.kind in "cx":
+        if isinstance(item, WordRun) and item.kind in "cx":
             _settle_column(item, at, items, anchors, names)
     for at, item in enumerate(items):
-        if isinstance(item, Mention) and item.kind == "v":
+        if isinstance(item, WordRun) and item.kind == "v":
             _settle_value(item, at, items, anchors, names)
 
 
-def _mentions(items: Iterable[Item], kinds: str) -> list[Mention]:
-    return [item for item in items if isinstance(item, Mention) and item.kind in kinds]
+def _mentions(items: Iterable[Item], kinds: str) -> list[WordRun]:
+    return [item for item in items if isinstance(item, WordRun) and item.kind in kinds]
 
 
 def _tables(items: Sequence[Item], names: NameIndex) -> list[str]:
-    """Chooses a table for each mention of one; tables beside other mentioned ones are preferred."""
+    """Choose a table for each mention of one; tables beside other mentioned ones are preferred."""
     mentions = _mentions(items, "tx")
     sure = [m.hits[0].table for m in mentions if m.hits[0].score >= 0.9 and m.hits[0].column is None]
     chosen: list[str] = []
@@ -272,7 +272,7 @@ def _tables(items: Sequence[Item], names: NameIndex) -> list[str]:
         before = [items[at - 1], items[at - 2]] if at > 1 else ["", ""]
         best = max(hit.score for hit in options)
         listed = before[0] in ("for", "all") or (
-            before[0] == "of" and isinstance(before[1], Mention) and before[1].kind == "c"
+            before[0] == "of" and isinstance(before[1], WordRun) and before[1].kind == "c"
         )
         if mention.kind == "x" and listed and best >= 0.8:
             mention.kind = "t"
@@ -285,7 +285,7 @@ def _implied(items: Sequence[Item], names: NameIndex) -> list[str]:
     """Return the table that holds the most of what is mentioned; a key that leads elsewhere weighs less."""
     weights: dict[str, float] = {}
     for item in items:
-        if isinstance(item, Mention):
+        if isinstance(item, WordRun):
             best: dict[str, float] = {}
             for hit in item.hits:
                 leads = hit.column is not None and names.references(Column(hit.table, hit.column)) is not None
@@ -298,7 +298,7 @@ def _implied(items: Sequence[Item], names: NameIndex) -> list[str]:
     return [table for table, weight in weights.items() if weight > most - 1e-9][:1]
 
 
-def _settle_column(mention: Mention, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
+def _settle_column(mention: WordRun, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
     before = _table_before(at, items)
     after = _table_after(at, items)
 
@@ -339,11 +339,11 @@ def _table_before(at: int, items: Sequence[Item]) -> str | None:
     while at and items[at - 1] in ("#who", "with", "has", "have", "having", "had"):
         at -= 1
     item = items[at - 1] if at else None
-    return item.table if isinstance(item, Mention) and item.kind in ("t", "x") else None
+    return item.table if isinstance(item, WordRun) and item.kind in ("t", "x") else None
 
 
 def _table_after(at: int, items: Sequence[Item]) -> str | None:
-    """The table that a column list such as `name and age of all singers` belongs to."""
+    """Return the table that a column list such as `name and age of all singers` belongs to."""
     linked = False
     for item in items[at + 1 :]:
         if isinstance(item, str):
@@ -357,7 +357,7 @@ def _table_after(at: int, items: Sequence[Item]) -> str | None:
     return None
 
 
-def _settle_value(mention: Mention, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
+def _settle_value(mention: WordRun, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
     columns = _mentions(items[max(0, at - 4) : at + 3], "cx")
     next_to = _mentions((*items[max(0, at - 1) : at], *items[at + 1 : at + 2]), "v")
     neighbours = [match for item in next_to for match in item.matches]
@@ -387,15 +387,18 @@ def _settle_value(mention: Mention, at: int, items: Sequence[Item], anchors: Seq
 _TITLES = ("name", "names", "title", "titles")
 
 
-def unused(mentions: Iterable[Mention], frame: Frame, schema: Schema) -> list[Mention]:
+def unused(mentions: Iterable[WordRun], frame: Frame, schema: Schema) -> list[WordRun]:
     """The mentions that contribute nothing to a frame: no table, no column, no literal and no order of it is theirs."""
     tables = joined(frame, schema)
     columns = {column for one in frame.nested() for column in one.columns()}
     literals = [str(literal).lower() for literal in frame.literals()]
 
-    def serves(mark: Mention) -> bool:
+    def serves(mark: WordRun) -> bool:
         if mark.kind in ("v", "q", "n"):
-            return mark.literal in (0, 1) or any(text in literal for text in _spellings(mark) for literal in literals)
+            forms = {mark.literal, mark.text, *(match.value for match in mark.matches)}
+            after = {mark.literal + 1} if isinstance(mark.literal, int) else set[int]()  # a year may be the bound after
+            spelt = {str(value).lower() for value in forms | after}
+            return mark.literal in (0, 1) or any(text in literal for text in spelt for literal in literals)
         if mark.kind == "s":
             return frame.ranks()
         if mark.kind in ("a", "o") or mark.text.lower() in _TITLES or mark.table in tables:
@@ -404,10 +407,3 @@ def unused(mentions: Iterable[Mention], frame: Frame, schema: Schema) -> list[Me
         return not columns.isdisjoint({*own, mark.column})
 
     return [mark for mark in {id(mark): mark for mark in mentions}.values() if not serves(mark)]
-
-
-def _spellings(mark: Mention) -> set[str]:
-    """How a literal may come from a mention, in lower case; a year may become the bound after it."""
-    forms = {mark.literal, mark.text, *(match.value for match in mark.matches)}
-    after = {mark.literal + 1} if isinstance(mark.literal, int) else set[int]()
-    return {str(value).lower() for value in forms | after}

@@ -12,7 +12,7 @@ from heapq import nlargest
 from ...tools.database.schema import ColumnSchema, Schema
 from ...tools.words import name_words, spelt_alike, synonyms
 from .frame import Column, Scalar
-from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPEAKABLE, Word, spelled_out, stem
+from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPEAKABLE, QuestionWord, spelled_out, stem
 
 _VIEW = 0.9
 """What the score of a view's names counts: a table that serves as well comes first."""
@@ -113,14 +113,14 @@ class NameIndex:
                 self._put(variant, score * factor, table, column)
 
     def find(self, stems: tuple[str, ...]) -> list[Hit]:
-        """The tables and columns that these stems may stand for, best first."""
+        """Return the tables and columns that these stems may stand for, best first."""
         found = self._hits.get(stems)
         if not found:
             return []
         best = nlargest(_MOST, found.items(), key=lambda item: item[1])
         return [Hit(score, table, column) for (table, column), score in best]
 
-    def corrected(self, word: Word) -> str:
+    def corrected(self, word: QuestionWord) -> str:
         """Return the word's stem; for one that looks mistyped, that of the nearest name; for `flight_id`, both."""
         if "_" in word.text and not word.quoted:
             return " ".join(stem(part) for part in spelled_out(word.text))
@@ -135,13 +135,13 @@ class NameIndex:
         return next((other for other in near if len(other) > 4 and other[0] == word.stem[0]), word.stem)
 
     def column(self, column: Column) -> ColumnSchema:
-        """The schema's own entry of a column."""
+        """Return the schema's own entry of a column."""
         found = self.schema.column(column.table, column.name)
         assert found is not None
         return found
 
     def kind(self, column: Column) -> str:
-        """What the column holds."""
+        """Return what the column holds."""
         return self.column(column).kind
 
     def numeric(self, column: Column) -> bool:
@@ -151,7 +151,7 @@ class NameIndex:
         return schema.kind in ("number", "time") or bool(schema.samples and all(map(_QUANTITY.match, texts)))
 
     def yes(self, column: Column) -> Scalar | None:
-        """What a column of yes and no holds for yes; None for other columns."""
+        """Return what a column of yes and no holds for yes; None for other columns."""
         samples = {str(sample).lower(): sample for sample in self.column(column).samples}
         if not samples or not set(samples) <= _YES | _NO:
             return None
@@ -165,7 +165,7 @@ class NameIndex:
         return self.numeric(column) and self.key(column.table) != column and self.references(column) is None
 
     def key(self, table: str) -> Column | None:
-        """The column that tells the table's rows apart, if one does."""
+        """Return the column that tells the table's rows apart, if one does."""
         found = self.schema.table(table)
         if found is None or len(found.primary_key) > 1:
             return None
@@ -225,7 +225,7 @@ class NameIndex:
         return distinct is None or found.row_count is None or distinct >= _DISTINCTIVE * found.row_count
 
     def hinted(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
-        """The column of the nearest of `tables` that one of these words names; earlier words weigh more."""
+        """Return the column of the nearest of `tables` that one of these words names; earlier words weigh more."""
         best: tuple[tuple[int, int, int], Column] | None = None
         for table in self.schema.tables:
             distance = min((self.distance(table.name, other) for other in tables), default=0)
@@ -253,7 +253,7 @@ class NameIndex:
         return near
 
     def distance(self, one: str, other: str) -> int:
-        """How many foreign keys lie between two tables; 9 where none lead there."""
+        """Return how many foreign keys lie between two tables; 9 where none lead there."""
         if (known := self._distances.get(one)) is None:
             known, reached = {one: 0}, {one}
             for step in range(1, 6):
@@ -267,7 +267,7 @@ class NameIndex:
         return any(key.table == table and key.ref_table == other for key in self.schema.foreign_keys)
 
     def link(self, table: str, other: str) -> tuple[Column, Column] | None:
-        """The columns by which rows of two tables are told to be connected.
+        """Return the columns by which rows of two tables are told to be connected.
 
         They are the ends of a foreign key, else the first table's key as a table between them holds it, else, where
         joins lead from one to the other, that key on both sides.
@@ -287,13 +287,13 @@ class NameIndex:
         return over or (own, own)
 
     def references(self, column: Column) -> str | None:
-        """The table that a foreign key column points to."""
+        """Return the table that a foreign key column points to."""
         own = (column.table, (column.name,))
         return next((key.ref_table for key in self.schema.foreign_keys if (key.table, key.columns) == own), None)
 
 
 def _variants(words: Sequence[str]) -> list[tuple[list[str], float]]:
-    """The words themselves, then with one word replaced by a synonym."""
+    """Return the words themselves, then with one word replaced by a synonym."""
     found: list[tuple[list[str], float]] = [(list(words), 1.0)]
     for position, word in enumerate(words):
         for other in _STEMMED_SYNONYMS.get(word, ()):

@@ -10,8 +10,8 @@ from importlib.resources import files
 from typing import cast
 
 from ...tools.values.match import ValueMatch
-from .frame import Column, Condition, Frame, Operator, Scalar, Term, Value
-from .mentions import Mention, NameIndex
+from .frame import Column, Frame, Operand, Operator, Predicate, Scalar, Value
+from .mentions import NameIndex, WordRun
 
 _MARK = re.compile(r"@([a-z])(\d+)")
 _KINDS = {"C": "cx", "T": "tx", "V": "vq", "N": "n", "L": "vqn", "O": "o", "S": "s", "A": "a", "K": "cxa", "E": "cxt"}
@@ -23,7 +23,7 @@ NOTHING = Frame()
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionInput:
     """A question with what there is to read it by: the schema's names, and the database's values that it mentions."""
 
     text: str
@@ -32,7 +32,7 @@ class Asked:
 
 
 @dataclass
-class Reading:
+class QuestionReading:
     """What has been read so far; patterns take words away from `text` and add to the rest.
 
     Attributes:
@@ -53,25 +53,25 @@ class Reading:
         dropped: Text that patterns passed over or that inner clauses left.
     """
 
-    asked: Asked
-    marks: list[Mention]
+    asked: QuestionInput
+    marks: list[WordRun]
     text: str
     base: Frame = NOTHING
     frame: Frame = NOTHING
     editing: bool = False
-    terms: dict[int, Term] = field(default_factory=dict[int, Term])
+    terms: dict[int, Operand] = field(default_factory=dict[int, Operand])
     tables: list[str] = field(default_factory=list[str])
-    where: list[tuple[Condition, ...]] = field(default_factory=list[tuple[Condition, ...]])
+    where: list[tuple[Predicate, ...]] = field(default_factory=list[tuple[Predicate, ...]])
     group: list[Column] = field(default_factory=list[Column])
     group_tables: list[str] = field(default_factory=list[str])
-    having: list[Condition] = field(default_factory=list[Condition])
-    order: list[tuple[Term, bool]] = field(default_factory=list[tuple[Term, bool]])
+    having: list[Predicate] = field(default_factory=list[Predicate])
+    order: list[tuple[Operand, bool]] = field(default_factory=list[tuple[Operand, bool]])
     limit: int | None = None
     several: int = 1
     counted: str = ""
     per_subject: bool = False
     pending: str = ""
-    combine: Condition | None = None
+    combine: Predicate | None = None
     fired: list[str] = field(default_factory=list[str])
     dropped: list[str] = field(default_factory=list[str])
 
@@ -89,37 +89,37 @@ class Reading:
         """Whether the question holds a cue of the table of patterns."""
         return CUES[cue].search(self.asked.text) is not None
 
-    def mark(self, marker: str) -> Mention:
-        """The mention behind a marker."""
+    def mark(self, marker: str) -> WordRun:
+        """Return the mention behind a marker."""
         return self.marks[int(marker[2:])]
 
     def table(self, marker: str) -> str:
-        """The table behind `@t` or `@x`."""
+        """Return the table behind `@t` or `@x`."""
         return self.mark(marker).table or ""
 
     def column(self, marker: str) -> Column:
-        """The column behind `@c`, `@x` or `@v`."""
+        """Return the column behind `@c`, `@x` or `@v`."""
         column = self.mark(marker).column
         assert column is not None
         return column
 
-    def term(self, marker: str) -> Term:
-        """The column or aggregate behind `@c`, `@x` or `@a`."""
+    def term(self, marker: str) -> Operand:
+        """Return the column or aggregate behind `@c`, `@x` or `@a`."""
         number = int(marker[2:])
-        return self.terms.get(number) or Term(self.marks[number].column)
+        return self.terms.get(number) or Operand(self.marks[number].column)
 
     def is_entity(self, marker: str) -> bool:
         """Whether words that may name a table or a column stand for the table's rows."""
         mark = self.mark(marker)
         return marker[1] == "t" or (marker[1] == "x" and (mark.column is None or mark.hits[0].column is None))
 
-    def titled(self, table: str) -> tuple[Term, ...]:
-        """What the rows of a table are called."""
-        return tuple(Term(column) for column in self.names.title(table))
+    def titled(self, table: str) -> tuple[Operand, ...]:
+        """Return what the rows of a table are called."""
+        return tuple(Operand(column) for column in self.names.title(table))
 
-    def add_term(self, term: Term, like: Mention | None = None) -> str:
-        """A new marker: `@a` for an aggregate, `@c` for a column."""
-        made = replace(like, kind="a", matches=[]) if like else Mention("a", 0, 0, "")
+    def add_term(self, term: Operand, like: WordRun | None = None) -> str:
+        """Return a new marker: `@a` for an aggregate, `@c` for a column."""
+        made = replace(like, kind="a", matches=[]) if like else WordRun("a", 0, 0, "")
         if not term.aggregate:
             made.kind, made.column = "c", term.column
         self.marks.append(made)
@@ -127,43 +127,43 @@ class Reading:
             self.terms[len(self.marks) - 1] = term
         return f"@{made.kind}{len(self.marks) - 1}"
 
-    def add(self, term: Term, operator: Operator, value: Value) -> str:
-        """Adds a condition on rows or, for an aggregate, on groups; gives back what takes the words' place."""
+    def add(self, term: Operand, operator: Operator, value: Value) -> str:
+        """Add a condition on rows or, for an aggregate, on groups; give back what takes the words' place."""
         if not term.aggregate:
-            return self.stands(Condition(term, operator, value))
-        self.having.append(Condition(term, operator, value))
+            return self.stands(Predicate(term, operator, value))
+        self.having.append(Predicate(term, operator, value))
         self.per_subject = True
         return ""
 
-    def stands(self, *conditions: Condition) -> str:
-        """Adds conditions of which one must hold, and leaves a marker of where they stood."""
+    def stands(self, *conditions: Predicate) -> str:
+        """Add conditions of which one must hold, and leave a marker of where they stood."""
         self.where.append(conditions)
         return f"@w{len(self.where) - 1}"
 
     def near(self) -> list[str]:
-        """The tables that the question is about so far."""
+        """Return the tables that the question is about so far."""
         found = [m.table for m in self.marks if m.kind in ("t", "x") and m.table]
         found += [m.column.table for m in self.marks if m.kind == "c" and m.column]
         return list(dict.fromkeys(found)) or list(self.base.used())
 
     def markers(self, kinds: str, text: str | None = None) -> list[str]:
-        """The markers of some kinds that are left, in order."""
+        """Return the markers of some kinds that are left, in order."""
         found = _MARK.finditer(self.text if text is None else text)
         return [m.group() for m in found if m.group(1) in kinds]
 
-    def inner(self, text: str, *stages: str) -> Reading:
-        """A clause read by itself, with the same mentions; what it leaves is passed over."""
-        clause = Reading(self.asked, self.marks, text.strip(), self.base, terms=self.terms)
+    def inner(self, text: str, *stages: str) -> QuestionReading:
+        """Return a clause read by itself, with the same mentions; what it leaves is passed over."""
+        clause = QuestionReading(self.asked, self.marks, text.strip(), self.base, terms=self.terms)
         read_stages(clause, *stages)
         self.dropped.append(clause.text)
         clause.tables += map(self.table, clause.markers("t"))
         return clause
 
 
-class Found:
+class PatternMatch:
     """A place where a form of a pattern matched; its named parts are `""` where they are not there."""
 
-    def __init__(self, reading: Reading, match: re.Match[str]) -> None:
+    def __init__(self, reading: QuestionReading, match: re.Match[str]) -> None:
         self.reading = reading
         self.text = match[0]
         self.before = reading.text[: match.start()]
@@ -173,34 +173,34 @@ class Found:
     def __getitem__(self, part: str) -> str:
         return (self._parts.get(part) or "").strip()
 
-    def mark(self, part: str) -> Mention:
-        """The mention of a part that is there."""
+    def mark(self, part: str) -> WordRun:
+        """Return the mention of a part that is there."""
         return self.reading.mark(self[part])
 
     def column(self, part: str) -> Column | None:
-        """The column of a part; None where the part or its column is missing."""
+        """Return the column of a part; None where the part or its column is missing."""
         return self.mark(part).column if self[part].startswith("@") else None
 
     def literal(self, part: str) -> Scalar:
-        """The number or value of a part."""
+        """Return the number or value of a part."""
         literal = self.mark(part).literal
         assert literal is not None
         return literal
 
     def operator(self, column: Column | None = None) -> Operator:
-        """The comparison operator, or that of `or more`; an older person has the smaller birth date."""
+        """Return the comparison operator, or that of `or more`; an older person has the smaller birth date."""
         mark = self.mark("o") if self["o"] else None
         operator: str = mark.operator if mark else {"#ormore": ">=", "#orless": "<="}.get(self["suffix"], "=")
         born = mark is not None and column is not None and "birth" in mark.hints and "birth" in column.name.lower()
         return _FLIPPED.get(operator, operator) if born else operator  # type: ignore[return-value]
 
 
-Handler = Callable[[Found], str | None]
+Handler = Callable[[PatternMatch], str | None]
 _HANDLERS: dict[str, Handler] = {}
 
 
 def reads(*patterns: str) -> Callable[[Handler], Handler]:
-    """Makes a function the handler of some patterns.
+    """Make a function the handler of some patterns.
 
     It puts what a match means into the reading and gives what takes the words' place; None leaves them.
     """
@@ -221,12 +221,12 @@ class Pattern:
         self._forms = [re.compile(rf"(?<!\S)(?:{form})(?!\S)") for form in spelled]
         self._spoken = frozenset(re.findall(r"[a-z]{2,}", " ".join(spelled)))
 
-    def apply(self, reading: Reading) -> None:
-        """Takes every occurrence."""
+    def apply(self, reading: QuestionReading) -> None:
+        """Take every occurrence."""
         for form in self._forms:
             at = 0
             while match := form.search(reading.text, at):
-                left = _HANDLERS[self.name](Found(reading, match))
+                left = _HANDLERS[self.name](PatternMatch(reading, match))
                 if left is None:
                     at = match.start() + 1
                     continue
@@ -240,7 +240,7 @@ class Pattern:
 
 
 def _spelled(form: str) -> str:
-    """A form with its macros replaced."""
+    """Return a form with its macros replaced."""
 
     def spell(match: re.Match[str]) -> str:
         if match[3]:
@@ -263,8 +263,8 @@ STAGES = {stage: [Pattern(*named) for named in table.items()] for stage, table i
 """The table of patterns, in the order in which they are read."""
 
 
-def read_stages(reading: Reading, *stages: str) -> None:
-    """Runs the patterns of some stages in order."""
+def read_stages(reading: QuestionReading, *stages: str) -> None:
+    """Run the patterns of some stages in order."""
     for stage in stages:
         for one in STAGES[stage]:
             one.apply(reading)

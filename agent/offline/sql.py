@@ -13,7 +13,7 @@ from ...tools.errors import NotUnderstood, SQLParseError
 from ...tools.linking.join_path import join_path
 from ...tools.sql import Query, spell_tables
 from ...tools.sql.dialects import rules_of
-from .frame import Aggregate, Column, Condition, Frame, Operator, Scalar, Term
+from .frame import Aggregate, Column, Frame, Operand, Operator, Predicate, Scalar
 
 _COMPARISONS: Mapping[Operator, type[exp.Binary]] = {
     "=": exp.EQ, "!=": exp.NEQ, ">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE, "like": exp.Like,
@@ -60,7 +60,7 @@ class _Builder:
 
     def query(self) -> exp.Query:
         frame = self.frame
-        query = exp.select(*(self._shown(term) for term in frame.select or (Term(),)))
+        query = exp.select(*(self._shown(term) for term in frame.select or (Operand(),)))
         query = self._joined(query)
         if frame.distinct:
             query = query.distinct(copy=False)
@@ -81,14 +81,14 @@ class _Builder:
     def _inner(self, frame: Frame) -> exp.Query:
         return _Builder(self.schema, frame, self.stems).query()
 
-    def _shown(self, term: Term) -> exp.Expr:
+    def _shown(self, term: Operand) -> exp.Expr:
         """Return a result column or sort key; of a group whose rows may differ in it, only SQLite takes any row's."""
         node, frame = self._term(term), self.frame
         grouped = bool(frame.group) or any(one.aggregate for one in frame.select)
         bare = term.column is not None and not term.aggregate and term.column not in frame.group
         return exp.Min(this=node) if grouped and bare and not self.rules.is_sqlite else node
 
-    def _ordered(self, term: Term, descending: bool) -> exp.Ordered:
+    def _ordered(self, term: Operand, descending: bool) -> exp.Ordered:
         """Return a sort key; where only the first rows are wanted, what is missing is not the least."""
         column = term.column and self.schema.column(term.column.table, term.column.name)
         last = self.frame.limit is not None and not descending and column is not None and column.nulls is True
@@ -122,7 +122,7 @@ class _Builder:
     def _column(self, column: Column) -> exp.Column:
         return self._name(column.table, column.name) if self.path else exp.Column(this=self._identifier(column.name))
 
-    def _term(self, term: Term) -> exp.Expr:
+    def _term(self, term: Operand) -> exp.Expr:
         if term.column is None:
             if term.aggregate == "count":
                 return exp.Count(this=exp.Star())
@@ -139,7 +139,7 @@ class _Builder:
             inner = exp.cast(inner, "double")  # else four digits of a decimal number
         return _AGGREGATES[term.aggregate](this=inner)
 
-    def _condition(self, condition: Condition) -> exp.Expr:
+    def _condition(self, condition: Predicate) -> exp.Expr:
         term, value = self._term(condition.term), condition.value
         found = condition.term.column and self.schema.column(condition.term.column.table, condition.term.column.name)
         column = None if self.rules.is_sqlite or condition.term.aggregate else found
@@ -246,40 +246,40 @@ class _Reader:
                 return Column(table, found.name)
         raise _Unreadable
 
-    def _term(self, node: exp.Expr) -> Term:
+    def _term(self, node: exp.Expr) -> Operand:
         if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
-            return Term()
+            return Operand()
         aggregate = _FUNCTIONS.get(type(node))
         if aggregate is None:
-            return Term(self._column(node))
+            return Operand(self._column(node))
         if isinstance(node.this, exp.Star):
-            return Term(None, "count")
+            return Operand(None, "count")
         if isinstance(node.this, exp.Distinct):
-            return Term(self._column(node.this.expressions[0]), aggregate, True)
-        return Term(self._column(node.this), aggregate)
+            return Operand(self._column(node.this.expressions[0]), aggregate, True)
+        return Operand(self._column(node.this), aggregate)
 
-    def _condition(self, node: exp.Expr) -> Condition:
+    def _condition(self, node: exp.Expr) -> Predicate:
         node = node.unnest()
         if isinstance(node, exp.Not):
             inner = self._condition(node.this)
             if inner.operator not in _NEGATED:
                 raise _Unreadable
-            return Condition(inner.term, _NEGATED[inner.operator], inner.value)
+            return Predicate(inner.term, _NEGATED[inner.operator], inner.value)
         if isinstance(node, exp.Between):
-            return Condition(self._term(node.this), "between", (_scalar(node.args["low"]), _scalar(node.args["high"])))
+            return Predicate(self._term(node.this), "between", (_scalar(node.args["low"]), _scalar(node.args["high"])))
         if isinstance(node, exp.In) and node.args.get("query"):
-            return Condition(self._term(node.this), "in", _read(node.args["query"].unnest(), self.schema))
+            return Predicate(self._term(node.this), "in", _read(node.args["query"].unnest(), self.schema))
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-            return Condition(self._term(node.this), "null")
+            return Predicate(self._term(node.this), "null")
         if isinstance(node, exp.ILike | exp.Like):
             text, like = (part.this if isinstance(part, exp.Lower) else part for part in (node.this, node.expression))
-            return Condition(self._term(text), "like", _scalar(like))
+            return Predicate(self._term(text), "like", _scalar(like))
         operator = _OPERATORS.get(type(node))
         if operator is None:
             raise _Unreadable
         other = node.expression
         value = _read(other.this, self.schema) if isinstance(other, exp.Subquery) else _scalar(other)
-        return Condition(self._term(node.this), operator, value)
+        return Predicate(self._term(node.this), operator, value)
 
 
 def _parts(node: exp.Expr | None, kind: type[exp.Connector]) -> list[exp.Expr]:

@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 from ...prompts.explain import ExplainTask
 from ...prompts.generate import GenerateTask
 from ...prompts.rephrase import RephraseTask, SimplifyTask
-from ...prompts.replies import Draft, Explanation, Rephrasing
+from ...prompts.reply_types import Draft, Explanation, Rephrasing
 from ...prompts.revise import ReviseTask
 from ...prompts.task import Task
 from ...tools.database import Database
@@ -33,7 +33,7 @@ from .compose import edited, follows
 from .frame import Frame, give_me
 from .grammar import parse
 from .names import NameIndex
-from .reading import CUES, NOTHING, Asked, Reading
+from .reading import CUES, NOTHING, QuestionInput, QuestionReading
 from .sql import read_sql, write_sql
 from .words import UNSPEAKABLE, words_of
 
@@ -56,7 +56,7 @@ class UnresolvedPronoun(NotUnderstood):
 
 
 @dataclass(frozen=True)
-class Answer:
+class ParsedAnswer:
     """A question read and turned into SQL.
 
     Attributes:
@@ -78,7 +78,7 @@ class Answer:
     signals: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
-class Engine:
+class Parser:
     """The parser with its database. Threads may share one."""
 
     def __init__(self, database: Database, values: ValueIndex | None) -> None:
@@ -87,14 +87,14 @@ class Engine:
         self._names: NameIndex | None = None
 
     def names(self) -> NameIndex:
-        """The index of the database's present schema."""
+        """Return the index of the database's present schema."""
         schema, names = self._database.schema(), self._names
         if names is None or names.schema is not schema:
             names = self._names = NameIndex(schema)
         return names
 
-    def answer(self, question: str, base_sql: str = "", said: str = "") -> Answer:
-        """Reads a question, as a follow-up where there is a previous query and it leans on it.
+    def answer(self, question: str, base_sql: str = "", said: str = "") -> ParsedAnswer:
+        """Read a question, as a follow-up where there is a previous query and it leans on it.
 
         Args:
             question: As asked.
@@ -109,16 +109,16 @@ class Engine:
         names = self.names()
         question = CUES["greeting"].sub("", question) or question
         base = (_base(base_sql, names.schema) if base_sql else None) or NOTHING
-        asked = Asked(question, names, self._find(question))
+        asked = QuestionInput(question, names, self._find(question))
         if said:
             pronoun = _unresolved_pronoun(question, parse(asked)) if base is NOTHING else None
             start, end = pronoun.span() if pronoun else (len(question), len(question))
             question = f"{question[:start]}{'' if pronoun else '. '}{said.strip(' .?!')}{question[end:]}"
-            asked = Asked(question, names, self._find(question))
+            asked = QuestionInput(question, names, self._find(question))
         return self._answer(asked, base)
 
-    def _answer(self, asked: Asked, base: Frame) -> Answer:
-        """The answer by the way of reading that the question's words call for."""
+    def _answer(self, asked: QuestionInput, base: Frame) -> ParsedAnswer:
+        """Return the answer by the way of reading that the question's words call for."""
         within = parse(asked, base)
         if base is NOTHING:
             if pronoun := _unresolved_pronoun(asked.text, within):
@@ -132,8 +132,8 @@ class Engine:
         within.frame, within.editing = edited(within), True
         return self._made(within, base)
 
-    def _made(self, reading: Reading, unchanged: Frame | None = None) -> Answer:
-        """The answer that a reading amounts to, tried once."""
+    def _made(self, reading: QuestionReading, unchanged: Frame | None = None) -> ParsedAnswer:
+        """Return the answer that a reading amounts to, tried once."""
         left_out = unread_words(reading)
         _check(reading, unchanged, left_out)
         stems = {word.stem for word in words_of(reading.asked.text)}
@@ -141,10 +141,10 @@ class Engine:
         found = signals(reading, self._try(sql))
         sure = round(confidence(found), 3)
         partial = omits_content(reading)
-        return Answer(reading.frame, sql, sure, _notes(reading, left_out), left_out, partial, found)
+        return ParsedAnswer(reading.frame, sql, sure, _notes(reading, left_out), left_out, partial, found)
 
     def _try(self, sql: str) -> tuple[tuple[Cell, ...], ...] | None:
-        """The first rows of the query; None where it takes too long to know.
+        """Return the first rows of the query; None where it takes too long to know.
 
         Raises:
             NotUnderstood: It cannot run at all, so the question was misread.
@@ -167,15 +167,15 @@ def _base(sql: str, schema: Schema) -> Frame | None:
     return read_sql(sql, schema)
 
 
-def _unresolved_pronoun(question: str, reading: Reading) -> re.Match[str] | None:
+def _unresolved_pronoun(question: str, reading: QuestionReading) -> re.Match[str] | None:
     """Return the pronoun of a first question that comes before all that it could stand for."""
     found = _PRONOUN.search(question)
     named = [question.lower().find(m.text.lower()) for m in reading.marks if m.kind in "tcxv" and m.text]
     return found if found and not any(-1 < at < found.start() for at in named) else None
 
 
-def _check(reading: Reading, unchanged: Frame | None, words: tuple[str, ...]) -> None:
-    """Raises `NotUnderstood` where a frame is no answer; `unchanged` is what it would be if no word said anything."""
+def _check(reading: QuestionReading, unchanged: Frame | None, words: tuple[str, ...]) -> None:
+    """Raise `NotUnderstood` where a frame is no answer; `unchanged` is what it would be if no word said anything."""
     frame = reading.frame
     beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
     if beyond:
@@ -192,7 +192,7 @@ def _check(reading: Reading, unchanged: Frame | None, words: tuple[str, ...]) ->
         raise NotUnderstood("I cannot tell what you want to know: it would only show what you said.", words)
 
 
-def _notes(reading: Reading, left_out: tuple[str, ...]) -> tuple[str, ...]:
+def _notes(reading: QuestionReading, left_out: tuple[str, ...]) -> tuple[str, ...]:
     notes = ["read offline, without a model" + ", as a change to the previous query" * reading.editing]
     notes += [meaning for mark in reading.marks if (meaning := mark.meaning())]
     notes += ["patterns: " + ", ".join(dict.fromkeys(reading.fired))] * bool(reading.fired)
@@ -228,16 +228,16 @@ class OfflineTranslator:
     understands = False
 
     def __init__(self, database: Database, values: ValueIndex | None = None) -> None:
-        self._engine = Engine(database, values if values is not None else ValueIndex.open(database))
+        self._engine = Parser(database, values if values is not None else ValueIndex.open(database))
         self._lock = threading.Lock()
-        self._read: dict[tuple[str, str, str, str], Answer] = {}
+        self._read: dict[tuple[str, str, str, str], ParsedAnswer] = {}
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
         """See `Translator`."""
         return (yield Do(lambda: self.do(task)))
 
     def do(self, task: Task[R]) -> Done[R]:
-        """Does a task, blocking.
+        """Do a task, blocking.
 
         Raises:
             NotUnderstood: The question cannot be read, or the task needs a model.
@@ -279,7 +279,8 @@ class OfflineTranslator:
             self._read[task.question, base, sentence, self._engine.names().schema.version] = answer
             if len(self._read) > _REMEMBERED:
                 del self._read[next(iter(self._read))]
-        if _doubtful(answer):
+        # Where what was passed over matters, declining serves a person better.
+        if answer.partial or answer.confidence < _DOUBTFUL:
             return Rephrasing(sentence, sentence, "unanswerable", _unsure(answer))
         return Rephrasing(sentence, sentence)
 
@@ -289,7 +290,7 @@ class OfflineTranslator:
             raise NotUnderstood(_unsure(answer), answer.unread)
         return _draft(answer)
 
-    def _answer(self, task: GenerateTask) -> Answer:
+    def _answer(self, task: GenerateTask) -> ParsedAnswer:
         """The answer to a turn, as its rephrasing settled it: two conversations may settle one question apart."""
         base = _last_query(task.history)
         known = self._read.get((task.question, base, task.rephrasing.rephrased, self._engine.names().schema.version))
@@ -297,24 +298,16 @@ class OfflineTranslator:
 
 
 def _last_query(history: tuple[PastTurn, ...]) -> str:
-    """The last query that answered a turn."""
+    """Return the last query that answered a turn."""
     return next((turn.sql for turn in reversed(history) if turn.sql), "")
 
 
-def _doubtful(answer: Answer) -> bool:
-    """Whether declining serves a person better: where what was passed over matters, or the reading is unsure.
-
-    Where every question must be answered (`Settings.clarify` off), only `_DECLINE` holds.
-    """
-    return answer.partial or answer.confidence < _DOUBTFUL
-
-
-def _draft(answer: Answer) -> Draft:
+def _draft(answer: ParsedAnswer) -> Draft:
     caveats = (f"Not understood and left out: {', '.join(answer.unread)}.",) if answer.unread else ()
     return Draft(answer.sql, answer.confidence, answer.notes, caveats)
 
 
-def _unsure(answer: Answer) -> str:
+def _unsure(answer: ParsedAnswer) -> str:
     if answer.unread:
         words = f"I did not understand: {', '.join(answer.unread)}."
     else:

@@ -91,7 +91,7 @@ _QUOTES = "\"'“”`"
 
 
 @dataclass(frozen=True)
-class Word:
+class QuestionWord:
     """One word, number, punctuation mark or quoted text of a question.
 
     Attributes:
@@ -113,27 +113,27 @@ class Word:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """The stem of a lower-case word, irregular plurals included."""
+    """Return the stem of a lower-case word, irregular plurals included."""
     word = IRREGULAR.get(word, word)
     return english_stem(word) if len(word) > 2 else word
 
 
-def words_of(question: str) -> tuple[Word, ...]:
-    """The words of a question; hyphenated ones stay whole."""
-    found: list[Word] = []
+def words_of(question: str) -> tuple[QuestionWord, ...]:
+    """Return the words of a question; hyphenated ones stay whole."""
+    found: list[QuestionWord] = []
     # `room no.` is no negation; as long as before, so that offsets stay.
     for match in _TOKEN.finditer(_NUMBER.sub("num ", question.translate(_STRAIGHT))):
         text = match.group()
         quoted = text[0] in _QUOTES and len(text) > 2 and text != "'s"
         text = text[1:-1].strip() if quoted else text
         lower = text.lower()
-        found.append(Word(text, lower, stem(fold(lower)), match.start(), match.end(), quoted))
+        found.append(QuestionWord(text, lower, stem(fold(lower)), match.start(), match.end(), quoted))
     return tuple(_shared_noun(found))
 
 
-def _shared_noun(words: list[Word]) -> list[Word]:
+def _shared_noun(words: list[QuestionWord]) -> list[QuestionWord]:
     """`first and last name` as `first name and last name`; the word put in has no width."""
-    found: list[Word] = []
+    found: list[QuestionWord] = []
     for at, word in enumerate(words):
         found.append(word)
         if word.lower not in _PAIRED:
@@ -143,7 +143,7 @@ def _shared_noun(words: list[Word]) -> list[Word]:
             end += 1
         if end < len(words) and words[end - 1].lower in _PAIRED and end > at + 2:
             noun = words[end]
-            found.append(Word(noun.text, noun.lower, noun.stem, word.end, word.end))
+            found.append(QuestionWord(noun.text, noun.lower, noun.stem, word.end, word.end))
     return found
 
 

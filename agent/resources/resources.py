@@ -23,13 +23,13 @@ from ..advice import advise
 from ..effects import Translator
 from ..model.chat import masking
 from ..settings import Settings
-from .taught import AgentExamples
+from .examples_and_knowledge import AgentExamples
 
 if TYPE_CHECKING:
     from ...tools.knowledge import Knowledge
     from ..audit import AuditTrail
-    from .opening import House
-    from .taught import PersonKnowledge
+    from .examples_and_knowledge import PersonKnowledge
+    from .factory import ResourceFactory
 
 
 _DICTIONARY_SECONDS = 1.0  # for reading a data dictionary, which is small
@@ -73,7 +73,7 @@ class Schemas:
         self._lock = threading.Lock()
 
     def annotations(self) -> AnnotationStore:
-        """What the annotator described of the schema as it stands now."""
+        """Return what the annotator described of the schema as it stands now."""
         schema = self._database.schema()
         with self._lock:
             if schema.version not in self._stores:
@@ -86,13 +86,13 @@ class Schemas:
         return self._now(annotated).schema
 
     def linker(self, annotated: bool) -> SchemaLinker:
-        """The linker for that schema."""
+        """Return the linker for that schema."""
         made = self._now(annotated)
         with self._lock:
             return made.linker
 
     def _described(self, bare: Schema) -> Annotations:
-        """What the database's own data dictionaries say, read once for each reading of the schema."""
+        """Return what the database's own data dictionaries say, read once for each reading of the schema."""
         kept = self._dictionary
         if kept is None or kept[0] is not bare:
             outgoing = Outgoing(self._database)
@@ -130,7 +130,7 @@ class Resources:
     settings: Settings  # the agent's own; a run may override single fields
     schemas: Schemas
     examples: AgentExamples
-    house: House  # makes the same for other people, and under narrower permissions
+    factory: ResourceFactory  # makes the same for other people, and under narrower permissions
     audit: AuditTrail | None  # where turns are written down; None for nowhere
     knowledge: PersonKnowledge  # what words mean for the database
 
@@ -140,14 +140,14 @@ class Resources:
         return self.database.session.rights
 
     def of(self, identity: Identity) -> Resources:
-        """Another person's."""
-        return self.house.under(self.house.session_of(identity))
+        """Return the resources of another person."""
+        return self.factory.under(self.factory.session_of(identity))
 
     def narrowed(self, permissions: Permissions) -> Resources:
-        """These resources, or those of the same person who may read only what `permissions` show too."""
+        """Return these resources, or those of the same person who may read only what `permissions` show too."""
         own = self.database.session
         session = own.narrowed(permissions)
-        return self if session == own else self.house.under(session)
+        return self if session == own else self.factory.under(session)
 
     def may_read(self, made: Rights | None) -> bool:
         """Whether what was made under these rights may be read here."""
@@ -180,7 +180,7 @@ class Run:
         return self._masked(self.resources.translator)
 
     def annotator(self) -> Translator:
-        """Who describes the schema."""
+        """Return who describes the schema."""
         return self._masked(self.resources.annotator)
 
     def _masked(self, translator: Callable[[Settings], Translator]) -> Translator:
@@ -198,5 +198,5 @@ class Run:
         return advise("checks", lambda: spell_tables(sql, self.schema), sql)
 
     def linker(self) -> SchemaLinker:
-        """The linker for it."""
+        """Return the linker for that schema."""
         return self.resources.schemas.linker(self.settings.annotate)

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from ...agent.effects import Tally, Translator, arun, ask
-from ...agent.model.budget import TRIES, Budget, BudgetReached
+from ...agent.model.turn_budget import TRIES, Budget, BudgetReached
 from ...prompts.judge import Exhibit, Judgement, JudgeTask, Opinion, Word
 from ...tools.database import Cell, Database, Limits, Table
 from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
 from ...tools.linking import PastTurn, requested
 from ...tools.sql import regularize
-from ..datasets.load import Closing, Dataset, OneOpen, Question, load_dataset, whole_operators
+from ..datasets.load import Closing, Dataset, GoldTurn, OneOpen, load_dataset, whole_operators
 from ..metrics.judging import Verdict
 from ..runner.record import SHOWN_ROWS, RunSpec
 from ..runner.results import read_results, write_results
@@ -29,7 +29,7 @@ from ..trial import read_trial
 from ..trial.run import trial_dataset
 from .ruling import (
     VERDICTS_FILE,
-    Outcome,
+    RuledAnswer,
     Ruling,
     append_rulings,
     judge_outcomes,
@@ -44,7 +44,7 @@ from .ruling import (
 class Case:
     """An answer beside the gold query."""
 
-    question: Question
+    question: GoldTurn
     sql: str
     gold: str
 
@@ -207,7 +207,7 @@ def _agreed(one: Opinion, other: Opinion) -> Opinion:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class JudgeAgreement:
     """A judge's verdicts beside people's on the same answers."""
 
     n: int  # answers that both judged
@@ -227,7 +227,7 @@ class Agreement:
         return ", ".join(parts)
 
 
-def agreement(pairs: Sequence[tuple[Word, Word]]) -> Agreement:
+def agreement(pairs: Sequence[tuple[Word, Word]]) -> JudgeAgreement:
     """Compare verdicts: people's first, the judge's second."""
     from sklearn.metrics import cohen_kappa_score
 
@@ -238,7 +238,7 @@ def agreement(pairs: Sequence[tuple[Word, Word]]) -> Agreement:
         judged.setdefault(given, []).append(word)
     found = {word: words.count(word) / len(words) for word, words in judged.items()}
     agreed = sum(given == word for given, word in pairs)
-    return Agreement(len(pairs), agreed, kappa, found.get("wrong"), found.get("right"))
+    return JudgeAgreement(len(pairs), agreed, kappa, found.get("wrong"), found.get("right"))
 
 
 @dataclass(frozen=True)
@@ -297,7 +297,7 @@ class FinishedRun:
             raise SettingsError(f"the run's questions are not those of {asked}: {error}") from error
         return [verdict for verdict in found if verdict.question.golds]
 
-    def disagreements(self) -> dict[Case, Outcome]:
+    def disagreements(self) -> dict[Case, RuledAnswer]:
         """Return what rulings say of the answers that run and that gold calls wrong or cannot be judged by."""
         answers = [one for one in self.verdicts() if one.asked and one.sql.strip()]
         verdicts = [one for one in answers if one.ex is None or (one.valid and not one.ex)]

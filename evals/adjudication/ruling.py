@@ -21,7 +21,7 @@ from ...tools.json_lines import append_lines, torn_line
 from ...tools.record_files import read_lines
 from ...tools.sql import regularize
 from ...tools.terminal import warn
-from ..datasets.load import Closing, Dataset, Question, parse_record, whole_operators
+from ..datasets.load import Closing, Dataset, GoldTurn, parse_record, whole_operators
 from ..metrics.judging import StrictJudge, Verdict
 from ..metrics.summary import percent
 
@@ -68,7 +68,7 @@ def read_rulings(path: Path) -> list[Ruling]:
 
 @lru_cache  # once, however often the file is read
 def _warn_torn(path: Path, torn: bytes) -> None:
-    warn(f"verdicts: {path}: its last line was left half written and is passed over: {torn.decode(errors='replace')}")
+    warn(f"verdicts: {path}: its last line is incomplete and was skipped: {torn.decode(errors='replace')}")
 
 
 def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:
@@ -87,7 +87,7 @@ def rulings_beside(folder: Path, given: Path | None) -> list[Ruling]:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RuledAnswer:
     """An answer by verdict."""
 
     verdict: Word | None  # none if gold and answer disagree and nobody has judged: never guessed
@@ -124,15 +124,15 @@ class Adjudicator(Closing):
                 same = self._rulings.setdefault(_words(ruling.question), [])
                 same.append(ruling.model_copy(update=whole))
 
-    def outcome(self, question: Question, sql: str, ex: bool | None, valid: bool) -> Outcome:
+    def outcome(self, question: GoldTurn, sql: str, ex: bool | None, valid: bool) -> RuledAnswer:
         """Return an answer by verdict; `ex` is whether gold calls it right, None if gold cannot be judged by."""
         accepted, proposed = self.rulings_on(question)
         form = self.form(question, sql) if accepted or proposed else ""
         if form in accepted:
             said = accepted[form]
-            return Outcome(said.verdict, "ruling", said.why, said.kind)
+            return RuledAnswer(said.verdict, "ruling", said.why, said.kind)
         if not sql.strip() or (ex is False and not valid):
-            return Outcome("wrong", "gold")
+            return RuledAnswer("wrong", "gold")
         golds = [self.form(question, gold) for gold in question.golds] if form else []
 
         def is_alike(other: str, ruling: Ruling) -> bool:
@@ -145,13 +145,13 @@ class Adjudicator(Closing):
 
         alike = [ruling for other, ruling in accepted.items() if is_alike(other, ruling)]
         if len({ruling.verdict for ruling in alike}) == 1:
-            return Outcome(alike[-1].verdict, "result", alike[-1].why, alike[-1].kind)
+            return RuledAnswer(alike[-1].verdict, "result", alike[-1].why, alike[-1].kind)
         if ex and not alike:
-            return Outcome("right", "gold")
+            return RuledAnswer("right", "gold")
         of_gold = proposed.get(golds[0]) if golds and golds[0] not in accepted else None
-        return Outcome(None, "none", proposal=proposed.get(form), gold_proposal=of_gold)
+        return RuledAnswer(None, "none", proposal=proposed.get(form), gold_proposal=of_gold)
 
-    def rulings_on(self, question: Question) -> tuple[dict[str, Ruling], dict[str, Ruling]]:
+    def rulings_on(self, question: GoldTurn) -> tuple[dict[str, Ruling], dict[str, Ruling]]:
         """Return the last word of people on each query, by its `form` in the file's order, and the last proposals."""
         accepted: dict[str, Ruling] = {}
         proposed: dict[str, Ruling] = {}
@@ -162,7 +162,7 @@ class Adjudicator(Closing):
                 known[form] = ruling
         return accepted, proposed
 
-    def form(self, question: Question, sql: str) -> str:
+    def form(self, question: GoldTurn, sql: str) -> str:
         """Return a query in its regular form; its words if it cannot be read."""
         with suppress(SQLParseError):
             if schema := self._schema(question.database):
@@ -175,7 +175,7 @@ class Adjudicator(Closing):
         return None
 
 
-def concerns(ruling: Ruling, question: Question) -> bool:
+def concerns(ruling: Ruling, question: GoldTurn) -> bool:
     """Whether a ruling is on a question: by its id and text, or by its text and gold."""
     if _words(ruling.question) != _words(question.text):
         return False
@@ -203,7 +203,7 @@ class VerdictScores:
     ex: float | None  # the share of right answers among right and wrong ones; None while any answer is unjudged
 
 
-def score_outcomes(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+def score_outcomes(outcomes: Mapping[str, RuledAnswer]) -> dict[str, Any]:
     """Return `VerdictScores`, in which an open outcome is never taken for anything, and each outcome by question id."""
     counts, n = Counter(outcome.verdict for outcome in outcomes.values()), len(outcomes)
     right, wrong, unjudged = counts["right"], counts["wrong"], counts[None]
@@ -245,7 +245,7 @@ def with_verdicts(
         record["ruling"] = per_question.get(record["id"])
 
 
-def judge_outcomes(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterable[Ruling]) -> dict[str, Outcome]:
+def judge_outcomes(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterable[Ruling]) -> dict[str, RuledAnswer]:
     """Return what rulings make of judged answers, by question id; those that could not be asked are left out."""
     with Adjudicator(dataset, rulings) as adjudicator:
         return {

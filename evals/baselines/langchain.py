@@ -18,16 +18,16 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import StaticPool
 
 from ...agent import Settings
+from ...agent.model.choose_model import model_label
 from ...agent.model.replies import reply_usage
-from ...agent.model.resolve import model_label
 from ...agent.records import Usage
 from ...prompts.templating import estimate_tokens
 from ...tools.database import Database
 from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.linking import PastTurn
-from ..datasets import Question
+from ..datasets import GoldTurn
 from ..official.execution import lenient_text, open_read_only
-from ..runner.agents import TurnByTurn, TurnReply
+from ..runner.agents import BaselineReply, TurnByTurn
 
 with warnings.catch_warnings():
     # The package says at import that it is no longer developed; it is here as the peer that many people still run.
@@ -51,7 +51,7 @@ class LangChainAgent(TurnByTurn):
             name = model_label(self.model)
             raise ModelError(f"the model {name} cannot call tools, as LangChain's SQL agent has it do") from None
 
-    async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
+    async def take(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
         """Answer one turn by one run of the agent."""
         asked = turn.text
         if past:
@@ -79,7 +79,7 @@ class LangChainAgent(TurnByTurn):
         steps = [action for action, _ in cast("Sequence[tuple[Any, object]]", found["intermediate_steps"])]
         given = [action.tool_input for action in steps if action.tool == "sql_db_query"]
         tried = [str(one.get("query", "") if isinstance(one, Mapping) else one) for one in given]
-        return TurnReply(tried[-1] if tried else "", counter.usage, text=str(found["output"]), tried=tuple(tried))
+        return BaselineReply(tried[-1] if tried else "", counter.usage, text=str(found["output"]), tried=tuple(tried))
 
 
 def _connect(path: Path) -> sqlite3.Connection:

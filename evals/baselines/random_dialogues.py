@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from ...agent.effects import Tally, arun, ask
-from ...agent.model.budget import left_of
 from ...agent.model.chat import PromptedTranslator, TranslatorOptions
-from ...prompts.generate import Dialogue, DialoguesTask
+from ...agent.model.turn_budget import left_of
+from ...prompts.generate import DialogueExample, DialoguesTask
 from ...tools.database import Database, render_schema
 from ...tools.errors import DatabaseUnavailable
 from ...tools.linking import PastTurn
-from ..datasets import Question, load_dataset
-from ..runner.agents import TurnByTurn, TurnReply
+from ..datasets import GoldTurn, load_dataset
+from ..runner.agents import BaselineReply, TurnByTurn
 
 DIALOGUES = 5  # the number of dialogues shown; the paper says `multiple`, and its sample prompt has two
 
@@ -35,19 +35,19 @@ class RandomDialogues(TurnByTurn):
         asked = {question.database for question in self.dataset.questions}
         candidates = [turns for turns in train.interactions if turns[0].database not in asked]
         random.Random(settings.example_seed).shuffle(candidates)  # noqa: S311 - a sample, not a secret
-        self._dialogues: list[Dialogue] = []
+        self._dialogues: list[DialogueExample] = []
         for turns in candidates:
             # A database that is missing has no schema to show.
             with suppress(DatabaseUnavailable), Database.open(train.database(turns[0].database)) as database:
                 shown = tuple(PastTurn(turn.text, sql=turn.golds[0]) for turn in turns)
-                self._dialogues.append(Dialogue(render_schema(database.schema(), _SCHEMA_FORM), shown))
+                self._dialogues.append(DialogueExample(render_schema(database.schema(), _SCHEMA_FORM), shown))
             if len(self._dialogues) == DIALOGUES:
                 break
 
-    async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
+    async def take(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
         """Answer one turn by one request."""
         schema = render_schema(database.schema(), _SCHEMA_FORM)
         task = DialoguesTask(turn.text, schema, tuple(past), tuple(self._dialogues))
         tally = Tally(left_of(self.settings, {}))
         done = await arun(ask(task), self._translator, tally)
-        return TurnReply(done.reply.sql, tally.usage, notes=(*done.notes, *done.reply.notes))
+        return BaselineReply(done.reply.sql, tally.usage, notes=(*done.notes, *done.reply.notes))

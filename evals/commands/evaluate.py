@@ -137,13 +137,13 @@ def evaluate(
         raise typer.BadParameter("--history is gold or predicted")
     if engine not in ("local", "ray"):
         raise typer.BadParameter("--engine is local or ray")
-    from ...agent.model.record import check_record_file, record_file
+    from ...agent.model.track_record import check_record_file, record_file
     from ..adjudication.ruling import rulings_beside, tell_scores
     from ..datasets import load_dataset
     from ..report.page import run_sections
     from ..runner.agents import is_replay
     from ..runner.record import RunSpec
-    from ..runner.results import RESULTS_FILE, Results, add_records, read_results, write_results
+    from ..runner.results import RESULTS_FILE, RunResults, add_records, read_results, write_results
     from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
@@ -160,7 +160,7 @@ def evaluate(
     start = time.perf_counter()
     with stopping(), RunProgress(len(asked.questions), price) as progress:
         answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
-    results = Results(asked, answered).as_json(spec, time.perf_counter() - start, rulings)
+    results = RunResults(asked, answered).as_json(spec, time.perf_counter() - start, rulings)
     judged = [verdict for _, verdict in answered]
     unasked = [verdict for verdict in judged if not verdict.asked]
     if file is not None and recorded != str(file) and not unasked:
@@ -261,7 +261,7 @@ def models(
     as_json: JsonOption = False,
 ) -> None:
     """Show how often each model was right, by database, and what it took."""
-    from ...agent.model.record import read_records, record_file
+    from ...agent.model.track_record import read_records, record_file
     from ..metrics.summary import show_share, standings
 
     path = record or record_file()

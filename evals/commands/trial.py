@@ -25,7 +25,7 @@ from .evaluate import (
 )
 
 if TYPE_CHECKING:
-    from ...agent.evidence.trust import Bound
+    from ...agent.evidence.trust import TrustBound
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -61,7 +61,7 @@ def trial(
     if db is None or questions is None:
         missing = "--db" if db is None else "--questions"
         raise typer.BadParameter(f"a trial needs {missing}", param_hint=missing)
-    from ...agent.model.record import Record, add_record, check_record_file, record_file
+    from ...agent.model.track_record import Record, add_record, check_record_file, record_file
     from ..report.page import trial_sections
     from ..runner.results import short_name
     from ..runner.run import RunProgress
@@ -191,7 +191,7 @@ def _trust_file(given: Path | None, fields: dict[str, object]) -> Path:
     return path
 
 
-def _tell(bound: Bound) -> str:
+def _tell(bound: TrustBound) -> str:
     head, labels = f"{bound.database}, {bound.model}: ", f"{bound.labels} labelled"
     if bound.level is None:
         more = f"at least {bound.missing} more labelled answers are missing"

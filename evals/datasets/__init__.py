@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .load import LAYOUTS, Dataset, Question, find_empty, load_dataset, read_plain, read_predictions
+from .load import LAYOUTS, Dataset, GoldTurn, find_empty, load_dataset, read_plain, read_predictions
 
-__all__ = ["LAYOUTS", "Dataset", "Question", "find_empty", "load_dataset", "read_plain", "read_predictions"]
+__all__ = ["LAYOUTS", "Dataset", "GoldTurn", "find_empty", "load_dataset", "read_plain", "read_predictions"]

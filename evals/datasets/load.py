@@ -42,7 +42,7 @@ class Expects:
 
 
 @dataclass(frozen=True)
-class Question:
+class GoldTurn:
     """One question (one turn of an interaction)."""
 
     id: str  # unique in its dataset: `12` for a single question, `12.3` for the third turn of interaction 12
@@ -71,7 +71,7 @@ class Dataset:
 
     name: str  # as on the command line
     split: str  # likewise
-    questions: tuple[Question, ...]  # turns of one interaction are neighbours
+    questions: tuple[GoldTurn, ...]  # turns of one interaction are neighbours
     databases: tuple[Path, ...]  # folders in which `NAME/NAME.sqlite` is looked for, in this order
     tables: tuple[Path, ...] = ()  # Spider's tables.json files, from which EM takes foreign keys
     root: Path | None = None  # the folder that it was loaded from; None for a file of one's own
@@ -100,7 +100,7 @@ class Dataset:
         return any(question.expects is not None for question in self.questions)
 
     @property
-    def interactions(self) -> Sequence[tuple[Question, ...]]:
+    def interactions(self) -> Sequence[tuple[GoldTurn, ...]]:
         """Questions, interaction by interaction."""
         return [tuple(turns) for _, turns in groupby(self.questions, key=lambda question: question.interaction)]
 
@@ -210,7 +210,7 @@ class Layout:
         named = [root / folder for folder in self.folders]
         return [*named, root] if root.name in self.folders else named
 
-    def questions(self, path: Path) -> Iterator[Question]:
+    def questions(self, path: Path) -> Iterator[GoldTurn]:
         """Yield the questions of a file: single ones, BIRD's with evidence and difficulty, or turns of interactions."""
         try:
             records: Any = read_json(path.read_text(encoding="utf-8"))
@@ -218,11 +218,11 @@ class Layout:
                 if "interaction" in record:  # SParC and CoSQL
                     for turn, entry in enumerate(record["interaction"], 1):
                         about = record["database_id"], entry["utterance"], (whole_operators(entry["query"]),)
-                        yield Question(f"{number}.{turn}", *about, str(number), turn)
+                        yield GoldTurn(f"{number}.{turn}", *about, str(number), turn)
                 else:
                     name = str(record.get("question_id", number))
                     about = record.get("evidence", ""), record.get("difficulty", "")
-                    yield Question(name, record["db_id"], record[self.text], (record[self.sql],), name, 1, *about)
+                    yield GoldTurn(name, record["db_id"], record[self.text], (record[self.sql],), name, 1, *about)
         except (OSError, ValueError) as error:
             raise SettingsError(f"{path} cannot be read: {error}") from error
         except (KeyError, TypeError, AttributeError) as error:
@@ -270,20 +270,20 @@ LAYOUTS: Mapping[str, Layout] = {
 
 
 def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
-    """Load one split of a known dataset (`LAYOUTS`), or a file of one's own questions (`read_plain`), which has none.
+    """Load one split of a known dataset (`LAYOUTS`), or a file of your own questions (`read_plain`), which has none.
 
     The root is the folder that holds the datasets' folders (`TABLETURN_DATA`), or a dataset's folder itself.
     """
     if Path(name).suffix in SUFFIXES:
         if split not in ("dev", "all"):  # commands ask for `dev` if nothing is said
-            raise SettingsError(f"{name} is a file of one's own questions, without splits: leave --split {split} out")
+            raise SettingsError(f"{name} is a file of your own questions and has no splits: leave --split {split} out")
         return read_plain(Path(name))
     layout = LAYOUTS.get(name)
     if name == "cosql-acts":
         raise SettingsError("the dataset 'cosql-acts' was removed: give a file of your own questions with `expects`")
     if layout is None:
         known = ", ".join(LAYOUTS)
-        raise SettingsError(f"no dataset is called {name!r}; known: {known}, or a file of one's own questions")
+        raise SettingsError(f"no dataset is called {name!r}; known: {known}, or a file of your own questions")
     if root is None:
         raise SettingsError(f"dataset {name!r}: set TABLETURN_DATA to the folder of benchmark data, or pass --data")
     if split not in layout.splits:
@@ -349,7 +349,7 @@ class OwnQuestion(BaseModel):
 
 def read_plain(path: Path) -> Dataset:
     """Read a JSON, JSON-lines, CSV or YAML file of one's own questions."""
-    questions: list[Question] = []
+    questions: list[GoldTurn] = []
     turns: Counter[str] = Counter()
     for number, record in enumerate(read_records(path), 1):
         place = f"{path}, record {number}"
@@ -367,7 +367,7 @@ def read_plain(path: Path) -> Dataset:
             raise SettingsError(f"{place}: turns of interaction {interaction!r} are not together")
         expects = Expects(own.expects or "answer", own.meant) if own.expects or own.meant else None
         asked = (name, own.database, own.question, tuple(own.sql), interaction, turns[interaction])
-        questions.append(Question(*asked, own.evidence, own.level, own.disputed, expects))
+        questions.append(GoldTurn(*asked, own.evidence, own.level, own.disputed, expects))
     check_ids(path, [question.id for question in questions])
     return Dataset(path.stem, "all", tuple(questions), (path.parent,))
 

@@ -24,13 +24,13 @@ from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, Tabl
 from ...tools.examples import open_existing
 from ...tools.examples.store import ENOUGH_SHARED
 from ...tools.sandbox import default_limits, sandbox_available
-from ..datasets import Dataset, Question, load_dataset
+from ..datasets import Dataset, GoldTurn, load_dataset
 from ..metrics.judging import ClauseJudge, Verdict, official_judge
 from ..metrics.summary import classified, summarize
 from ..official.exact_match import Clause
 from ..runner.agents import REPLAY, is_replay
 from ..runner.record import RunSpec
-from ..runner.results import Answered, Results, write_results
+from ..runner.results import Answered, RunResults, write_results
 from ..runner.run import Listener, run_evaluation, run_settings
 
 Needs = Literal["nothing", "pairs", "rephrased", "simplified"]
@@ -50,7 +50,7 @@ class Combine(_Part):
     how: Literal["mean", "min", "max", "vote"]
 
 
-class Row(_Part):
+class RunRow(_Part):
     """One line of a table: a run, and what the paper reports for it.
 
     Figures are named by `ex`, `em`, `ts`, or `valid` for the share of queries that run; before it `im_` for
@@ -87,7 +87,7 @@ class Experiment(_Part):
     parts: bool = False  # whether EX of ten equal parts is compared between the first two rows (SQL-CRAFT A.2)
     model: str = ""  # what the paper ran
     figures: tuple[str, ...] = ()  # what is printed; by default what the paper reports
-    rows: tuple[Row, ...]
+    rows: tuple[RunRow, ...]
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class NotRun(TableturnError):
 
 
 def drawn_by_level(
-    dataset: Dataset, level_of: Callable[[Question], str], levels: Mapping[str, int], limit: int | None = None
+    dataset: Dataset, level_of: Callable[[GoldTurn], str], levels: Mapping[str, int], limit: int | None = None
 ) -> Dataset:
     """Return so many questions of each level, drawn at random, the same ones each time, in their published order.
 
@@ -143,7 +143,7 @@ def drawn_by_level(
         for level in by_remainder[: limit - sum(counts.values())]:
             counts[level] += 1
     chance = Random(0)  # noqa: S311 - a sample, not a secret
-    pools: dict[str, list[Question]] = defaultdict(list)
+    pools: dict[str, list[GoldTurn]] = defaultdict(list)
     for question in dataset.questions:
         pools[level_of(question)].append(question)
     drawn = {one.id for level, n in counts.items() for one in chance.sample(pools[level], min(n, len(pools[level])))}
@@ -187,12 +187,12 @@ def lacking(needs: Needs, place: str | None, embedding: str) -> str:
 _COLUMNS = (13, 21, 30, 47, 57, 67, 83)  # how many columns the databases of Track-SQL's table 15 have
 
 
-def _judge_on(run: Results, dataset: Dataset, queries: Iterable[str]) -> list[Verdict]:
+def _judge_on(run: RunResults, dataset: Dataset, queries: Iterable[str]) -> list[Verdict]:
     with official_judge(dataset) as judge:
         return list(map(judge.judge, run.asked.questions, queries))
 
 
-def _figures(run: Results, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
+def _figures(run: RunResults, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
     """Return EX, EM and, with a folder of test suites, TS, and of what takes work of its own what is `shown`."""
     ours = _by_group(run.official)
     if suites is not None:
@@ -210,13 +210,13 @@ def _figures(run: Results, suites: Path | None, shown: Sequence[str]) -> dict[st
     return ours | (_seconds(run) if any(name.endswith("_seconds") for name in shown) else {})
 
 
-def _parts(run: Results) -> tuple[float, ...]:
+def _parts(run: RunResults) -> tuple[float, ...]:
     """Return the official EX of ten equal parts (SQL-CRAFT A.2), in order; nothing for fewer than ten questions."""
     right = np.array([verdict.ex is True for verdict in run.official])
     return tuple(100 * float(part.mean()) for part in np.array_split(right, 10)) if len(right) >= 10 else ()
 
 
-def _by_attempt(run: Results) -> dict[str, float]:
+def _by_attempt(run: RunResults) -> dict[str, float]:
     """Return EX had the loop ended after so many attempts, or at its last (revision chain, figure 3)."""
     tried = [[attempt["sql"] for attempt in record.attempts] or [record.sql] for record, _ in run.answered]
     found: dict[str, float] = {}
@@ -226,7 +226,7 @@ def _by_attempt(run: Results) -> dict[str, float]:
     return found
 
 
-def _clause_errors(run: Results) -> dict[str, float]:
+def _clause_errors(run: RunResults) -> dict[str, float]:
     """Return the shares of EM against EX, and the shares of EM's errors by clause (CREDIT-SQL figure 7)."""
     known = [(verdict.em, verdict.ex is True) for verdict in run.official if verdict.em is not None]
     names = {"em_ex": (True, True), "em_only": (True, False), "ex_only": (False, True), "neither": (False, False)}
@@ -238,7 +238,7 @@ def _clause_errors(run: Results) -> dict[str, float]:
     return found
 
 
-def _seconds(run: Results) -> dict[str, float]:
+def _seconds(run: RunResults) -> dict[str, float]:
     """Return what linking and generating took per question and altogether; linking by the nearest of `_COLUMNS`."""
     found: dict[str, float] = {}
     by_step: dict[str, list[float]] = defaultdict(list)
@@ -270,7 +270,7 @@ def _by_group(verdicts: Sequence[Verdict]) -> dict[str, float]:
     return {name: 100 * share for name, share in shares.items() if share is not None}
 
 
-def voted_by_em(runs: Sequence[Results]) -> Results:
+def voted_by_em(runs: Sequence[RunResults]) -> RunResults:
     """Return for each question the prediction that most runs agree on by EM, the first of equals (CREDIT-SQL 5.2)."""
     asked, chosen = runs[0].asked, list[Answered]()
     with ClauseJudge(asked) as judge:
@@ -290,7 +290,7 @@ def voted_by_em(runs: Sequence[Results]) -> Results:
             record, verdict = max(groups, key=len)[0]
             # Neither linked items nor times are part of a vote.
             chosen.append((replace(record, linked=(), usage_by_node=None), verdict))
-    return Results(asked, chosen)
+    return RunResults(asked, chosen)
 
 
 Listen: TypeAlias = Callable[[str, int], AbstractContextManager[Listener]]
@@ -315,7 +315,7 @@ class Setup:
     repeats: int = 1  # how often each row is run, each time with other seeds
     models: Mapping[str, str] = field(default_factory=dict[str, str])  # of rows that have another one, by their names
 
-    def model_of(self, row: Row) -> str | None:
+    def model_of(self, row: RunRow) -> str | None:
         """Return the model that a row is run with; a combined row's is that of the row that it is made of."""
         return self.models.get(row.combine.of if row.combine else row.name, self.options.model)
 
@@ -340,7 +340,7 @@ class Measured:
 
 def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[Measured]:
     """Run every row in a folder of its own, so that the whole is resumed like a run, and judge as the papers did."""
-    done: dict[str, list[list[Results]]] = {}
+    done: dict[str, list[list[RunResults]]] = {}
     measured: list[Measured] = []
     errors: list[TableturnError] = []
     for row in experiment.rows:
@@ -362,7 +362,7 @@ def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> 
     return measured
 
 
-def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[list[Results]]:
+def _run_row(row: RunRow, experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[list[RunResults]]:
     """Run each repeat of a row: one run, or one per seed."""
     name, options, model = row.dataset or experiment.dataset, setup.options, setup.model_of(row)
     try:
@@ -397,7 +397,7 @@ def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: 
         if reason:
             raise NotRun(reason)
     folder = out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
-    repeats: list[list[Results]] = []
+    repeats: list[list[RunResults]] = []
     for first in range(0, setup.repeats * _SEEDS_APART, _SEEDS_APART):
         repeats.append([])
         for seed in range(first, first + row.seeds):
@@ -410,7 +410,7 @@ def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: 
             if unasked := [record for record, _ in answered if not record.asked]:
                 told = f"{len(unasked)} of {len(answered)} questions could not be asked ({unasked[0].text})"
                 raise ModelError(told)
-            repeats[-1].append(results := Results(asked, answered))
+            repeats[-1].append(results := RunResults(asked, answered))
             write_results(results.as_json(seeded), place)
     return repeats
 
@@ -418,7 +418,9 @@ def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: 
 _NO_ROOM = re.compile(r"The prompt has no room for .*\bexample")
 
 
-def _measure_row(row: Row, done: Mapping[str, list[list[Results]]], experiment: Experiment, setup: Setup) -> Measured:
+def _measure_row(
+    row: RunRow, done: Mapping[str, list[list[RunResults]]], experiment: Experiment, setup: Setup
+) -> Measured:
     """Return a row's figures over its own runs, or over those of the row that it combines."""
     combine, how = row.combine, row.combine.how if row.combine else "mean"
     repeats = [runs[: combine.first] for runs in done[combine.of]] if combine else done[row.name]

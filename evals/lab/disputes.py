@@ -20,7 +20,7 @@ from ...tools.errors import QueryError, SettingsError, SQLParseError
 from ...tools.sql import regularize
 from ...tools.sql.parse import parse
 from ..adjudication.ruling import Adjudicator, Ruling
-from ..datasets import Dataset, Question, read_predictions
+from ..datasets import Dataset, GoldTurn, read_predictions
 from ..metrics.judging import StrictJudge
 from .bench.gold import Databases, Rows
 
@@ -45,7 +45,7 @@ _DATES = ("%B %d, %Y", "%d %B %Y", "%B%d,%Y", "%b %d, %Y", "%d %b %Y", "%B %Y", 
 class Dispute:
     """A doubt about one gold query, with what was found in the data as a sentence of evidence."""
 
-    question: Question
+    question: GoldTurn
     kind: DisputeKind
     evidence: str
 
@@ -57,15 +57,15 @@ class Golds(Databases):
         super().__init__(dataset)
         self.judge = self._stack.enter_context(StrictJudge(dataset))
 
-    def result(self, question: Question, sql: str) -> Rows | None:
+    def result(self, question: GoldTurn, sql: str) -> Rows | None:
         """Return a query's rows; None if it fails or the database is missing."""
         found = self.run(question.database, sql) if self.get(question.database) is not None else None
         return None if isinstance(found, QueryError) else found
 
     @cached_property
-    def trees(self) -> Sequence[tuple[Question, exp.Expr, Schema]]:
+    def trees(self) -> Sequence[tuple[GoldTurn, exp.Expr, Schema]]:
         """Golds that can be parsed, in their regular form: columns are qualified, and strings are told from names."""
-        found: list[tuple[Question, exp.Expr, Schema]] = []
+        found: list[tuple[GoldTurn, exp.Expr, Schema]] = []
         for question in self.dataset.questions:
             if (schema := self.schema(question.database)) is None:
                 continue
@@ -75,12 +75,12 @@ class Golds(Databases):
                 continue
         return found
 
-    def differs(self, question: Question, sql: str) -> bool:
+    def differs(self, question: GoldTurn, sql: str) -> bool:
         """Whether a query runs and gives another result than the gold."""
         verdict = self.judge.judge(question, sql)
         return verdict.valid and verdict.ex is False
 
-    def contradicts(self, question: Question, sql: str) -> bool:
+    def contradicts(self, question: GoldTurn, sql: str) -> bool:
         """Whether a query says something else than the gold: not only more or fewer columns, or rows repeated."""
         if not self.differs(question, sql):
             return False
@@ -174,7 +174,7 @@ def _find_products(golds: Golds) -> Iterator[Dispute]:
 
 def _find_twins(golds: Golds) -> Iterator[Dispute]:
     """Yield golds whose results differ from that of the same question, asked after the same turns."""
-    twins: dict[tuple[str, ...], list[Question]] = defaultdict(list)
+    twins: dict[tuple[str, ...], list[GoldTurn]] = defaultdict(list)
     for turns in golds.dataset.interactions:
         asked: tuple[str, ...] = (turns[0].database,)
         for turn in turns:
@@ -239,7 +239,7 @@ def _find_misspelt_values(golds: Golds) -> Iterator[Dispute]:
             yield Dispute(question, "value", f"{missed}; with its spelling passed over: {_show_rows(other)}")
 
 
-def _find_misspelt(golds: Golds, question: Question, tree: exp.Expr, schema: Schema) -> str:
+def _find_misspelt(golds: Golds, question: GoldTurn, tree: exp.Expr, schema: Schema) -> str:
     """Return the first constant that its column holds only in another spelling; empty without one."""
     for node in tree.find_all(exp.EQ, exp.NEQ):
         place = _resolve(node.this, schema) if isinstance(node.this, exp.Column) else None
@@ -330,7 +330,7 @@ def date(text: str) -> float | None:
     return None
 
 
-def _read_texts(golds: Golds, question: Question, table: str, column: str) -> dict[str, float]:
+def _read_texts(golds: Golds, question: GoldTurn, table: str, column: str) -> dict[str, float]:
     """Return what each text of a column says; empty if it holds no text, something else, or text that sorts rightly."""
     name = quoted(column)
     sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE typeof({name}) = 'text' AND trim({name}) != ''"

@@ -18,8 +18,8 @@ from ...tools.database.table import Cell, Limits, Table
 from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SQLParseError
 from ...tools.results import same_result
 from ...tools.sql.parse import parse as parse_sql
-from ..datasets.load import Closing, Dataset, OneOpen, Question
-from ..official.exact_match import Query, Unparsed, differing_clauses, hardness, parse, read_foreign_key_maps
+from ..datasets.load import Closing, Dataset, GoldTurn, OneOpen
+from ..official.exact_match import EMQuery, Unparsed, differing_clauses, hardness, parse, read_foreign_key_maps
 from ..official.execution import OfficialDatabases, execute_both, suite_files
 
 CANDIDATES = 1_000
@@ -143,7 +143,7 @@ def expected(database: Database, sql: str, limits: Limits = GOLD_LIMITS) -> Expe
 class Verdict:
     """A judged prediction."""
 
-    question: Question  # what was asked
+    question: GoldTurn  # what was asked
     sql: str  # the prediction
     ex: bool | None = None  # whether it gives the gold's result; None if the gold cannot be judged by
     em: bool | None = None  # whether it matches the gold clause by clause; None if that cannot be judged
@@ -168,12 +168,12 @@ class ClauseJudge(Closing):
         for path in reversed(dataset.tables):
             self._foreign_keys.update(read_foreign_key_maps(path))
 
-    def hardness(self, question: Question) -> str:
+    def hardness(self, question: GoldTurn) -> str:
         """Return the dataset's own level, else Spider's; empty if the gold cannot be read."""
         gold = None if question.level else self.read(question, question.golds[0])
         return question.level or (hardness(gold) if gold else "")
 
-    def exact_match(self, question: Question, sql: str, *, any_gold: bool = False) -> bool | None:
+    def exact_match(self, question: GoldTurn, sql: str, *, any_gold: bool = False) -> bool | None:
         """Return EM against the first gold, or against any that is accepted; None if that cannot be judged by."""
         foreign_keys = self._keys(question.database)
         texts = question.golds if any_gold else question.golds[:1]
@@ -184,7 +184,7 @@ class ClauseJudge(Closing):
         query = self.read(question, sql.replace("value", "1"))
         return any(not differing_clauses(query, gold, foreign_keys) for gold in golds)
 
-    def differing(self, question: Question, sql: str) -> tuple[str, ...]:
+    def differing(self, question: GoldTurn, sql: str) -> tuple[str, ...]:
         """Return the clauses in which a prediction differs from the first gold; none if that cannot be judged."""
         gold = self.read(question, question.golds[0])
         keys = self._keys(question.database) or {}
@@ -198,7 +198,7 @@ class ClauseJudge(Closing):
                 self._foreign_keys[database] = None
         return self._foreign_keys[database]
 
-    def read(self, question: Question, sql: str) -> Query | None:
+    def read(self, question: GoldTurn, sql: str) -> EMQuery | None:
         """Return a query as the official tool reads it; None if it cannot."""
         try:
             return parse(sql, self.databases.names(question.database))
@@ -228,7 +228,7 @@ class StrictJudge(Closing):
         self.clauses.close()
         self._databases.close()
 
-    def judge(self, question: Question, sql: str) -> Verdict:
+    def judge(self, question: GoldTurn, sql: str) -> Verdict:
         """Judge one prediction."""
         if not question.golds:
             return Verdict(question, sql, error="no query answers it")  # it is to be declined
@@ -247,19 +247,19 @@ class StrictJudge(Closing):
             return replace(verdict, ex=None, valid=True, error=f"{UNFIT}: {OTHER_RESULT}")
         return replace(verdict, ex=same, valid=True)
 
-    def unfit(self, question: Question) -> str:
+    def unfit(self, question: GoldTurn) -> str:
         """Return why a question's golds cannot be judged by; empty if they can."""
         found = self._accepted(question)
         return found if isinstance(found, str) else ""
 
-    def gold_table(self, question: Question) -> Table | None:
+    def gold_table(self, question: GoldTurn) -> Table | None:
         """Return the first gold's result on the schema's first database; None if it does not run."""
         try:
             return self._gold(self._dataset.place(question.database), question.golds[0]).table
         except (QueryError, DatabaseUnavailable):
             return None
 
-    def _accepted(self, question: Question) -> dict[str | Path, list[Expected]] | str:
+    def _accepted(self, question: GoldTurn) -> dict[str | Path, list[Expected]] | str:
         """Return the golds' results by database of the question's schema, or why they cannot be judged by."""
         try:
             place = self._dataset.place(question.database)
@@ -287,7 +287,7 @@ class BirdJudge(Closing):
         self._databases = OfficialDatabases(dataset.database, seconds=30.0)
         self.close = self._databases.close
 
-    def judge(self, question: Question, sql: str) -> Verdict:
+    def judge(self, question: GoldTurn, sql: str) -> Verdict:
         """Judge one prediction."""
         try:
             file = self._databases.locate(question.database)
@@ -309,7 +309,7 @@ class OfficialJudge(ClauseJudge):
     If the official tool stops (at a gold that it cannot read or run), the verdict has no EX and says why.
     """
 
-    def judge(self, question: Question, sql: str) -> Verdict:
+    def judge(self, question: GoldTurn, sql: str) -> Verdict:
         """Judge one prediction."""
         level = self.hardness(question)
         try:

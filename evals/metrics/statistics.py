@@ -41,7 +41,7 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RunComparison:
     """Two runs on the same questions."""
 
     only_first: int  # questions that only the first run has right
@@ -74,7 +74,7 @@ class Comparison:
         )
 
 
-def compare(first: Mapping[Any, Judged], second: Mapping[Any, Judged]) -> Comparison:
+def compare(first: Mapping[Any, Judged], second: Mapping[Any, Judged]) -> RunComparison:
     """Compare two runs by the questions that both judged."""
     pairs = [(outcome, second[name]) for name, outcome in first.items() if name in second]
     changes = [b.right - a.right for a, b in pairs]
@@ -88,7 +88,7 @@ def compare(first: Mapping[Any, Judged], second: Mapping[Any, Judged]) -> Compar
     total, middle = abs(sums.sum()), len(spread) // 2
     inside = spread[middle - total + 1 : middle + total].sum() if total else 0.0
     enough = detectable(len(set(units)), 1.0) is not None
-    return Comparison(
+    return RunComparison(
         changes.count(-1),
         changes.count(1),
         fmean(changes) if changes else 0.0,

@@ -8,7 +8,7 @@ from itertools import groupby
 from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias
 
-from ...agent.model.record import Record
+from ...agent.model.track_record import Record
 from ...tools.database.schema import Schema
 from ...tools.linking import STAR
 from ...tools.linking.linked import past_use

@@ -30,7 +30,7 @@ class Unparsed(TableturnError):
 
 
 @dataclass(frozen=True)
-class Names:
+class SchemaNames:
     """The names of tables and columns, in lower case; views are not among them."""
 
     columns: Mapping[str, tuple[str, ...]]  # by table
@@ -85,17 +85,17 @@ class ValueUnit(NamedTuple):
     right: ColumnUnit | None
 
 
-class Output(NamedTuple):
+class SelectItem(NamedTuple):
     """One column of the SELECT list: an aggregate (`none` without) over a value unit."""
 
     aggregate: str
     unit: ValueUnit
 
 
-Value: TypeAlias = "float | str | ColumnUnit | Query | None"
+Value: TypeAlias = "float | str | ColumnUnit | EMQuery | None"
 
 
-class Condition(NamedTuple):
+class CondUnit(NamedTuple):
     """One comparison; `second` is used by BETWEEN alone."""
 
     negated: bool
@@ -108,14 +108,14 @@ class Condition(NamedTuple):
 class Conditions(NamedTuple):
     """Comparisons in order, and the `and`/`or` words between them in order: the tree they form is not kept."""
 
-    units: tuple[Condition, ...] = ()
+    units: tuple[CondUnit, ...] = ()
     words: tuple[str, ...] = ()
 
 
 NO_CONDITIONS = Conditions()
 
 
-class Order(NamedTuple):
+class OrderBy(NamedTuple):
     """ORDER BY. One direction for all: the last that was written wins."""
 
     direction: str
@@ -123,19 +123,19 @@ class Order(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Query:
+class EMQuery:
     """A SELECT. Every default together is what an unreadable prediction is compared as."""
 
-    tables: tuple[str | Query, ...] = ()
+    tables: tuple[str | EMQuery, ...] = ()
     joins: Conditions = NO_CONDITIONS  # those of all ON clauses
     distinct: bool | None = False
-    outputs: tuple[Output, ...] = ()
+    outputs: tuple[SelectItem, ...] = ()
     where: Conditions = NO_CONDITIONS
     group: tuple[ColumnUnit, ...] = ()
     having: Conditions = NO_CONDITIONS
-    order: Order | None = None
+    order: OrderBy | None = None
     limit: bool = False  # the number is not kept
-    combined: tuple[str, Query] | None = None  # intersect, union or except, and what follows it
+    combined: tuple[str, EMQuery] | None = None  # intersect, union or except, and what follows it
 
     @property
     def conditions(self) -> Conditions:
@@ -175,7 +175,7 @@ def tokenize(sql: str) -> list[str]:
     return tokens
 
 
-def parse(sql: str, names: Names) -> Query:
+def parse(sql: str, names: SchemaNames) -> EMQuery:
     """Read a query; Unparsed wherever the official tool fails, be it valid SQL or not."""
     tokens = tokenize(sql)
     try:
@@ -191,12 +191,12 @@ def parse(sql: str, names: Names) -> Query:
 class _Reader:
     """Reads a query; a place past its end is an IndexError, an unknown table a KeyError, no FROM a ValueError."""
 
-    def __init__(self, tokens: Sequence[str], names: Names, tables: Mapping[str, str]) -> None:
+    def __init__(self, tokens: Sequence[str], names: SchemaNames, tables: Mapping[str, str]) -> None:
         self._tokens, self._names, self._tables = tokens, names, tables
         self._place = 0
         self._default: list[str] = []
 
-    def query(self) -> Query:
+    def query(self) -> EMQuery:
         """Read one query, in brackets or not, and what it is combined with."""
         outer = self._default
         bracketed = self._skip("(")
@@ -206,10 +206,10 @@ class _Reader:
         self._place = select
         self._expect("select")
         distinct = self._skip("distinct")
-        outputs: list[Output] = []
+        outputs: list[SelectItem] = []
         while self._peek() not in _CLAUSES:
             aggregate = self._take() if self._peek() in _AGGREGATES else "none"
-            outputs.append(Output(aggregate, self._value_unit()))
+            outputs.append(SelectItem(aggregate, self._value_unit()))
             self._skip(",")
         self._place = after_from
         where = self._conditions() if self._skip("where") else NO_CONDITIONS
@@ -235,7 +235,7 @@ class _Reader:
         if self._peek() in ("intersect", "union", "except"):
             combined = (self._take(), self.query())
         self._default = outer
-        return Query(tables, joins, distinct, tuple(outputs), where, tuple(group), having, order, limit, combined)
+        return EMQuery(tables, joins, distinct, tuple(outputs), where, tuple(group), having, order, limit, combined)
 
     def _peek(self) -> str:
         return self._tokens[self._place] if self._place < len(self._tokens) else ""
@@ -254,11 +254,11 @@ class _Reader:
         if self._take() != token:
             raise Unparsed(f"expected {token} at token {self._place}")
 
-    def _from(self) -> tuple[tuple[str | Query, ...], Conditions]:
+    def _from(self) -> tuple[tuple[str | EMQuery, ...], Conditions]:
         """Read tables and ON conditions. The next FROM counts, be it of a subquery in the SELECT list."""
         self._place = self._tokens.index("from", self._place) + 1
-        tables: list[str | Query] = []
-        units: list[Condition] = []
+        tables: list[str | EMQuery] = []
+        units: list[CondUnit] = []
         words: list[str] = []
         self._default = []
         while self._peek():
@@ -284,7 +284,7 @@ class _Reader:
                 break
         return tuple(tables), Conditions(tuple(units), tuple(words))
 
-    def _order(self) -> Order:
+    def _order(self) -> OrderBy:
         self._expect("by")
         units: list[ValueUnit] = []
         direction = "asc"
@@ -294,7 +294,7 @@ class _Reader:
                 direction = self._take()
             if not self._skip(","):
                 break
-        return Order(direction, tuple(units))
+        return OrderBy(direction, tuple(units))
 
     def _column(self) -> str:
         word = self._take()
@@ -337,7 +337,7 @@ class _Reader:
         return ValueUnit(operator, left, right)
 
     def _conditions(self) -> Conditions:
-        units: list[Condition] = []
+        units: list[CondUnit] = []
         words: list[str] = []
         while self._peek():
             unit = self._value_unit()
@@ -349,7 +349,7 @@ class _Reader:
             if operator == "between":
                 self._expect("and")
                 second = self._value()
-            units.append(Condition(negated, operator, unit, first, second))
+            units.append(CondUnit(negated, operator, unit, first, second))
             if self._peek() in _CLAUSE_ENDS | _JOINING:
                 break
             if self._peek() in ("and", "or"):
@@ -387,21 +387,21 @@ Clause = Literal["select", "where", "group", "order", "and/or", "IUEN", "keyword
 """What queries are compared by; IUEN is INTERSECT, UNION, EXCEPT and what follows them."""
 
 
-def differing_clauses(predicted: Query | None, gold: Query, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:
+def differing_clauses(predicted: EMQuery | None, gold: EMQuery, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:
     """Return the clauses for which two queries don't match (CREDIT-SQL 5.7, figure 7); none if they match exactly.
 
     A prediction that could not be read, None, is compared as an empty query.
     """
 
-    def normalised(query: Query) -> Query:
+    def normalised(query: EMQuery) -> EMQuery:
         tables = frozenset(table for table in query.tables if isinstance(table, str))
         same = {column: first for column, first in foreign_keys.items() if column.partition(".")[0] in tables}
         return _strip(query, same)
 
-    return tuple(_differences(normalised(predicted or Query()), normalised(gold)))
+    return tuple(_differences(normalised(predicted or EMQuery()), normalised(gold)))
 
 
-def _strip(query: Query, same: Mapping[str, str] | None) -> Query:
+def _strip(query: EMQuery, same: Mapping[str, str] | None) -> EMQuery:
     """Return a query without values; with `same`, also without DISTINCT and with foreign-key columns replaced.
 
     `same` holds for the tables of the outermost query, also where a combined query has others. Queries in conditions
@@ -409,8 +409,10 @@ def _strip(query: Query, same: Mapping[str, str] | None) -> Query:
     """
 
     def conditions(clause: Conditions) -> Conditions:
-        values = [[_strip(one, None) if isinstance(one, Query) else None for one in unit[3:]] for unit in clause.units]
-        units = (Condition(*unit[:3], *pair) for unit, pair in zip(clause.units, values, strict=True))
+        values = [
+            [_strip(one, None) if isinstance(one, EMQuery) else None for one in unit[3:]] for unit in clause.units
+        ]
+        units = (CondUnit(*unit[:3], *pair) for unit, pair in zip(clause.units, values, strict=True))
         return mapped(clause._replace(units=tuple(units)))
 
     def mapped(part: Any) -> Any:
@@ -436,7 +438,7 @@ def _strip(query: Query, same: Mapping[str, str] | None) -> Query:
     )
 
 
-def _differences(predicted: Query, gold: Query) -> Iterator[Clause]:
+def _differences(predicted: EMQuery, gold: EMQuery) -> Iterator[Clause]:
     if Counter(predicted.outputs) != Counter(gold.outputs):
         yield "select"
     if Counter(predicted.where.units) != Counter(gold.where.units):
@@ -463,7 +465,7 @@ def _differences(predicted: Query, gold: Query) -> Iterator[Clause]:
         yield "from"
 
 
-def _keywords(query: Query) -> set[str]:
+def _keywords(query: EMQuery) -> set[str]:
     conditions, words = query.conditions
     present = {
         "where": query.where.units,
@@ -482,7 +484,7 @@ def _keywords(query: Query) -> set[str]:
     return keywords if query.combined is None else {*keywords, query.combined[0]}
 
 
-def hardness(gold: Query) -> Literal["easy", "medium", "hard", "extra"]:
+def hardness(gold: EMQuery) -> Literal["easy", "medium", "hard", "extra"]:
     """Return the level that the numbers of clauses, nested queries and other features put a query at."""
     conditions, words = gold.conditions
     # WHERE, GROUP BY, ORDER BY and LIMIT, each join, each OR and each LIKE.
@@ -490,7 +492,9 @@ def hardness(gold: Query) -> Literal["easy", "medium", "hard", "extra"]:
     clauses += max(len(gold.tables) - 1, 0) + words.count("or")
     clauses += sum(condition.operator == "like" for condition in conditions)
     # Queries that conditions compare with, and the combined one; those in FROM are not counted.
-    nested = sum(isinstance(value, Query) for condition in conditions for value in (condition.first, condition.second))
+    nested = sum(
+        isinstance(value, EMQuery) for condition in conditions for value in (condition.first, condition.second)
+    )
     nested += gold.combined is not None
     # The official tool looks at the first field of each condition, which is the negation: a NOT in WHERE or HAVING
     # counts as an aggregate, a condition's own aggregate doesn't; each AND or OR of HAVING counts as well.

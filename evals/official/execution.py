@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ...tools.results import Work, columns_match
 from ..datasets.load import Closing, whole_operators
-from .exact_match import Names, group_keys
+from .exact_match import SchemaNames, group_keys
 
 Rows: TypeAlias = "list[tuple[int | float | str | bytes | None, ...]]"
 
@@ -129,7 +129,7 @@ class OfficialDatabases(Closing):
         self._kept_rows = lru_cache(64)(self.rows)
         self.names = cache(self._read_names)
 
-    def _read_names(self, database: str) -> Names:
+    def _read_names(self, database: str) -> SchemaNames:
         """Return the names of tables and columns, from the database that is called like its folder."""
         connection = self._connection(self.locate(database))
         connection.text_factory = lenient_text
@@ -142,7 +142,7 @@ class OfficialDatabases(Closing):
             columns = connection.execute("SELECT name FROM pragma_table_info(?)", (name,))
             found[name.lower()] = tuple(str(column).lower() for (column,) in columns)
         connection.text_factory = str
-        return Names(found)
+        return SchemaNames(found)
 
     def foreign_keys(self, database: str) -> dict[str, str]:
         """Return the column that each foreign-key column stands for, by the keys that the database itself declares."""

@@ -25,7 +25,7 @@ Results: TypeAlias = Mapping[str, Any]  # a run's results.json
 
 
 @dataclass(frozen=True)
-class Row:
+class Line:
     """One line of a table."""
 
     name: str  # what it shows
@@ -39,7 +39,7 @@ class Section:
 
     title: str
     columns: Sequence[str]  # names of all but the first
-    rows: Sequence[Row] = ()  # without any, the section is left out
+    rows: Sequence[Line] = ()  # without any, the section is left out
 
 
 def run_sections(runs: Mapping[str, Results]) -> list[Section]:
@@ -58,10 +58,10 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     unclear = [f"{given['unclear']}, {given['unjudged']}" if given else "-" for given in verdicts]
     several = any(one["interactions"]["n"] < one["n"] for one in scores)
     rows = [
-        Row("questions", tuple(f"{n}, {judged} judged" if judged < n else str(n) for n, judged in counts)),
-        Row(strict.name, tuple(map(str.__add__, strict.cells, between)), strict.bars),
-        Row("EX, by verdict", tuple(map(show_ex, verdicts)), tuple(given.get("low") for given in verdicts)),
-        *([Row("unclear, unjudged", tuple(unclear))] if any(verdicts) else []),
+        Line("questions", tuple(f"{n}, {judged} judged" if judged < n else str(n) for n, judged in counts)),
+        Line(strict.name, tuple(map(str.__add__, strict.cells, between)), strict.bars),
+        Line("EX, by verdict", tuple(map(show_ex, verdicts)), tuple(given.get("low") for given in verdicts)),
+        *([Line("unclear, unjudged", tuple(unclear))] if any(verdicts) else []),
         _shares("EX, official", found, "official", "ex"),
         _shares("EM", scores, "em"),
         _shares("runs", scores, "valid"),
@@ -80,33 +80,33 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     ]
 
 
-def _shares(name: str, runs: Sequence[Results], *keys: str) -> Row:
+def _shares(name: str, runs: Sequence[Results], *keys: str) -> Line:
     """Return the share that each run has under nested keys."""
     shares: list[Any] = list(runs)
     for key in keys:
         shares = [(found or {}).get(key) for found in shares]
-    return Row(name, tuple(map(percent, shares)), tuple(shares))
+    return Line(name, tuple(map(percent, shares)), tuple(shares))
 
 
-def _group_rows(runs: Sequence[Mapping[str, Any]]) -> list[Row]:
+def _group_rows(runs: Sequence[Mapping[str, Any]]) -> list[Line]:
     """Return EX by group; nothing for a single group, which the scores show."""
     names = list(dict.fromkeys(name for run in runs for name in run))
-    rows: list[Row] = []
+    rows: list[Line] = []
     for name in names if len(names) > 1 else ():
         found = [run.get(name) for run in runs]
         cells = tuple(f"{percent(one['ex'])} of {one['judged']}" if one else "" for one in found)
-        rows.append(Row(name, cells, tuple(one["ex"] if one else None for one in found)))
+        rows.append(Line(name, cells, tuple(one["ex"] if one else None for one in found)))
     return rows
 
 
-def _outcome_rows(runs: Sequence[Results]) -> list[Row]:
+def _outcome_rows(runs: Sequence[Results]) -> list[Line]:
     """Return what became of questions if declining or asking back may be right for some."""
     counts = [(run.get("outcomes") or {}).get("counts", {}) for run in runs]
     kinds = dict.fromkeys(kind for found in counts for kind, n in found.items() if n)
     if not kinds:
         return []
     return [
-        *(Row(kind.replace("_", " "), tuple(str(found.get(kind, "-")) for found in counts)) for kind in kinds),
+        *(Line(kind.replace("_", " "), tuple(str(found.get(kind, "-")) for found in counts)) for kind in kinds),
         _shares("declined, of those to be", runs, "outcomes", "declined", "recall"),
         _shares("rightly, of those declined", runs, "outcomes", "declined", "precision"),
         _shares("asked back, of those to be", runs, "outcomes", "asked", "recall"),
@@ -115,33 +115,35 @@ def _outcome_rows(runs: Sequence[Results]) -> list[Row]:
     ]
 
 
-def _error_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Row]:
+def _error_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Line]:
     """Return wrong answers by category, then by the clause that differs (CREDIT-SQL figure 7)."""
     classes = [Counter(question["error_class"] for question in run if question["error_class"]) for run in runs]
     clauses = [Counter(f"differs in {name}" for question in run for name in question["clauses"]) for run in runs]
     counts = {name: [run[name] for run in kind] for kind in (classes, clauses) for run in kind for name in run}
     most = max((max(found) for found in counts.values()), default=1)
-    return [Row(name, tuple(map(str, found)), tuple(count / most for count in found)) for name, found in counts.items()]
+    return [
+        Line(name, tuple(map(str, found)), tuple(count / most for count in found)) for name, found in counts.items()
+    ]
 
 
-def _cost_rows(runs: Sequence[Results]) -> list[Row]:
+def _cost_rows(runs: Sequence[Results]) -> list[Line]:
     keys = {"model calls": "llm_calls", "prompt tokens": "prompt_tokens", "completion tokens": "completion_tokens"}
-    rows = [Row(name, tuple(f"{run['cost'][key]:,}" for run in runs)) for name, key in keys.items()]
+    rows = [Line(name, tuple(f"{run['cost'][key]:,}" for run in runs)) for name, key in keys.items()]
     seconds = [[question["seconds"] for question in run["questions"]] for run in runs]
     return rows + [
-        Row(f"seconds a turn, p{part}", tuple(f"{np.percentile(times, part):.2f}" for times in seconds))
+        Line(f"seconds a turn, p{part}", tuple(f"{np.percentile(times, part):.2f}" for times in seconds))
         for part in (50, 95)
     ]
 
 
-def _attempt_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Row]:
+def _attempt_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Line]:
     """Return convergence: EX if every turn had stopped at its nth attempt (revision chain, figure 3)."""
     judged = [[q["attempts_right"] for q in run if q["ex"] is not None and q["golds"]] for run in runs]
-    rows: list[Row] = []
+    rows: list[Line] = []
     for n in range(1, max((len(attempts) for run in judged for attempts in run), default=0) + 1):
         ends = [[attempts[:n][-1:] == [True] for attempts in run] for run in judged]
         shares = tuple(fmean(run) if run else None for run in ends)
-        rows.append(Row(f"after attempt {n}", tuple(map(percent, shares)), shares))
+        rows.append(Line(f"after attempt {n}", tuple(map(percent, shares)), shares))
     return rows
 
 
@@ -162,7 +164,7 @@ def trial_sections(trial: Results) -> list[Section]:
         "calls": f"{cost['calls']}, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}",
         "seconds": f"{trial['seconds']:.1f}, {seconds:.2f} a question",
     }
-    sections = [Section("Trial", ("",), [Row(name, (text,)) for name, text in rows.items() if text])]
+    sections = [Section("Trial", ("",), [Line(name, (text,)) for name, text in rows.items() if text])]
     if since := trial["compared"]:
         elsewhere = f"; that was on {since['database']}" if since["database"] != trial["trial"]["database"] else ""
         told = [
@@ -177,7 +179,7 @@ def trial_sections(trial: Results) -> list[Section]:
                 shares += "; what is accepted was changed" if change["expects_otherwise"] else ""
                 why = f": {change['why']}" if change["why"] else ""
                 told.append((name, f"{change['id']}: {change['question']}{why} ({shares})"))
-        sections.append(Section(f"Since {since['with']}", ("",), [Row(name, (text,)) for name, text in told if text]))
+        sections.append(Section(f"Since {since['with']}", ("",), [Line(name, (text,)) for name, text in told if text]))
     return sections
 
 

@@ -28,8 +28,8 @@ from rapidfuzz import fuzz
 from ...agent import Answer, Conversation, Settings, SQLAgent, TableturnError
 from ...agent.context.annotate import describe_all
 from ...agent.effects import QUERY_NUMBER
+from ...agent.model.choose_model import model_label, resolve_model
 from ...agent.model.replies import loop_is_gone, model_error, refuses_prompt, rejects_temperature
-from ...agent.model.resolve import model_label, resolve_model
 from ...agent.nodes.link import kept_items
 from ...agent.records import Result, Usage, plain_result
 from ...tools.database import Database, Schema
@@ -37,12 +37,12 @@ from ...tools.errors import ModelError, NotUnderstood, QueryError, SettingsError
 from ...tools.examples import open_existing
 from ...tools.linking import PastTurn
 from ...tools.sql import explain
-from ..datasets import Dataset, Question, read_predictions
+from ..datasets import Dataset, GoldTurn, read_predictions
 from .record import NOT_ASKED, SHOWN_ROWS, History, RunSpec, TurnRecord, failed
 
 CACHE_FILE = "replies.sqlite"  # the file in a run's folder that keeps every reply
 
-_question: ContextVar[Question] = ContextVar("question")
+_question: ContextVar[GoldTurn] = ContextVar("question")
 """The question that the current turn is about; each of several tries at it keeps its own replies."""
 
 
@@ -110,7 +110,7 @@ class _Requests:
 _requests: ContextVar[_Requests] = ContextVar("requests")
 
 
-async def watch_turn(turn: Question, take: Awaitable[TurnRecord]) -> TurnRecord:
+async def watch_turn(turn: GoldTurn, take: Awaitable[TurnRecord]) -> TurnRecord:
     """Return a turn's record: an error is a wrong answer, and a model that could not be asked is none."""
     _question.set(turn)
     requests = _Requests()
@@ -124,7 +124,7 @@ async def watch_turn(turn: Question, take: Awaitable[TurnRecord]) -> TurnRecord:
     why = requests.error
     if requests.pending and not record.sql:
         # A request that the turn broke off counts only if it came to nothing.
-        why = why or "a request to the model was broken off before its reply came: try again, or allow it more time"
+        why = why or "a request to the model was interrupted before its reply arrived: try again, or allow more time"
     return TurnRecord(turn.id, "", NOT_ASKED, text=why) if why else record
 
 
@@ -265,7 +265,7 @@ class AgentAnswering:
         for opened in filter(None, (*self._open.values(), self._store)):
             opened.close()
 
-    async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the records that are missing, as `Answering` says."""
         to_do = [turn for turn in turns if turn.id not in recorded]
         if self.history == "gold":
@@ -325,7 +325,7 @@ class AgentAnswering:
         return agent
 
 
-async def _take(turn: Question, agent: SQLAgent, conversation: Conversation) -> TurnRecord:
+async def _take(turn: GoldTurn, agent: SQLAgent, conversation: Conversation) -> TurnRecord:
     """Ask a question, reply if the agent asks back, and return what is kept of the answer."""
     start = time.perf_counter()
     answer = await conversation.aask(turn.text, notes=turn.evidence)
@@ -351,7 +351,7 @@ async def _take(turn: Question, agent: SQLAgent, conversation: Conversation) -> 
     )
 
 
-async def _remember_gold(agent: SQLAgent, conversation: Conversation, turns: Sequence[Question]) -> None:
+async def _remember_gold(agent: SQLAgent, conversation: Conversation, turns: Sequence[GoldTurn]) -> None:
     """Make a conversation look as if these turns had been answered by their gold SQL."""
     resources, settings = agent.resources, agent.resources.settings
     past: list[PastTurn] = []
@@ -372,7 +372,7 @@ async def _remember_gold(agent: SQLAgent, conversation: Conversation, turns: Seq
         await agent.graph.aupdate_state(place, {"turns": [asdict(one) for one in past]}, as_node="respond")
 
 
-def reply_to(turn: Question, answer: Answer, schema: Schema) -> str:
+def reply_to(turn: GoldTurn, answer: Answer, schema: Schema) -> str:
     """Return the reply to a question asked back: the choice nearest to what the asker means, else that, if anything."""
     meant = turn.expects.meant if turn.expects else ""
     if not meant and turn.wanted == "ask_back" and turn.golds:
@@ -384,7 +384,7 @@ def reply_to(turn: Question, answer: Answer, schema: Schema) -> str:
 
 
 @dataclass(frozen=True)
-class TurnReply:
+class BaselineReply:
     """A baseline's answer to one turn."""
 
     sql: str  # empty if it wrote no query
@@ -406,14 +406,14 @@ class TurnByTurn:
     def __post_init__(self) -> None:
         """Prepare what all turns share."""
 
-    async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
+    async def take(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
         """Answer one turn, given the turns before it."""
         raise NotImplementedError
 
     def close(self) -> None:
         """Do nothing: no database stays open."""
 
-    async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the records that are missing, as `Answering` says."""
         past: list[PastTurn] = []
         for turn in turns:
@@ -425,7 +425,7 @@ class TurnByTurn:
                     return
             past.append(PastTurn(turn.text, sql=turn.golds[0] if self.history == "gold" else record.sql))
 
-    async def _record(self, turn: Question, past: Sequence[PastTurn]) -> TurnRecord:
+    async def _record(self, turn: GoldTurn, past: Sequence[PastTurn]) -> TurnRecord:
         # A baseline is told the evidence with the question; agents are given it apart.
         asked = replace(turn, text=f"{turn.text}\n({turn.evidence})") if turn.evidence else turn
         start = time.perf_counter()

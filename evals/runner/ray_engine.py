@@ -15,7 +15,7 @@ from typing import Any
 from langchain_core.caches import RETURN_VAL_TYPE, BaseCache, InMemoryCache
 
 from ...tools.errors import SettingsError
-from ..datasets import Dataset, Question
+from ..datasets import Dataset, GoldTurn
 from .agents import CACHE_FILE, ReplyCache
 from .record import Answering, RunSpec, TurnRecord
 from .run import make_answering
@@ -72,7 +72,7 @@ class _WorkerPool:
         self._workers = workers
         self._busy = [0] * len(workers)
 
-    async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         number = self._busy.index(min(self._busy))
         self._busy[number] += 1
         try:
@@ -97,7 +97,7 @@ class _Worker:
     def __init__(self, spec: RunSpec, dataset: Dataset, cache: Any, annotations: Path | None) -> None:
         self._answering = make_answering(spec, dataset, _RemoteCache(cache), annotations)
 
-    async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         async for record in self._answering.answers(turns, recorded):
             yield record
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from ...tools.errors import SettingsError, TableturnError
 from ...tools.whole_files import write_whole
-from ..datasets import Dataset, Question
+from ..datasets import Dataset, GoldTurn
 
 SPEC_FILE = "run.json"
 
@@ -138,7 +138,7 @@ class TurnRecord:
 class Answering(Protocol):
     """Answers interactions, any number of them at once."""
 
-    def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield records of the turns of one interaction that `recorded` lacks, in order, each as soon as it is there.
 
         Nothing follows a turn that the model could not be asked if later turns build on its answer. `recorded` are
@@ -149,7 +149,7 @@ class Answering(Protocol):
     def close(self) -> None: ...
 
 
-def failed(turn: Question, error: Exception) -> TurnRecord:
+def failed(turn: GoldTurn, error: Exception) -> TurnRecord:
     """Return the record of a turn that an error ended: a wrong answer, while the other questions still count."""
     text = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
     return TurnRecord(turn.id, "", "failed", text=text)

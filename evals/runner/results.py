@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from tableturn import __version__
 
-from ...agent.model.record import Record, add_record
-from ...agent.model.resolve import model_label, resolve_model
+from ...agent.model.choose_model import model_label, resolve_model
+from ...agent.model.track_record import Record, add_record
 from ...agent.records import plain_cell
 from ...tools.database import Schema
 from ...tools.database.server.address import without_password
@@ -113,7 +113,7 @@ def short_name(database: str) -> str:
 
 
 @dataclass(frozen=True)
-class Results:
+class RunResults:
     """What came of a run, or of a vote among several."""
 
     asked: Dataset  # its questions

@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ...agent import Settings, make_settings
 from ...tools.errors import ModelError, SettingsError, TableturnError
-from ..datasets.load import Closing, Dataset, Question, parse_record
+from ..datasets.load import Closing, Dataset, GoldTurn, parse_record
 from ..metrics.judging import StrictJudge, Verdict
 from ..metrics.summary import percent
 from .agents import CACHE_FILE, REPLAY_SETTINGS, AgentAnswering, ReplyCache, is_replay, kept_model, replay_model
@@ -171,7 +171,7 @@ def _local_engine(spec: RunSpec, dataset: Dataset, out: Path, _: int, annotation
         yield answering
 
 
-Judge = Callable[[Question, TurnRecord], Verdict]  # a function that judges a record, one at a time and in one thread
+Judge = Callable[[GoldTurn, TurnRecord], Verdict]  # a function that judges a record, one at a time and in one thread
 
 
 def run_evaluation(
@@ -251,7 +251,7 @@ class _Run:
                 raise group.exceptions[0] from None
         return self.done
 
-    async def _work(self, interactions: Iterator[tuple[Question, ...]]) -> None:
+    async def _work(self, interactions: Iterator[tuple[GoldTurn, ...]]) -> None:
         """Answer and judge interactions, as one of the workers that share the iterator."""
         for turns in interactions:
             recorded = {turn.id: record for turn in turns if (record := self.journal.records.get(turn.id))}
@@ -276,7 +276,7 @@ class _Run:
             for turn in left.values():
                 await self._judge(turn, TurnRecord(turn.id, "", NOT_ASKED, text=why))
 
-    async def _judge(self, turn: Question, record: TurnRecord) -> None:
+    async def _judge(self, turn: GoldTurn, record: TurnRecord) -> None:
         loop = asyncio.get_running_loop()
         verdict = await loop.run_in_executor(self.judge_thread, self.judge, turn, record)
         verdict = verdict if record.asked else verdict.unasked(record.text)

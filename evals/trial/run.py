@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any
 
 from ...agent import SQLAgent
-from ...agent.evidence.trust import Bound, fingerprints, keep_bound
+from ...agent.evidence.trust import TrustBound, fingerprints, keep_bound
 from ...agent.settings import make_settings
 from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
@@ -25,13 +25,13 @@ from ...tools.json_lines import append_lines
 from ...tools.whole_files import write_whole
 from ...tools.words import words
 from ..adjudication.ruling import now, rulings_beside
-from ..datasets.load import Dataset, Expects, Question
+from ..datasets.load import Dataset, Expects, GoldTurn
 from ..metrics.judging import GOLD_LIMITS, Expected, Verdict, expected
 from ..metrics.statistics import bounded, wilson
 from ..report.page import write_report
 from ..runner.agents import CACHE_FILE, ReplyCache
 from ..runner.record import SPEC_FILE, RunSpec, TurnRecord, check_folder
-from ..runner.results import HISTORY_FILE, RESULTS_FILE, Results, read_results, used_model, write_results
+from ..runner.results import HISTORY_FILE, RESULTS_FILE, RunResults, read_results, used_model, write_results
 from ..runner.run import JOURNAL_FILE, Listener, run_evaluation, run_settings
 from .question import TrialQuestion, TrialTurn, count_rows, read_trial
 
@@ -95,7 +95,7 @@ def run_trial(
             start, replies = time.perf_counter(), cache.size()
             judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judge=judge)
             new_replies = cache.size() - replies  # those that the model gave in this start
-    results = Results(dataset, judged).as_json(spec, time.perf_counter() - start, rulings_beside(out, None))
+    results = RunResults(dataset, judged).as_json(spec, time.perf_counter() - start, rulings_beside(out, None))
     notes = {question.id: question.note for question in asked}
     for record, (_, verdict) in zip(results["questions"], judged, strict=True):
         accepted = turns[record["id"]].model_dump(exclude_defaults=True, exclude={"question"})
@@ -126,14 +126,14 @@ def trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tup
     """Return the questions as a run asks them, each as often as wanted, and what is accepted by their ids there."""
     path = None if "://" in place else Path(place).absolute()
     name = path.name if path else place
-    questions: list[Question] = []
+    questions: list[GoldTurn] = []
     turns: dict[str, TrialTurn] = {}
     for question, number in product(asked, range(1, tries + 1)):
         interaction, repeat = f"{question.id}~{number}", number if number > 1 else None
         for position, turn in enumerate(question.turns, 1):
             key, expects = f"{interaction}.{position}", Expects(turn.must or "answer", turn.reply)
             turns[key], told = turn, (tuple(turn.sql), interaction, position, turn.evidence)
-            questions.append(Question(key, name, turn.question, *told, expects=expects, repeat=repeat))
+            questions.append(GoldTurn(key, name, turn.question, *told, expects=expects, repeat=repeat))
     return Dataset("trial", "all", tuple(questions), (path.parent,) if path else ()), turns
 
 
@@ -144,7 +144,7 @@ class TrialJudge:
         self._database, self._turns = database, turns
         self._expected = lru_cache(64)(self._run_accepted)
 
-    def judge(self, question: Question, record: TurnRecord) -> Verdict:
+    def judge(self, question: GoldTurn, record: TurnRecord) -> Verdict:
         """Judge an answer: `error` says why it is not accepted."""
         verdict = Verdict(question, record.sql, ex=False)
         if not record.asked:
@@ -297,7 +297,7 @@ def _by_words(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any
 
 def fit_bound(
     trial: TrialOptions, labels: Path | None, alpha: float, certainty: float, out: Path, file: Path, listener: Listener
-) -> Bound:
+) -> TrustBound:
     """Ask the questions of a trial's file, set the bound by them, and keep it in the file of bounds.
 
     Without `labels`, they are the answers that were approved or corrected. At most a share `alpha` of the trusted
@@ -322,7 +322,7 @@ def fit_bound(
     if results["not_asked"]:
         raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: start the same command again")
     found = bounded(judged_answers(results), alpha, certainty)
-    bound = Bound(identity, model, alpha, certainty, **asdict(found), fingerprints=prints, time=now())
+    bound = TrustBound(identity, model, alpha, certainty, **asdict(found), fingerprints=prints, time=now())
     keep_bound(bound, file)
     return bound
 

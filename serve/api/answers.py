@@ -17,9 +17,9 @@ from ...tools.database import Cancellation
 from ...tools.errors import ExportError
 from ...tools.export import MEDIA_TYPES, Format
 from ..server import Asker, AskerHere
-from ..store import Store, StoredTurn
-from .asking import turn_reply
+from ..store import StoredTurn, TurnStore
 from .bodies import FeedbackBody, RunBody, TurnReply
+from .turns import turn_reply
 
 router = APIRouter(tags=["answers"])
 
@@ -28,7 +28,7 @@ _PART = 64 * 1024
 
 @router.get("/turns/{id_}", response_model=TurnReply)
 async def get_turn(id_: str, asker: AskerHere) -> dict[str, Any]:
-    """A turn, with its answer once there is one."""
+    """Return a turn, with its answer once there is one."""
     return await turn_reply(await asker.turn(id_), asker)
 
 
@@ -66,7 +66,7 @@ async def export(
     form: Annotated[Format, Query(alias="format")] = "csv",
     rows: Annotated[int | None, Query(ge=1, le=100_000_000)] = None,
 ) -> Response:
-    """All rows of a turn's answer as a file, by running its query anew."""
+    """Return all rows of a turn's answer as a file, by running its query anew."""
     answer = _answer_of(await asker.turn(id_))
     file = await asker.work(lambda cancellation: _exported(asker, answer, form, rows, cancellation))
     name = f'attachment; filename="{id_[:8]}.{form}"'
@@ -81,19 +81,19 @@ async def export(
 
 @router.post("/turns/{id_}/run", response_model=TurnReply)
 async def run_query(id_: str, body: RunBody, asker: AskerHere) -> dict[str, Any]:
-    """Runs another query in the place of a turn's; its answer is a turn of its own, and is kept as nothing else."""
+    """Run another query in the place of a turn's; its answer is a turn of its own, and is kept as nothing else."""
     turn = await asker.turn(id_)
     answer = _answer_of(turn)
     new = await asker.work(lambda cancellation: verbs.rerun(answer, body.sql, asker.agent.resources, cancellation))
-    return await turn_reply(await asker.turn(await asker.kept(Store.add_answer, turn, new.record)), asker)
+    return await turn_reply(await asker.turn(await asker.kept(TurnStore.add_answer, turn, new.record)), asker)
 
 
 @router.post("/turns/{id_}/feedback")
 async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[str, Any]:
-    """Says how good an answer was: approve it, correct its query, note a definition, or say that it is wrong."""
+    """Say how good an answer was: approve it, correct its query, note a definition, or say that it is wrong."""
     turn = await asker.turn(id_)
     given = await asker.work(lambda _: _learn(turn, body, asker))
-    await asker.kept(Store.add_feedback, id_, body.model_dump(exclude_defaults=True))
+    await asker.kept(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     return {"kind": body.kind, **given}
 
 

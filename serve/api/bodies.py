@@ -17,7 +17,7 @@ _SQL = Annotated[str, Field(min_length=1, max_length=50_000, pattern=r"\S", desc
 
 
 def storable(value: Any) -> Any:
-    """Refuses a text that not every store can keep: with a NUL (PostgreSQL), or with half a surrogate pair (UTF-8)."""
+    """Refuse a text that not every store can keep: with a NUL (PostgreSQL), or with half a surrogate pair (UTF-8)."""
     if isinstance(value, str):
         if "\0" in value:
             raise ValueError("a text must not have the character U+0000 in it")

@@ -82,7 +82,7 @@ function Page({ me, enter }) {
     <header>
       <${Pane} name="threads" label="Conversations" />
       <h1>${me.database}</h1>
-      <span class="quiet wide">${me.dialect} · ${me.translator === "offline" ? "offline translator" : me.model}${me.user && ` · ${me.user}`}${me.dollars_left != null && ` · $${Math.max(me.dollars_left, 0).toFixed(2)} left today`}</span>
+      <span class="quiet wide">${me.dialect} · ${me.translator === "offline" ? "offline translator" : me.model}${me.user && ` · ${me.user}`}</span>
       <span class="gap"></span>
       <button class="bare" aria-label="New conversation" onClick=${begin}><${Icon} name="plus" /></button>
       <button class="bare" aria-label=${theme === "dark" ? "Light" : "Dark"} onClick=${toggleTheme}><${Icon} name=${theme === "dark" ? "sun" : "moon"} /></button>
@@ -102,7 +102,7 @@ function Page({ me, enter }) {
         ${talk.turns.map((turn, place) => html`<${Turn} key=${turn.id} turn=${turn} last=${place === talk.turns.length - 1} tools=${tools} />`)}
         ${thread === null && talk.turns.length === 0 && html`<${Welcome} me=${me} schema=${schema.found} ask=${tools.ask} />`}
       </div>
-      <${Composer} tools=${tools} approve=${approve} setApprove=${setApprove} />
+      <${Composer} tools=${tools} approve=${approve} setApprove=${setApprove} left=${me.dollars_left} />
     </main>
     <aside id="schema" aria-label="Schema" hidden=${!open.schema}>
       <${Schema} schema=${schema.found} problem=${schema.problem} onName=${(name) => (insert(name), uncover(), setTimeout(focusQuestion))} />

@@ -2,7 +2,7 @@
 import { html, useState } from "./html.js";
 import { Icon } from "./icons.js";
 
-export function Composer({ tools, approve, setApprove }) {
+export function Composer({ tools, approve, setApprove, left }) {
   const [text, setText] = useState("");
   const asked = tools.turns.at(-1)?.answer?.status === "needs_clarification";
   const { answer } = tools.turns.at(-1) ?? {};
@@ -25,6 +25,6 @@ export function Composer({ tools, approve, setApprove }) {
         ? html`<button type="button" class="main round" aria-label="Stop" onClick=${tools.stop}><${Icon} name="stop" /></button>`
         : html`<button class="main round" aria-label="Ask" disabled=${!text.trim()}><${Icon} name="send" /></button>`}
     </div>
-    <label class="check quiet"><input type="checkbox" checked=${approve} onChange=${(event) => setApprove(event.target.checked)} /> Show me each query before it runs</label>
+    <div class="buttons quiet"><label class="check"><input type="checkbox" checked=${approve} onChange=${(event) => setApprove(event.target.checked)} /> Show me each query before it runs</label><span class="gap"></span>${left != null && html`<span>$${Math.max(left, 0).toFixed(2)} left today</span>`}</div>
   </form>`;
 }

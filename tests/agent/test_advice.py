@@ -14,7 +14,7 @@ from langgraph.errors import GraphInterrupt
 from tableturn.agent import Answer, SQLAgent
 from tableturn.agent.advice import RAISING_VARIABLE, Part, advise
 from tableturn.agent.conversation import Conversation
-from tableturn.agent.model.budget import BudgetReached
+from tableturn.agent.model.turn_budget import BudgetReached
 from tableturn.tools.errors import DatabaseUnavailable, KnowledgeError, QueryTimeout, SettingsError, TurnCancelled
 
 from tests.support.scripted import writes
@@ -95,8 +95,8 @@ def test_a_part_that_fails_is_left_out(
 @pytest.mark.parametrize(
     ("entry", "part"),
     [
-        ("tableturn.agent.resources.taught.KnowledgeSource.layers", "knowledge"),
-        ("tableturn.agent.resources.taught.KnowledgeSource.path", "knowledge"),
+        ("tableturn.agent.resources.examples_and_knowledge.KnowledgeSource.layers", "knowledge"),
+        ("tableturn.agent.resources.examples_and_knowledge.KnowledgeSource.path", "knowledge"),
         ("tableturn.agent.answers.phrasing.phrase", "phrasing"),
     ],
 )

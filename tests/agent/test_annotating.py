@@ -17,8 +17,8 @@ from tableturn.agent import SQLAgent
 from tableturn.agent.cli.app import app
 from tableturn.agent.context.annotate import describe
 from tableturn.agent.effects import Tally, run
-from tableturn.agent.model.budget import left_of
 from tableturn.agent.model.chat import PromptedTranslator
+from tableturn.agent.model.turn_budget import left_of
 from tableturn.agent.settings import Settings
 from tableturn.prompts.annotate import AnnotateColumnsTask
 from tableturn.tools.annotations import AnnotationStore, annotations_key, schema_key
@@ -341,7 +341,7 @@ def test_describing_again_takes_nothing_away_before_it_is_done(
     def resolve(*_: object, **__: object) -> ScriptedModel:
         return ScriptedModel(script=script)
 
-    monkeypatch.setattr("tableturn.agent.resources.opening.resolve_model", resolve)
+    monkeypatch.setattr("tableturn.agent.resources.factory.resolve_model", resolve)
     command = ["annotate", "--db", str(cryptic), "--model", "any", "--again", "--json"]
     assert CliRunner().invoke(app, command).exit_code
     assert kept_by(describes(), cryptic).read() == known

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.model.budget import LEAST_SECONDS, Allowance, Budget, seconds_left, spending
+from tableturn.agent.model.turn_budget import LEAST_SECONDS, Allowance, Budget, seconds_left, spending
 
 from tests.support.scripted import Reply, ScriptedModel, rephrased, task_of, writes
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tableturn.agent import Answer, SQLAgent
 from tableturn.agent.model import http as bounded_http
-from tableturn.agent.model.budget import Allowance, Budget, BudgetReached
+from tableturn.agent.model.turn_budget import Allowance, Budget, BudgetReached
 
 from tests.support.openai_server import DRIP, FLOOD, HANG, Behaviour, OpenAIServer, fails, says, sql
 

@@ -121,7 +121,7 @@ def test_kept_conversations_are_listed_and_forgotten(shop: Path, tmp_path: Path)
     said(shop, COUNT, options=kept)
     lines = said(shop, "/threads", "/reset", "/threads", options=kept)
     assert lines[1].startswith("  monday  (last used 20")
-    assert lines[3].startswith("no conversation with this database is kept")
+    assert lines[3].startswith("there is no saved conversation with this database")
 
 
 def test_an_answer_says_what_it_rests_on(shop: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_wish_to_delete_is_read_as_one_to_see(shop: Path) -> None:
     with SQLAgent(shop, model="offline") as agent:
         answer = agent.ask("Delete the customers in Paris")
     assert (answer.question, answer.row_count) == ("Delete the customers in Paris", 2)
-    assert "Nothing was changed: this only reads." in answer.text
+    assert "I can only read data, so nothing was changed." in answer.text
 
 
 @pytest.mark.parametrize("question", ["What tables are there?", "which tables do you have", "Show me all the tables."])
@@ -253,8 +253,8 @@ def test_a_conversation_is_held_by_one_chat_at_a_time(shop: Path, tmp_path: Path
         assert said(shop, "/undo", options=(*kept[:1], "tuesday", *kept[2:])) == ["tableturn: there is no turn to undo"]
         other.stdin.close()
     assert said(shop, "/undo", "/threads", options=kept) == [
-        "the last turn was taken back",
-        "no conversation with this database is kept yet; this one is from its first turn on",
+        "the last turn was undone",
+        "there is no saved conversation with this database yet; this one is saved from its first turn on",
     ]
 
 

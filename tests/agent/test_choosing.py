@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tableturn.agent.evidence.choose import choose, group
+from tableturn.agent.evidence.choose_attempt import choose, group
 from tableturn.agent.evidence.confidence import evidence_of
 from tableturn.agent.records import Attempt, CodeResult, PlainCell, Result
 from tableturn.tools.sql import SearchedLiteral

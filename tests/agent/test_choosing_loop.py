@@ -62,7 +62,7 @@ def test_what_is_said_is_of_the_answer(world: Path) -> None:
     answer = asked(world, "name of cities in the USA", draft, "SELECT count(*) FROM city", max_attempts=2)
     assert (answer.sql, answer.row_count) == (draft, 0)
     assert answer.status == "capped", "what converged is not the answer"
-    assert answer.confidence_reason == "1 of 1 other attempts gives something else"
+    assert answer.confidence_reason == "1 of 1 other queries gives a different result"
     assert answer.text == "No rows match: no row of city has 'USA' in country (it has 'United States')."
     assert "attempt 1 is the answer, because the last one does not look for 'United States'" in answer.stopped
 
@@ -97,7 +97,7 @@ def test_a_count_of_nothing_goes_back_with_the_value_that_is_there(world: Path, 
 def test_a_write_ends_at_once_in_a_persons_words(world: Path, write: str) -> None:
     answer = asked(world, "empty the cities", write, effort="auto")
     assert (answer.status, answer.usage.llm_calls) == ("unanswerable", 1)
-    assert answer.text == "Nothing was changed: this only reads."
+    assert answer.text == "I can only read data, so nothing was changed."
 
 
 def test_a_limit_is_revised_once(world: Path) -> None:

@@ -37,7 +37,7 @@ def known(shop: Path) -> Path:
 
 def test_check_tells_what_no_longer_fits(shop: Path, known: Path) -> None:
     good = tableturn("knowledge", "check", "--db", str(shop))
-    assert (good.returncode, "definitions: 3 hold, 0 do not" in good.stdout) == (0, True)
+    assert (good.returncode, "definitions: 3 valid, 0 invalid" in good.stdout) == (0, True)
     known.write_text(KNOWN.replace("orders.total", "orders.totals"))
     bad = tableturn("knowledge", "check", "--db", str(shop), "--json")
     assert bad.returncode == 1
@@ -134,7 +134,7 @@ def test_a_chat_learns_what_a_person_says(shop: Path, known: Path) -> None:
     assert "\n2 customers." in said
     assert "saved" in said
     assert "there is no query after /correct" in said
-    assert "nothing is offered under 1" in said
+    assert "there is no suggestion 1" in said
     assert "forgot the definition of 'active'" in said
     assert "there is no definition" in said
     assert "active" not in known.read_text()

@@ -70,7 +70,7 @@ def test_a_person_teaches_by_messages(agent: SQLAgent, known: Path, model: Scrip
     assert told.state["answer"]["sql"] == RIGHT
     assert "remembered" in told.say("/accept 1")
     assert "loyal" in known.read_text()
-    assert "that is an example already" in told.say("/approve")
+    assert "this is already saved as an example" in told.say("/approve")
     asked = len(model.prompts)
     server(agent).say("How many loyal customers are there?")
     assert len(model.prompts) == asked, "the verified query answers"

@@ -14,7 +14,7 @@ from tableturn.agent.evidence.confidence import (
     BY_HAND,
     OVER,
     WITHOUT_WORD,
-    Evidence,
+    AnswerEvidence,
     Weights,
     confidence,
     doubts,
@@ -23,7 +23,7 @@ from tableturn.agent.evidence.confidence import (
     share_of,
     shipped,
 )
-from tableturn.agent.model.record import Record, Recorded, Standing, add_record, standing
+from tableturn.agent.model.track_record import Record, Recorded, Standing, add_record, standing
 from tableturn.agent.records import Attempt, Reach, Result
 from tableturn.tools.readings import Agreement
 from tableturn.tools.sandbox import Comparison
@@ -31,12 +31,12 @@ from tableturn.tools.sql import SearchedLiteral
 
 from tests.support.scripted import ScriptedModel, writes
 
-PLAIN = Evidence()
-SAID = Evidence(sure=0.9)
+PLAIN = AnswerEvidence()
+SAID = AnswerEvidence(sure=0.9)
 COUNT = "SELECT count(*) FROM customers"
 
 
-def sure_of(found: Evidence, past: Standing | None = None, weights: Weights | None = None) -> float:
+def sure_of(found: AnswerEvidence, past: Standing | None = None, weights: Weights | None = None) -> float:
     return confidence(found.signals(), past, weights)
 
 
@@ -56,21 +56,23 @@ def test_every_signal_has_a_weight_of_the_right_sign() -> None:
     [{"differing": 2}, {"unfinished": True}],
 )
 @pytest.mark.parametrize("base", [PLAIN, SAID])
-def test_what_was_found_lowers_it_with_and_without_the_models_word(base: Evidence, change: dict[str, Any]) -> None:
+def test_what_was_found_lowers_it_with_and_without_the_models_word(
+    base: AnswerEvidence, change: dict[str, Any]
+) -> None:
     assert sure_of(replace(base, **change)) < sure_of(base)
 
 
 def test_the_models_word_is_taken_as_it_is_and_structure_counts_only_without_it() -> None:
     for said in (0.3, 0.6, 0.9, 0.95):
-        assert sure_of(Evidence(sure=said)) == pytest.approx(said, abs=0.001)  # pyright: ignore[reportUnknownMemberType]
+        assert sure_of(AnswerEvidence(sure=said)) == pytest.approx(said, abs=0.001)  # pyright: ignore[reportUnknownMemberType]
     many: dict[str, Any] = {"reach": Reach(2.0, 2, 1), "columns": 3, "readings": 2, "empty": True}
     many["unheld"] = 1
     assert set(PLAIN.signals()) > set(WITHOUT_WORD)
     assert sure_of(replace(SAID, **many)) == sure_of(SAID)
     for name, value in many.items():
         assert sure_of(replace(PLAIN, **{name: value})) < sure_of(PLAIN)
-    assert 0.9 < sure_of(Evidence(sure=1.0)) < 1
-    assert 0 < sure_of(Evidence(sure=0.0)) < 0.1
+    assert 0.9 < sure_of(AnswerEvidence(sure=1.0)) < 1
+    assert 0 < sure_of(AnswerEvidence(sure=0.0)) < 0.1
 
 
 def test_a_model_that_overrates_itself_is_believed_less() -> None:
@@ -125,7 +127,7 @@ def test_what_is_known_of_an_attempt() -> None:
 
 def test_each_signal_is_a_share_or_a_number_within_bounds() -> None:
     assert set(PLAIN.signals().values()) == {0.0}
-    many = Evidence(
+    many = AnswerEvidence(
         sure=0.7, unheld=9, reach=Reach(9.0, 9, 9), columns=9, agreeing=3, differing=1, readings=4,
         same_readings=3,
     )  # fmt: skip
@@ -164,13 +166,13 @@ def test_what_speaks_against_an_answer_is_a_fact() -> None:
     assert said(ran(literals=missing)) == ["no row has 'atlantis' in city"]
     assert said(ran(value=None, literals=missing)) == ["no row has 'atlantis' in city"]
     others = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate")]
-    assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other drafts gives something else"]
+    assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other drafts gives a different result"]
     long = said(ran(sure=0.3, doubt="orders may be counted twice " * 20))[0].removeprefix("the model says “")
     assert len(long) <= 201
     assert long.endswith((" orders…”", " may…”", " be…”", " counted…”", " twice…”"))
     differs = Comparison(False, reason="2 rows more")
-    assert said(ran(), differs) == ["the pandas code gives something else (2 rows more)"]
-    assert said(ran(), status="capped") == ["the attempts did not converge"]
+    assert said(ran(), differs) == ["the pandas code gives a different result (2 rows more)"]
+    assert said(ran(), status="capped") == ["the queries kept changing"]
     assert said(ran(literals=missing), status="capped") == ["no row has 'atlantis' in city"], "a fact is enough"
     assert said(ran(source="edited", literals=missing)) == []
 

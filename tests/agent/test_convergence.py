@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import Settings
-from tableturn.agent.nodes.critique import stop_reason
+from tableturn.agent.nodes.revise_or_stop import stop_reason
 from tableturn.agent.records import Attempt, CodeResult, Result, Stop
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 from tableturn.tools.database.table import PlainCell

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.model.record import Record, Recorded, add_record, recorded
+from tableturn.agent.model.track_record import Record, Recorded, add_record, recorded
 
 from tests.support.scripted import ScriptedModel, rephrased, task_of
 

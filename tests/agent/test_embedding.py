@@ -116,7 +116,7 @@ def test_what_no_model_read_says_so(shop: Path) -> None:
     with SQLAgent(shop, model="offline") as agent:
         said = call(agent.as_tool(), question="How many customers are there?")
     assert "SELECT COUNT(*) FROM customers" in said.text
-    assert said.text.endswith("Read offline, by a grammar and not by a model.")
+    assert said.text.endswith("Answered without a model, by the offline translator.")
 
 
 def test_a_failing_query_is_told_to_the_caller(tools: dict[str, Any]) -> None:

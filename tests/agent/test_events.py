@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.agent import SQLAgent
 from tableturn.agent.answers.events import Event
-from tableturn.prompts.sql_reply import sql_so_far
+from tableturn.prompts.find_sql import sql_so_far
 from tableturn.tools.errors import ModelError
 
 from tests.support.openai_server import Behaviour, OpenAIServer, raw, says

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.model.record import read_records
+from tableturn.agent.model.track_record import read_records
 from tableturn.tools.errors import ExampleRefused, ExampleStoreError, SettingsError, TableturnError
 from tableturn.tools.examples import ExampleStore, database_identity
 

@@ -69,11 +69,21 @@ def test_longer_cycles_are_noticed_by_their_results(shop: Path) -> None:
     assert "cycle: the result of 3 attempts before" in answer.stopped
 
 
+def test_a_person_and_a_model_are_told_of_a_time_limit_in_their_own_words(shop: Path) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    answer = asked(shop, writes(endless), query_seconds=0.5)
+    assert (answer.status, answer.text) == (
+        "failed",
+        "This took more than 0.5 s. Try a shorter period or fewer rows.",
+    )
+    assert "join on keys" in (answer.attempts[0].error or ""), "its advice is for who writes queries"
+
+
 def test_the_cap_ends_what_does_not_converge(shop: Path) -> None:
     statements = [f"SELECT id + {n} FROM customers" for n in range(9)]
     answer = asked(shop, writes(*statements), gate=False, max_attempts=4)
     assert (answer.status, len(answer.attempts)) == ("capped", 4)
-    assert answer.confidence_reason == "3 of 3 other attempts give something else"
+    assert answer.confidence_reason == "3 of 3 other queries give a different result"
     assert "converge" not in " ".join([answer.text, *answer.notes]), "its certainty says so, once"
     assert answer.stopped.startswith("4 attempts")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
-from tableturn.agent.model.resolve import DEFAULT_MODEL, model_label, resolve_model
+from tableturn.agent.model.choose_model import DEFAULT_MODEL, model_label, resolve_model
 from tableturn.tools.errors import ModelError
 
 from ..support.openai_server import OpenAIServer, says
@@ -120,7 +120,7 @@ def test_azure_without_a_version_is_one_line(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_offline_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from tableturn.agent.model.resolve import resolve_model; resolve_model('offline');"
+        "import sys; from tableturn.agent.model.choose_model import resolve_model; resolve_model('offline');"
         "sys.exit(any(name in sys.modules for name in ('openai', 'langchain_openai', 'langchain_core')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

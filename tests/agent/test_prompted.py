@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from tableturn.agent.model.chat import PromptedTranslator, TranslatorOptions
 from tableturn.prompts.generate import GenerateTask
 from tableturn.prompts.rephrase import SimplifyTask
-from tableturn.prompts.replies import Draft, Rephrasing
+from tableturn.prompts.reply_types import Draft, Rephrasing
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.errors import ModelError, ReplyError
 
@@ -100,7 +100,7 @@ FAILED: dict[str, tuple[list[Behaviour], type[Exception], str, int]] = {
     "always cut": ([cut("```sql\nSELECT")], ReplyError, "cut", 3),
     "429 for ever": ([fails(429, "slow down", retry_after="0.01")], ModelError, "too many requests", 3),
     "500 for ever": ([fails(500, retry_after="0.01")], ModelError, "status 500", 3),
-    "reset for ever": ([RESET], ModelError, "broke the connection off", 3),
+    "reset for ever": ([RESET], ModelError, "closed the connection", 3),
     "wrong key": ([fails(401, "bad key")], ModelError, "API key", 1),
     "unknown model": ([fails(404, "no such model")], ModelError, "model's name", 1),
     "bad request": ([fails(400, "no such option")], ModelError, "no such option", 1),

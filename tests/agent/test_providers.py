@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.model.resolve import resolve_model
+from tableturn.agent.model.choose_model import resolve_model
 from tableturn.tools.errors import ModelError
 
 from tests.support.openai_server import OpenAIServer, raw

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.answers.forms import answer_text
+from tableturn.agent.answers.render import answer_text
 from tableturn.agent.records import AnswerRecord
 from tableturn.agent.state import dump, load
 from tableturn.tools.errors import ModelError, TableturnError
@@ -57,7 +57,7 @@ def test_a_locked_file_is_no_matter_for_the_model(shop: Path) -> None:
             agent.resources.database.execute("SELECT 1")
             answer = agent.ask("Who are the customers?")
     assert (answer.status, answer.stop_kind, len(model.prompts)) == ("failed", "error", 1)
-    assert answer.text == "the database is locked by another program: try again later"
+    assert answer.text == "The database is locked by another program. Try again in a moment."
 
 
 @pytest.mark.parametrize(

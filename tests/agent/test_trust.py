@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from langchain_openai import ChatOpenAI
 from tableturn.agent import SQLAgent
-from tableturn.agent.answers.forms import answer_text
+from tableturn.agent.answers.render import answer_text
 from tableturn.agent.evidence.trust import (
-    Bound,
     Fingerprints,
+    TrustBound,
     find_bound,
     fingerprints,
     judged,
@@ -31,7 +31,7 @@ QUESTION = "How many customers are there?"
 PRINTS = Fingerprints("p", "s", "")
 
 
-def bound(**more: Any) -> Bound:
+def bound(**more: Any) -> TrustBound:
     fields: dict[str, Any] = {
         "database": "shop@1",
         "model": "m",
@@ -46,7 +46,7 @@ def bound(**more: Any) -> Bound:
         "fingerprints": PRINTS,
         "time": "2026-01-01T00:00:00+00:00",
     }
-    return Bound(**{**fields, **more})
+    return TrustBound(**{**fields, **more})
 
 
 def asked(shop: Path, path: Path | str, **settings: Any):

@@ -58,7 +58,8 @@ TABLE: dict[str, dict[str, str]] = {
 }
 """Verbs, and the doors that lack one, with the reason.
 
-Threads are listed by whoever keeps them: `agent/conversations.py` for the terminal, `serve/store.py` for HTTP and MCP.
+Threads are listed by whoever keeps them: `agent/conversation_files.py` for the terminal, `serve/store.py` for HTTP
+and MCP.
 """
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from pandas import DataFrame
 from sqlglot import exp
-from tableturn.evals.datasets import Question, load_dataset
+from tableturn.evals.datasets import GoldTurn, load_dataset
 from tableturn.evals.lab.bench.gold import Databases, golds
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures, Measure
 from tableturn.tools.basis import Basis, basis_of
@@ -24,7 +24,7 @@ _Said = tuple[str, bool]
 """The kind of a statement that a basis makes, and whether it is true."""
 
 
-def _golds(options: BenchOptions) -> Iterator[tuple[Question, Database]]:
+def _golds(options: BenchOptions) -> Iterator[tuple[GoldTurn, Database]]:
     """Yield the distinct gold queries of Spider train and dev."""
     with Databases(load_dataset("spider", "dev", options.folder)) as databases:
         for gold in islice(golds(options.folder, SPLITS), options.limit):
@@ -33,7 +33,7 @@ def _golds(options: BenchOptions) -> Iterator[tuple[Question, Database]]:
                 yield gold, database
 
 
-def _check_basis(case: tuple[Question, Database]) -> Iterator[Mapping[str, object]]:
+def _check_basis(case: tuple[GoldTurn, Database]) -> Iterator[Mapping[str, object]]:
     """Yield what a gold query's basis says that can be checked, and whether it is so; `unread` if it says nothing."""
     gold, database = case
     row = {"query": gold.golds[0], "database": gold.database, "kind": "unread", "holds": True}

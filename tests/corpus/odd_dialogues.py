@@ -21,7 +21,7 @@ from unittest.mock import patch
 from langgraph.checkpoint.memory import InMemorySaver
 from tableturn.agent import Answer, SQLAgent
 from tableturn.agent.advice import RAISING_VARIABLE
-from tableturn.agent.answers.forms import answer_html
+from tableturn.agent.answers.render import answer_html
 from tableturn.agent.conversation import Conversation
 from tableturn.evals.lab.bench.harness import own_cache
 from tableturn.evals.lab.bench.registry import BenchOptions

@@ -22,10 +22,10 @@ from typing import Any, get_args
 
 from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.explain import ExplainTask
-from tableturn.prompts.generate import Dialogue, DialoguesTask, GenerateTask, PromptStyle
+from tableturn.prompts.generate import DialogueExample, DialoguesTask, GenerateTask, PromptStyle
 from tableturn.prompts.reason import ReasonTask, SQLFromCodeTask
 from tableturn.prompts.rephrase import RephraseTask, SimplifyTask
-from tableturn.prompts.replies import Rephrasing
+from tableturn.prompts.reply_types import Rephrasing
 from tableturn.prompts.revise import MergeTask, Proposal, ReviseTask
 from tableturn.prompts.task import Task
 from tableturn.tools.database.rendering.render import SchemaStyle
@@ -117,7 +117,7 @@ def tasks(text: str) -> Iterator[tuple[str, Task[Any]]]:
     yield "explain", ExplainTask(text, text + " 2", text, schema)
     yield "annotate_columns", AnnotateColumnsTask(((table, column),))
     yield "annotate_tables", AnnotateTablesTask((table,))
-    yield "dialogues", DialoguesTask(text, text, (turn,), (Dialogue(text, (turn,)),))
+    yield "dialogues", DialoguesTask(text, text, (turn,), (DialogueExample(text, (turn,)),))
 
 
 QUESTIONS = (

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
-from tableturn.agent.model.resolve import PROVIDERS
+from tableturn.agent.model.choose_model import PROVIDERS
 from tableturn.agent.settings import Settings
 from tableturn.evals.metrics.summary import Scores, Summary
 from tableturn.evals.runner.record import TurnRecord

@@ -80,7 +80,7 @@ def test_a_line_that_was_left_half_written_gives_way_to_the_next(
     path.write_bytes(whole[: whole.index("ä".encode()) + 1])  # within a character
     assert [found.verdict for found in read_rulings(path)] == ["wrong"]
     assert len(read_rulings(path)) == 1
-    assert capsys.readouterr().err.count("half written") == 1
+    assert capsys.readouterr().err.count("is incomplete and was skipped") == 1
     append_rulings(path, [ruling(REPEATED, "unclear")])
     assert [found.verdict for found in read_rulings(path)] == ["wrong", "unclear"]
 

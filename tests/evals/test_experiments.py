@@ -13,12 +13,12 @@ import pytest
 from sklearn.metrics import precision_recall_fscore_support
 from tableturn.agent import make_settings
 from tableturn.agent.cli.app import app
-from tableturn.evals.datasets.load import LAYOUTS, Dataset, Question
+from tableturn.evals.datasets.load import LAYOUTS, Dataset, GoldTurn
 from tableturn.evals.experiments.measure import (
     Combine,
     Experiment,
     NotRun,
-    Row,
+    RunRow,
     Setup,
     drawn_by_level,
     experiment_names,
@@ -131,8 +131,8 @@ def test_every_row_changes_what_it_names_and_nothing_else(paper: str) -> None:
     assert find_misnamed(name for name in experiment_names() if name.startswith(paper)) == {}
 
 
-def row(name: str, **more: object) -> Row:
-    return Row.model_validate({"name": name, "preset": "credit", "paper": {}, **more})
+def row(name: str, **more: object) -> RunRow:
+    return RunRow.model_validate({"name": name, "preset": "credit", "paper": {}, **more})
 
 
 def test_a_row_that_changes_more_or_less_than_it_names_is_found() -> None:
@@ -400,7 +400,7 @@ def test_questions_are_drawn_with_the_shares_of_their_levels() -> None:
     levels = read_experiment("craft-figure-2").levels
     assert sum(levels.values()) == 200
     pool = ["easy", "medium", "hard", "extra", ""]
-    questions = tuple(Question(str(n), "d", "q", ("SELECT 1",), str(n), level=pool[n % 5]) for n in range(500))
+    questions = tuple(GoldTurn(str(n), "d", "q", ("SELECT 1",), str(n), level=pool[n % 5]) for n in range(500))
     dataset = Dataset("spider", "dev", questions, ())
 
     def drawn(limit: int | None) -> dict[str, int]:

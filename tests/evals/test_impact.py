@@ -12,7 +12,7 @@ import pytest
 import yaml
 from tableturn.agent import SQLAgent
 from tableturn.evals.datasets import Dataset
-from tableturn.evals.impact import PastAnswer, Replay, impact, read_examples_of, read_history, read_side
+from tableturn.evals.impact import PastAnswer, ReplayedChange, impact, read_examples_of, read_history, read_side
 from tableturn.evals.lab.bench import impact as impact_bench
 from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.trial import TrialOptions, run_trial
@@ -41,7 +41,7 @@ def changed(folder: Path, *statements: str) -> tuple[Path, Path]:
 def settled(files: tuple[Path, Path], sql: str, question: str = "", **knowledge: Any) -> Any:
     with Database.open(files[0]) as before, Database.open(files[1]) as after:
         status = "converged" if sql else "unanswerable"
-        return Replay(before, after, **knowledge).settle(PastAnswer(question, sql, "", status=status))
+        return ReplayedChange(before, after, **knowledge).settle(PastAnswer(question, sql, "", status=status))
 
 
 def test_an_answer_that_reads_nothing_changed_stays(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.evals.official.exact_match import Names, Unparsed, differing_clauses, hardness, parse, tokenize
+from tableturn.evals.official.exact_match import SchemaNames, Unparsed, differing_clauses, hardness, parse, tokenize
 
-NAMES = Names({"club": ("id", "title", "town"), "player": ("id", "club_id", "name", "goals", "fee")})
+NAMES = SchemaNames({"club": ("id", "title", "town"), "player": ("id", "club_id", "name", "goals", "fee")})
 KEYS = {"player.club_id": "club.id", "club.id": "club.id"}
 
 

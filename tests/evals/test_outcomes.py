@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tableturn.agent.model.record import Record, add_record, read_records
-from tableturn.evals.datasets.load import Expects, Question, read_plain
+from tableturn.agent.model.track_record import Record, add_record, read_records
+from tableturn.evals.datasets.load import Expects, GoldTurn, read_plain
 from tableturn.evals.metrics.judging import Verdict
 from tableturn.evals.runner.agents import reply_to
 from tableturn.evals.runner.record import TurnRecord
@@ -25,7 +25,7 @@ from .conftest import QUESTIONS, make_database
 
 
 def judged(wanted: Any, status: str, ex: bool | None, asked_back: str = "") -> tuple[TurnRecord, Verdict]:
-    question = Question("1", "league", "Who?", ("SELECT 1",), "1", expects=Expects(wanted) if wanted else None)
+    question = GoldTurn("1", "league", "Who?", ("SELECT 1",), "1", expects=Expects(wanted) if wanted else None)
     record = TurnRecord("1", "SELECT 1" if ex is not None else "", status, asked_back=asked_back)
     return record, Verdict(question, record.sql, ex, None, valid=True, hardness="")
 
@@ -210,7 +210,7 @@ def test_the_record_outlives_a_torn_line_but_not_a_wrong_one(tmp_path: Path) -> 
 
 
 def test_a_person_without_words_of_their_own_says_what_the_gold_asks_for(tmp_path: Path) -> None:
-    question = Question("1", "league", "Who is best?", (FEE,), "1", expects=Expects("ask_back"))
+    question = GoldTurn("1", "league", "Who is best?", (FEE,), "1", expects=Expects("ask_back"))
     with Database.open(make_database(tmp_path / "league.sqlite")) as database:
         reply = reply_to(question, _asking_back(), database.schema())
     assert "fee" in reply

@@ -12,7 +12,7 @@ from tableturn.evals.datasets import Dataset
 from tableturn.evals.metrics.judging import StrictJudge, Verdict, error_class
 from tableturn.evals.report.page import write_report
 from tableturn.evals.runner.record import RunSpec, TurnRecord
-from tableturn.evals.runner.results import Results, read_results, write_results
+from tableturn.evals.runner.results import RunResults, read_results, write_results
 from tableturn.evals.runner.run import run_evaluation
 from tableturn.tools.errors import SettingsError
 
@@ -24,7 +24,7 @@ def finished_run(league: Dataset, out: Path, drafts: list[str]) -> Path:
     predictions.write_text(json.dumps(drafts))
     spec = RunSpec("spider", model=f"replay:{predictions}")
     answered = run_evaluation(spec, league, out, jobs=1, listener=lambda record, verdict: None)
-    write_results(Results(league, answered).as_json(spec, 1.0), out)
+    write_results(RunResults(league, answered).as_json(spec, 1.0), out)
     return out
 
 
@@ -129,7 +129,7 @@ def test_attempts_are_judged_one_by_one(league: Dataset) -> None:
     with StrictJudge(league) as judge:
         verdict = judge.judge(question, question.golds[0])
     record = TurnRecord(question.id, question.golds[0], "converged", attempts=attempts)
-    results = Results(league, [(record, verdict)]).as_json(RunSpec("spider"))
+    results = RunResults(league, [(record, verdict)]).as_json(RunSpec("spider"))
     assert results["questions"][0]["attempts_right"] == [False, True]
 
 

@@ -15,7 +15,7 @@ from tableturn.agent.cli.app import app
 from tableturn.evals.datasets import Dataset, load_dataset, read_plain
 from tableturn.evals.metrics.judging import Verdict
 from tableturn.evals.runner.record import RunSpec, TurnRecord
-from tableturn.evals.runner.results import Results
+from tableturn.evals.runner.results import RunResults
 from tableturn.evals.runner.run import GIVE_UP_AFTER, Journal, RunStopped, read_journal, run_evaluation
 from tableturn.tools.errors import SettingsError
 from typer.testing import CliRunner
@@ -115,7 +115,7 @@ def test_replayed_predictions_come_out_as_they_are(spider_root: Path, league: Da
     assert [verdict.ex for _, verdict in answered] == [True, True, True, False]
     assert [record.id for record, _ in answered] == ["0", "1", "2", "3"]
     assert sorted(heard) == ["0", "1", "2", "3"]
-    results = Results(league, answered).as_json(RunSpec("spider"), 1.0)
+    results = RunResults(league, answered).as_json(RunSpec("spider"), 1.0)
     assert results["version"] == __version__
     assert results["strict"]["ex"] == results["official"]["ex"] == 0.75
     assert results["questions"][3]["error"]

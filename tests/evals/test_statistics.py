@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from tableturn.evals.metrics.statistics import Comparison, Interval, Judged, compare, detectable, interval
+from tableturn.evals.metrics.statistics import Interval, Judged, RunComparison, compare, detectable, interval
 
 
 def outcomes(right: list[bool], clusters: int) -> list[tuple[str, int]]:
@@ -90,13 +90,13 @@ def test_turns_of_few_interactions_show_nothing() -> None:
 
 
 def test_a_comparison_is_told_in_words() -> None:
-    better = Comparison(2, 20, 0.18, Interval(0.08, 0.28), 0.0001, 100, 0.12)
+    better = RunComparison(2, 20, 0.18, Interval(0.08, 0.28), 0.0001, 100, 0.12)
     assert better.told("a", "b") == (
         "b is better than a: 18.0 points on 100 questions (b less a: +18.0, between +8.0 and +28.0; p = 0.0001)."
     )
-    worse = Comparison(20, 2, -0.18, None, 0.0001, 100, 0.12)
+    worse = RunComparison(20, 2, -0.18, None, 0.0001, 100, 0.12)
     assert worse.told("a", "b") == "a is better than b: 18.0 points on 100 questions (b less a: -18.0; p = 0.0001)."
-    open_ = Comparison(3, 4, 0.0167, Interval(-0.07, 0.1), 1.0, 60, 0.123)
+    open_ = RunComparison(3, 4, 0.0167, Interval(-0.07, 0.1), 1.0, 60, 0.123)
     assert open_.told("a", "b") == (
         "b and a cannot be told apart on these 60 questions: +1.7 points, between -7.0 and +10.0, p = 1.0000; "
         "so many can show 12 points."

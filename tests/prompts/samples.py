@@ -6,11 +6,11 @@ from typing import Any, get_args
 
 from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.explain import ExplainTask
-from tableturn.prompts.generate import Dialogue, DialoguesTask, GenerateTask, PromptStyle
+from tableturn.prompts.generate import DialogueExample, DialoguesTask, GenerateTask, PromptStyle
 from tableturn.prompts.judge import Exhibit, JudgeTask
 from tableturn.prompts.reason import ReasonTask, SQLFromCodeTask
 from tableturn.prompts.rephrase import RephraseTask, SimplifyTask
-from tableturn.prompts.replies import Rephrasing
+from tableturn.prompts.reply_types import Rephrasing
 from tableturn.prompts.revise import MergeTask, Proposal, ReviseTask
 from tableturn.prompts.task import Task
 from tableturn.tools.database.rendering.render import SchemaStyle
@@ -144,7 +144,7 @@ def every_task() -> dict[str, Task[Any]]:
             "and ann's?",
             "Table order, columns = [*, id, total]",
             HISTORY,
-            (Dialogue("Table dog, columns = [*, id]", HISTORY[:1]),),
+            (DialogueExample("Table dog, columns = [*, id]", HISTORY[:1]),),
         ),
         "merge": MergeTask(generate(), PROPOSALS),
         "annotate_columns": AnnotateColumnsTask(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.rephrase import RephraseTask
-from tableturn.prompts.replies import Rephrasing
+from tableturn.prompts.reply_types import Rephrasing
 from tableturn.prompts.task import Task
 from tableturn.prompts.templating import BLOCK_LIMIT, block, line, value
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema

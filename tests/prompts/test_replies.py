@@ -13,8 +13,8 @@ from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.generate import PromptStyle
 from tableturn.prompts.reason import ReasonTask
 from tableturn.prompts.rephrase import RephraseTask, SimplifyTask
-from tableturn.prompts.replies import CodeDraft, Explanation, Rephrasing
 from tableturn.prompts.reply_text import find_json
+from tableturn.prompts.reply_types import CodeDraft, Explanation, Rephrasing
 from tableturn.tools.errors import ReplyError
 from tableturn.tools.examples.seeds import seed_programs
 

@@ -20,7 +20,7 @@ from tableturn.agent.advice import RAISING_VARIABLE
 from tableturn.agent.answers.answer import JSON_KEYS
 from tableturn.agent.conversation import Conversation
 from tableturn.serve import ServeSettings
-from tableturn.serve.store import Store
+from tableturn.serve.store import TurnStore
 from tableturn.tools.errors import SettingsError
 
 from tests.serve.conftest import Client, events, scripted, serving
@@ -46,7 +46,7 @@ async def test_ask_gives_what_the_command_gives(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("broken", "method", "path", "kind"),
-    [(Conversation, "aask", "/ask", "Internal"), (Store, "add_thread", "/threads", "InternalError")],
+    [(Conversation, "aask", "/ask", "Internal"), (TurnStore, "add_thread", "/threads", "InternalError")],
 )
 async def test_what_nobody_foresaw_is_the_servers_fault(
     broken: type,
@@ -64,7 +64,7 @@ async def test_what_nobody_foresaw_is_the_servers_fault(
     reply = await client.post(path, json={"question": "Who?"} if kind == "Internal" else {})
     [record] = [record for record in caplog.records if "internal error" in record.message]
     reference = record.message.removeprefix("internal error ")
-    message = f"this is a fault of tableturn, not of your question: the server's log has it under {reference}"
+    message = f"this is an error in tableturn, not in your question: find it in the server's log under {reference}"
     assert (reply.status_code, reply.json()) == (500, {"error": {"kind": kind, "message": message}})
     assert record.exc_info
     assert record.exc_info[0] is ZeroDivisionError

@@ -21,9 +21,9 @@ from tableturn.agent.records import Usage
 from tableturn.serve import Limits
 from tableturn.serve.checkpoints import Place
 from tableturn.serve.metrics import Metrics
-from tableturn.serve.running import Turns
+from tableturn.serve.running_turns import Turns
 from tableturn.serve.server import Server
-from tableturn.serve.store import Asked, Owner, Store, StoreError
+from tableturn.serve.store import Owner, StoreError, TurnRequest, TurnStore
 
 from tests.serve.conftest import Client, scripted, serving
 from tests.support.scripted import ScriptedModel
@@ -53,7 +53,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Locks are given up on soon, and hearts beat fast."""
     for module in ("checkpoints", "store"):
         monkeypatch.setattr(f"tableturn.serve.{module}._BUSY_SECONDS", 0.5)
-    monkeypatch.setattr("tableturn.serve.running._BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("tableturn.serve.running_turns._BEAT_SECONDS", 0.05)
 
 
 @asynccontextmanager
@@ -69,7 +69,7 @@ async def kept(shop: Path, folder: Path, model: Any) -> AsyncGenerator[tuple[Cli
 
     async with serving(opened, store=place.url) as client:
         app: Any = client._transport.app  # pyright: ignore
-        yield client, Path(place.location), await app.state.house.server()
+        yield client, Path(place.location), await app.state.lifecycle.server()
 
 
 @contextmanager
@@ -160,7 +160,7 @@ async def test_whether_it_is_ready_is_said_before_a_lock_is_given_up_on(
 ) -> None:
     for module in ("checkpoints", "store"):
         monkeypatch.setattr(f"tableturn.serve.{module}._BUSY_SECONDS", 60)
-    monkeypatch.setattr("tableturn.serve.running._BEAT_SECONDS", 3600)
+    monkeypatch.setattr("tableturn.serve.running_turns._BEAT_SECONDS", 3600)
     async with kept(shop, tmp_path, scripted()) as (client, file, _):
         with locked(file):
             async with asyncio.timeout(30):
@@ -200,7 +200,7 @@ async def test_a_turn_that_nobody_takes_is_lost(shop: Path, tmp_path: Path) -> N
     async with kept(shop, tmp_path, model) as (client, _, server):
         thread, other = await thread_of(client), await thread_of(client)
         owner = server.anybody().owner
-        server.store.begin(Asked(owner, thread, "Who?"))
+        server.store.begin(TurnRequest(owner, thread, "Who?"))
         asked = asyncio.create_task(ask(client, other))
         await model.asked.wait()
         assert await over(client, thread) == "lost"
@@ -212,9 +212,9 @@ async def test_a_turn_that_nobody_takes_is_lost(shop: Path, tmp_path: Path) -> N
 def test_a_worker_that_was_held_up_itself_takes_no_other_for_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tableturn.serve.running._SILENT_SECONDS", 0.5)
+    monkeypatch.setattr("tableturn.serve.running_turns._SILENT_SECONDS", 0.5)
     monkeypatch.setattr("tableturn.serve.store.WORKER_SECONDS", 0.2)
-    one, two = Store(f"sqlite:///{tmp_path}/store.sqlite"), Store(f"sqlite:///{tmp_path}/store.sqlite")
+    one, two = TurnStore(f"sqlite:///{tmp_path}/store.sqlite"), TurnStore(f"sqlite:///{tmp_path}/store.sqlite")
     mended, beats = threading.Event(), list[float]()
     beat, mend = one.beat, one.mend
 
@@ -238,7 +238,7 @@ def test_a_worker_that_was_held_up_itself_takes_no_other_for_gone(
 
 @pytest.mark.parametrize("error", [StoreError("full"), OverflowError("too large"), RuntimeError("anything")])
 def test_the_heart_goes_on(error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, again = Store(f"sqlite:///{tmp_path}/store.sqlite"), threading.Event()
+    store, again = TurnStore(f"sqlite:///{tmp_path}/store.sqlite"), threading.Event()
     calls: list[None] = []
 
     def beat() -> None:
@@ -262,14 +262,14 @@ def test_counts_of_an_earlier_version_get_wider() -> None:
     url = POSTGRES.make_database(name)
     place = Place.of(url, "shop.db")
     try:
-        store, owner = Store(place.url), Owner("ada", "shop")
-        turn = store.begin(Asked(owner, "", "Who?"))
+        store, owner = TurnStore(place.url), Owner("ada", "shop")
+        turn = store.begin(TurnRequest(owner, "", "Who?"))
         store.spend(Usage(1, 100, 10))
         store.close()
         for table in ("tableturn_turns", "tableturn_spent"):
             for column in ("prompt_tokens", "completion_tokens"):
                 POSTGRES.run(url, f"ALTER TABLE {table} ALTER COLUMN {column} TYPE integer")
-        store = Store(place.url)
+        store = TurnStore(place.url)
         store.spend(Usage(1, 3_000_000_000, 3_000_000_000))
         store.beat()
         assert store.tokens_today() == (3_000_000_100, 3_000_000_010)

@@ -125,7 +125,7 @@ async def test_no_cell_is_markdown(shop: Path, agent_over: Callable[..., SQLAgen
 async def test_a_stream_that_waits_says_so(
     shop: Path, agent_over: Callable[..., SQLAgent], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tableturn.serve.api.asking._KEEP_ALIVE_SECONDS", 0.05)
+    monkeypatch.setattr("tableturn.serve.api.turns._KEEP_ALIVE_SECONDS", 0.05)
     async with serving(agent_over(shop, model=scripted(delay=0.5))) as client:
         body = {"messages": [{"role": "user", "content": "Who?"}], "stream": True}
         text = (await client.post("/v1/chat/completions", json=body)).text
@@ -139,8 +139,8 @@ async def test_a_chat_elsewhere_is_not_listed_and_a_refused_one_is_gone(
     limits = Limits(dollars_a_day=0.00001, dollars_a_million=(1.0, 1.0))
     app = create_app(agent_over(shop, model=scripted()), settings=ServeSettings(limits=limits))
     async with app.router.lifespan_context(app):
-        client, store = openai_client(app), (await app.state.house.server()).store
-        owner = (await app.state.house.server()).anybody().owner
+        client, store = openai_client(app), (await app.state.lifecycle.server()).store
+        owner = (await app.state.lifecycle.server()).anybody().owner
         messages: Any = [{"role": "user", "content": "Who are the customers?"}]
         await client.chat.completions.create(model="tableturn", messages=messages)
         assert store.threads(owner) == ()

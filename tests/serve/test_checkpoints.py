@@ -14,7 +14,7 @@ from tableturn.agent import SQLAgent
 from tableturn.serve import ServeSettings
 from tableturn.serve.checkpoints import Place
 from tableturn.serve.server import Server, opened_server
-from tableturn.serve.store import Asked, StoreError
+from tableturn.serve.store import StoreError, TurnRequest
 from tableturn.tools.errors import SettingsError
 
 from tests.serve.conftest import scripted
@@ -36,7 +36,7 @@ async def worker(shop: Path, place: Place, model: ScriptedModel) -> AsyncGenerat
 
 async def ask(server: Server, thread: str, question: str) -> str:
     asker = server.anybody()
-    turn = await server.turns.begin(asker.agent, Asked(asker.owner, thread, question))
+    turn = await server.turns.begin(asker.agent, TurnRequest(asker.owner, thread, question))
     await turn.wait()
     assert turn.answer is not None, turn.error
     return turn.id

@@ -14,14 +14,14 @@ from langchain_core.outputs import ChatResult
 from tableturn.agent import SQLAgent
 from tableturn.serve import Limits, ServeSettings
 from tableturn.serve.checkpoints import Place
-from tableturn.serve.store import Asked as Question
-from tableturn.serve.store import Busy, NotThere, Owner, Store
+from tableturn.serve.store import Busy, NotThere, Owner, TurnStore
+from tableturn.serve.store import TurnRequest as Question
 
 from tests.serve.conftest import Client, events, scripted, serving
 from tests.support.scripted import ScriptedModel
 
 
-class Asked(ScriptedModel):
+class TurnRequest(ScriptedModel):
     """Says that it was asked before it answers."""
 
     asked: bool = False
@@ -88,7 +88,7 @@ async def test_the_words_leave_the_file_too(shop: Path, tmp_path: Path) -> None:
 def test_a_worker_that_was_silent_writes_nothing_back(tmp_path: Path) -> None:
     """It was taken for gone, its turn for lost, and the thread was deleted: then it answers."""
     owner = Owner("ada", "shop")
-    store = Store(f"sqlite:///{tmp_path}/store.sqlite")
+    store = TurnStore(f"sqlite:///{tmp_path}/store.sqlite")
     thread = store.add_thread(owner).id
     turn = store.begin(Question(owner, thread, "Who?"))
     with pytest.raises(Busy):
@@ -115,7 +115,7 @@ async def test_what_was_spent_stays_spent(shop: Path, agent_over: Callable[..., 
 
 async def test_a_stopped_turn_has_cost_what_was_asked(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     limits = Limits(dollars_a_day=0.00001, dollars_a_million=(1.0, 1.0))
-    model = Asked(script=lambda prompt: "", delay=20)
+    model = TurnRequest(script=lambda prompt: "", delay=20)
     async with serving(agent_over(shop, model=model), ServeSettings(limits=limits)) as client:
         thread = (await client.post("/threads", json={})).json()["id"]
         asked = asyncio.create_task(client.post(f"/threads/{thread}/turns", json={"question": "Who?"}))
@@ -132,7 +132,7 @@ def test_spending_is_of_all_workers(tmp_path: Path) -> None:
     from tableturn.agent.records import Usage
 
     url = f"sqlite:///{tmp_path}/store.sqlite"
-    one, two = Store(url), Store(url)
+    one, two = TurnStore(url), TurnStore(url)
     for store, person in ((one, "ada"), (two, "ben"), (one, "ada")):
         store.spend(Usage(1, 100, 10), person)
         store.beat()
@@ -146,11 +146,11 @@ def test_spending_is_of_all_workers(tmp_path: Path) -> None:
 
 def test_a_place_of_an_earlier_version_gets_what_it_lacks(tmp_path: Path) -> None:
     url, owner = f"sqlite:///{tmp_path}/store.sqlite", Owner("ada", "shop")
-    Store(url).close()
+    TurnStore(url).close()
     with closing(sqlite3.connect(tmp_path / "store.sqlite")) as connection, connection:
         for column in ("decision", "approve", "rights"):
             connection.execute(f"ALTER TABLE tableturn_turns DROP COLUMN {column}")
-    store = Store(url)
+    store = TurnStore(url)
     turn = store.begin(Question(owner, "", "Who?", approve=True))
     assert store.turn(owner, turn.id).approve
     store.close()

@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import pytest
 from tableturn.serve import Limits
-from tableturn.serve.running import RunningTurn
-from tableturn.serve.store import Owner, Store
-from tableturn.serve.work import Work
+from tableturn.serve.running_turns import RunningTurn
+from tableturn.serve.side_queries import SideQueries
+from tableturn.serve.store import Owner, TurnStore
 from tableturn.tools.database import Cancellation
 
 from tests.serve.conftest import Client
@@ -52,7 +52,7 @@ async def test_a_number_past_the_events_still_tells_the_end() -> None:
 
 def test_any_number_of_threads_is_deleted(tmp_path: Path) -> None:
     owner = Owner("zoe", "shop")
-    store = Store(f"sqlite:///{tmp_path}/store.sqlite")
+    store = TurnStore(f"sqlite:///{tmp_path}/store.sqlite")
     store.add_thread(owner)
     with closing(sqlite3.connect(tmp_path / "store.sqlite")) as connection, connection:
         columns = [row[1] for row in connection.execute("PRAGMA table_info(tableturn_threads)")]
@@ -69,7 +69,7 @@ def test_any_number_of_threads_is_deleted(tmp_path: Path) -> None:
 
 
 async def test_who_gives_up_ends_the_query_and_keeps_their_share_until_then() -> None:
-    work = Work(Limits(at_once_a_person=1))
+    work = SideQueries(Limits(at_once_a_person=1))
     owner, begun, seen = Owner("ada", "shop"), threading.Event(), threading.Event()
 
     def slow(cancellation: Cancellation) -> None:

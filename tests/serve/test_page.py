@@ -544,3 +544,8 @@ def test_durations_sort_by_their_length(visit: Visit, shop: Path) -> None:
     last(page).locator("th[aria-sort=ascending]").wait_for()
     last(page).locator('td:text-is("36:00:00")').and_(last(page).locator("tr:first-child td")).wait_for()
     assert cells(page) == ["36:00:00", "2 days 01:00:00", "124:30:00"]
+
+
+def test_what_questions_may_still_cost_is_shown_on_a_phone_too(visit: Visit, shop: Path) -> None:
+    page = visit(shop, None, ServeSettings(limits=Limits(dollars_a_day=5.0, dollars_a_million=(0.25, 2.0))))
+    page.get_by_text("$5.00 left today").wait_for()

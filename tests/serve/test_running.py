@@ -22,12 +22,12 @@ import uvicorn
 from tableturn.agent import SQLAgent
 from tableturn.serve import Limits, ServeSettings, create_app
 from tableturn.serve.checkpoints import Place
-from tableturn.serve.door import TooMany
+from tableturn.serve.launch import winding_down
 from tableturn.serve.protocol import Protocol
-from tableturn.serve.run import winding_down
+from tableturn.serve.request_checks import TooMany
 from tableturn.serve.server import given, opened_server
-from tableturn.serve.store import Asked, Owner, Store, StoreError
-from tableturn.serve.work import Work
+from tableturn.serve.side_queries import SideQueries
+from tableturn.serve.store import Owner, StoreError, TurnRequest, TurnStore
 
 from tests.serve.conftest import events, scripted, serving
 from tests.support.command_line import tableturn
@@ -42,7 +42,7 @@ async def test_workers_that_begin_at_once_set_up_one_after_another() -> None:
     place = Place.of(POSTGRES.make_database(name), "shop.db")
     try:
         stores = await asyncio.gather(
-            *(place.check() for _ in range(4)), *(asyncio.to_thread(Store, place.url) for _ in range(4))
+            *(place.check() for _ in range(4)), *(asyncio.to_thread(TurnStore, place.url) for _ in range(4))
         )
         opened = [store for store in stores if store is not None]
         assert [store.threads(Owner("nobody", "shop")) for store in opened] == [()] * 4, "all four work"
@@ -84,28 +84,28 @@ async def test_who_waits_is_told_when_the_server_stops(shop: Path, agent_over: C
         from tableturn.tools.errors import TurnCancelled
 
         asker = server.anybody()
-        turn = await server.turns.begin(asker.agent, Asked(asker.owner, "", "Who?"))
+        turn = await server.turns.begin(asker.agent, TurnRequest(asker.owner, "", "Who?"))
         elsewhere = Owner("ada", asker.owner.database)
-        other = server.store.begin(Asked(elsewhere, "", "Who?"))
+        other = server.store.begin(TurnRequest(elsewhere, "", "Who?"))
         following = asyncio.create_task(server.turns.follow(elsewhere, other.id))
         await server.turns.wind_down(0.1)
         assert isinstance(turn.error, TurnCancelled)
         assert server.store.turn(asker.owner, turn.id).status == "stopped"
         assert (await following).status == "running", "another worker's goes on"
         with pytest.raises(TurnCancelled):
-            await server.turns.begin(asker.agent, Asked(asker.owner, "", "Who?"))
+            await server.turns.begin(asker.agent, TurnRequest(asker.owner, "", "Who?"))
 
 
 async def test_turns_end_when_the_signal_comes_not_when_connections_are_closed() -> None:
     done, told = asyncio.Event(), list[int]()
 
-    class House:
+    class Lifecycle:
         async def wind_down(self) -> None:
             done.set()
 
     before = signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
     try:
-        async with winding_down(House()):  # pyright: ignore[reportArgumentType]
+        async with winding_down(Lifecycle()):  # pyright: ignore[reportArgumentType]
             os.kill(os.getpid(), signal.SIGTERM)
             await asyncio.wait_for(done.wait(), 30)
     finally:
@@ -144,7 +144,7 @@ async def test_a_persons_turns_are_counted_from_when_they_begin(
 
 
 async def test_queries_beside_turns_are_bounded() -> None:
-    work, gate = Work(Limits(queries_at_once=3, at_once_a_person=2)), threading.Event()
+    work, gate = SideQueries(Limits(queries_at_once=3, at_once_a_person=2)), threading.Event()
     ada, bo = Owner("ada", "shop"), Owner("bo", "shop")
     begun: list[str] = []
 

@@ -13,8 +13,8 @@ import httpx
 import pytest
 from tableturn.agent import SQLAgent
 from tableturn.serve import Limits, ServeSettings, create_app
-from tableturn.serve.door import Rates, TooMany
-from tableturn.serve.store import Asked, Busy, NotThere, Owner, Store
+from tableturn.serve.request_checks import Rates, TooMany
+from tableturn.serve.store import Busy, NotThere, Owner, TurnRequest, TurnStore
 from tableturn.tools.database import PermissionsFile
 from tableturn.tools.errors import SettingsError
 
@@ -290,9 +290,9 @@ def test_a_server_for_the_network_asks_who_is_there(shop: Path) -> None:
     ("wrong", "message"),
     [
         ({"token": "short"}, "too short"),
-        ({"origins": ("*",)}, "one by one"),
-        ({"user_header": "X User"}, "no name of a header"),
-        ({"proxies": ("proxy",)}, "no address"),
+        ({"origins": ("*",)}, "too wide"),
+        ({"user_header": "X User"}, "invalid header name"),
+        ({"proxies": ("proxy",)}, "invalid proxy address"),
     ],
 )
 def test_wrong_settings_are_told(wrong: dict[str, object], message: str) -> None:
@@ -302,20 +302,20 @@ def test_wrong_settings_are_told(wrong: dict[str, object], message: str) -> None
 
 def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url, owner = f"sqlite:///{tmp_path}/store.sqlite", Owner("ada", "shop")
-    dead, alive = Store(url), Store(url)
+    dead, alive = TurnStore(url), TurnStore(url)
     dead.beat()
     alive.beat()
     thread = dead.add_thread(owner).id
-    turn = dead.begin(Asked(owner, thread, "Who?"))
+    turn = dead.begin(TurnRequest(owner, thread, "Who?"))
     with pytest.raises(Busy):
-        alive.begin(Asked(owner, thread, "And?"))
+        alive.begin(TurnRequest(owner, thread, "And?"))
     alive.ask_to_stop(owner, turn.id)
     assert dead.stop_wanted() == (turn.id,)
     monkeypatch.setattr("tableturn.serve.store.time.time", lambda: __import__("time").monotonic() + 10**10)
     alive.beat()
     assert alive.mend() == 1
     assert alive.turn(owner, turn.id).status == "lost"
-    again = alive.begin(Asked(owner, thread, "Who?"))
+    again = alive.begin(TurnRequest(owner, thread, "Who?"))
     alive.end(again, "answered")
     with pytest.raises(NotThere):
         alive.turn(Owner("eve", "shop"), turn.id)
@@ -325,7 +325,7 @@ def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch
 
 
 def test_a_few_turns_that_run_are_found_among_many_that_are_kept(tmp_path: Path) -> None:
-    store = Store(f"sqlite:///{tmp_path}/store.sqlite")
+    store = TurnStore(f"sqlite:///{tmp_path}/store.sqlite")
     plan = "EXPLAIN QUERY PLAN SELECT id FROM tableturn_turns WHERE worker = ? AND status = 'running' AND stop = 1"
     with sqlite3.connect(tmp_path / "store.sqlite") as connection:
         (row,) = connection.execute(plan, ("one",))
@@ -348,7 +348,7 @@ async def test_a_server_waits_for_a_locked_store(
 
     monkeypatch.setattr("tableturn.serve.app._log.warning", warned)
     place = tmp_path / "store.sqlite"
-    Store(f"sqlite:///{place}").close()
+    TurnStore(f"sqlite:///{place}").close()
     writer = sqlite3.connect(place, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     async with serving(agent_over(shop), store=f"sqlite:///{place}") as client:

@@ -21,7 +21,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
-    monkeypatch.setattr("tableturn.serve.running._tracer", trace.get_tracer("tableturn"))
+    monkeypatch.setattr("tableturn.serve.running_turns._tracer", trace.get_tracer("tableturn"))
     return exporter
 
 

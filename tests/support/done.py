@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from tableturn.agent import effects
 from tableturn.agent.effects import Tally, Translator, arun, ask, run
-from tableturn.agent.model.budget import Budget
+from tableturn.agent.model.turn_budget import Budget
 from tableturn.agent.records import Usage
 from tableturn.prompts.task import Task
 

@@ -86,6 +86,8 @@ def test_values_of_columns_are_told_behind_them(tmp_path: Path) -> None:
         LOG,
         "CREATE TABLE s (tab TEXT, kind TEXT); INSERT INTO s VALUES ('T10', 'big'), ('T20', 'small'), ('t10', '')",
         "CREATE TABLE few (tab TEXT, said TEXT); INSERT INTO few VALUES ('T10', 'two words'), ('T20', 'more words')",
+        "CREATE TABLE loads (tab TEXT, at TEXT); INSERT INTO loads VALUES ('T10', '2024-06-30 02:10'), "
+        "('T20', '2024-06-30 02:10'), ('T30', '2024-06-30 02:11')",
     ],
 )
 def test_what_only_names_tables_is_no_dictionary(tmp_path: Path, script: str) -> None:

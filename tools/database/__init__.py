@@ -1,4 +1,4 @@
-"""The database: opened read-only by the engine, queried inside limits, its schema read and rendered.
+"""Databases: opened read-only, queried within limits, their schemas read and rendered.
 
 >>> from tableturn.tools.database import Database, render_schema
 >>> with Database.open("shop.db") as database:

@@ -1,4 +1,4 @@
-"""What codes mean: the rows of a small table of codes, beside each column that refers to it."""
+"""The meanings of codes: rows of small tables, beside each column that refers to one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..words import singular
+from ..words import listed_words, singular
 from .schema import Codes, ColumnSchema, ForeignKey, TableSchema
 from .table import Cell
 
@@ -36,21 +36,21 @@ _SURE = 0.75
 """Least share of a list's codes that a column has that is not named like the list."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
-_CODE_WORDS = frozenset(("c", "cd", "cod", "code", "codes", "id", "k", "key", "lkp", "lookup", "lov", "no", "ref", "t"))
+_CODE_WORDS = listed_words("c cd cod code codes dim id k key list lkp lookup lov no ref t tbl")
 _KIND_WORDS = frozenset(("class", "flag", "kind", "stat", "state", "status", "typ", "type"))
 
 
-def few_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
-    """Return the rows by the names of their columns, if they are few enough to be a table of codes."""
+def code_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
+    """Return the rows as dicts if they are few enough to be a table of codes; else none."""
     if len(columns) > _MOST_COLUMNS or len(rows) > _MOST_ROWS:
         return ()
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def with_codes(
+def add_codes(
     tables: Sequence[TableSchema], keys: Iterable[ForeignKey], rows: Mapping[str, Rows], includes: Includes
 ) -> tuple[list[TableSchema], tuple[ForeignKey, ...]]:
-    """Return the tables with the meaning of codes beside the columns that hold them, and all keys, those to codes too.
+    """Return the tables with the meanings of codes in their columns, and all keys.
 
     `keys` are declared and likely references, `rows` those of tables that have few, by the table's name.
     """
@@ -80,7 +80,7 @@ def with_codes(
 
 
 def _codes(table: TableSchema, key: str, rows: Rows) -> Codes | None:
-    """Return what a table says of its codes; None where it says nothing, or where its keys are no codes."""
+    """Return the meanings of a table's codes; None if its keys are not codes, or have no labels."""
     texts = [column.name for column in table.columns if column.kind == "text" and column.name != key]
     named = [name for word in _LABELS for name in texts if name.lower().endswith(word)]
     # The column of texts that says what the table's rows are: the one that is called so, or the only one.
@@ -144,7 +144,7 @@ def _list(table: TableSchema, rows: Rows) -> _List | None:
 
 
 def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -> Codes | None:
-    """Return the table of codes that a column likely refers to; None if there is none, or if two fit alike."""
+    """Return the table of codes that a column likely refers to; None if none, or two, fit."""
     seen = {sample for sample in column.samples if sample not in (None, "")}
     fitting = [
         each
@@ -163,23 +163,38 @@ def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -
     for each in fitting:
         cover = (column.distinct or len(seen)) / len(each.values)
         named = sum(_is_kin(word, each.words) for word in telling) / len(telling) if telling else 0.0
-        theirs = [word for word in each.table_words if word not in _CODE_WORDS | _KIND_WORDS]
-        context = {*words, *around, "".join(word[0] for word in around)}
-        strange = sum(not _is_kin(word, context) for word in theirs)
-        if any(_is_kin(word, each.words) for word in own or telling) and not (strange and len(fitting) > 1):
+        strange = _count_strange(each.table_words, words, around)
+        common = _are_common(each.values)
+        kin = any(_is_kin(word, each.words) for word in own or telling)
+        if kin and not (strange and (common or len(fitting) > 1)):
             ranked.append((1 + named + cover - strange, each.codes))
         else:
             alone = len(fitting) == 1 and len(seen) > 2 and column.kind == "text" and cover >= (_SURE if named else 1)
-            if alone or (cover == 1 and len(seen) > 3 and not _count_up(each.values)):
+            if (alone and not (strange and common)) or (cover == 1 and len(seen) > 3 and not common):
                 ranked.append((cover, each.codes))
     ranked.sort(key=lambda pair: -pair[0])
     return ranked[0][1] if ranked and (len(ranked) == 1 or ranked[0][0] > ranked[1][0]) else None
 
 
-def _count_up(codes: Collection[Cell]) -> bool:
-    """Whether codes are numbers without gaps, as many things are."""
+def is_strange(target: TableSchema, key: ColumnSchema, table: TableSchema, column: ColumnSchema) -> bool:
+    """Whether a table of codes is named after another thing than a column and its table: `cd_vehicle_class`."""
+    # Of `class_cd` alone the words say all: values have to tell.
+    if _words(column.name) == _words(key.name):
+        return False
+    return _count_strange(_words(target.name.rpartition(".")[2]), _words(column.name), _words(table.name)) > 0
+
+
+def _count_strange(listed: Iterable[str], words: Sequence[str], around: Sequence[str]) -> int:
+    """Return how many words of a list's name have no kin in a column's name or its table's."""
+    context = {*words, *around, "".join(word[0] for word in around)}
+    return sum(word not in _CODE_WORDS | _KIND_WORDS and not _is_kin(word, context) for word in listed)
+
+
+def _are_common(codes: Collection[Cell]) -> bool:
+    """Whether codes are single characters, or numbers without gaps, as in many lists."""
     numbers = [int(code) for code in codes if isinstance(code, int) or (isinstance(code, str) and code.isdecimal())]
-    return len(numbers) == len(codes) and max(numbers) - min(numbers) < len(numbers)
+    together = len(numbers) == len(codes) and max(numbers) - min(numbers) < len(numbers)
+    return together or all(len(str(code)) == 1 for code in codes)
 
 
 def _words(name: str) -> list[str]:
@@ -187,7 +202,10 @@ def _words(name: str) -> list[str]:
 
 
 def _is_kin(word: str, others: Iterable[str]) -> bool:
-    """Whether a word is one of others, or one of both is short for the other: `inv`, `invoice`; `bldg`, `building`."""
+    """Whether a word is one of others, or short for one, or one is short for it.
+
+    `inv` is short for `invoice`, and `bldg` for `building`.
+    """
     for other in others:
         short, long = sorted((word, other), key=len)
         letters = iter(long)

@@ -1,4 +1,4 @@
-"""What a column holds, by its declared type and its values."""
+"""Kinds of columns, and forms of their texts, by declared types and values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def is_time_like(text: str) -> bool:
 
 
 def column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
-    """Return the kind of a column: the declared type decides unless the values all speak against it.
+    """Return the kind of a column: that of its declared type, unless all values contradict it.
 
     SQLite lets any column hold anything, and has no type for dates, which stand in text columns.
     """
@@ -86,7 +86,7 @@ TextForm = Literal["numbers", "signed", "dates", "mixed_dates", ""]
 
 
 def text_form(column: ColumnSchema) -> TextForm:
-    """Return what of a column's texts is put in another order than what they mean; empty for none of it."""
+    """Return the form of a column's texts that sort otherwise than what they mean; else empty."""
     texts = [text for text in filled_texts(column.samples) if text.lower() not in STAND_INS]
     if not texts or "INTERVAL" in column.type.upper():
         return ""
@@ -103,7 +103,7 @@ def text_form(column: ColumnSchema) -> TextForm:
 
 
 def stand_in(column: ColumnSchema) -> str | None:
-    """Return the sample that a column has where others have NULL; None if it has none of the kind."""
+    """Return the sample that stands for a missing value; None if none does."""
     texts = [value for value in column.samples if isinstance(value, str)]
     if any(not text.strip() for text in texts):
         return ""
@@ -118,7 +118,8 @@ def filled_texts(values: Iterable[Cell]) -> list[str]:
 
 
 def telling(values: Iterable[Cell], most: int) -> tuple[Cell, ...]:
-    """Return the first values, of which the last give way to values of other forms: what is rare may be what bites."""
+    """Return the first values, the last few of which give way to values of other forms."""
+    # What is rare may be what a query fails on.
     every = list(values)
     first, others = every[:most], every[most:]
     texts = filled_texts(first)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import QueryError, QueryFailed, QueryTooCostly, ResultTooLarge
 from .dialects import check_parts
 from .egress import Egress, Leaving
-from .engine import Engine
-from .engines import open_engine
+from .engine import Engine, open_engine
 from .estimate import Estimate, spend, within_limit
 from .fetch import Sink
 from .schema import Schema, TableSchema
@@ -19,13 +18,13 @@ from .table import Cell, Limits, Table
 from .watchdog import Cancellation
 
 if TYPE_CHECKING:
-    from .engines import DatabaseSource
+    from .engine import DatabaseSource
 
 _DEFAULT_LIMITS = Limits()
 
 
 class Database:
-    """A database under a session, read-only by its engine. May be used from any number of threads.
+    """A database under a session, read-only by its engine, for any number of threads.
 
     Attributes:
         engine: What kind of database it is, and the connection to it.
@@ -51,7 +50,8 @@ class Database:
 
     @property
     def rights(self) -> Rights:
-        """Under which rights examples and notes are kept: the person counts only if the engine's rows depend on it."""
+        """The rights under which examples and notes are kept."""
+        # The person counts only if the engine's rows depend on it.
         rights = self.session.rights
         return rights if self.rows_by_person else replace(rights, person="")
 
@@ -62,12 +62,12 @@ class Database:
 
     @property
     def shared_session(self) -> Session:
-        """The session in which all read what is read here: without the person where rows do not depend on that."""
+        """The session for what people share: without the person if rows do not depend on it."""
         return self.session if self.rows_by_person else replace(self.session, identity=Identity())
 
     @property
     def limits_note(self) -> str:
-        """Which of `Limits` are not kept by the kernel or by a server here; empty where all are."""
+        """Those of `Limits` that neither the kernel nor a server keeps here, in words; often empty."""
         return getattr(self.engine, "limits_note", "")
 
     @classmethod
@@ -80,7 +80,7 @@ class Database:
         egress: Egress | Mapping[str, object] | None = None,
         session: Session | None = None,
     ) -> Database:
-        """Opens a database for reading.
+        """Open a database for reading.
 
         Args:
             path_or_url: A path, or an SQLAlchemy-style URL such as `sqlite:///shop.db`; files of tables such as
@@ -104,11 +104,11 @@ class Database:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the login may do that it should not, what its kind cannot promise, what was guessed; what to do."""
+        """Rights of the login that it should not have, promises that cannot be kept; what to do."""
         return self.engine.warnings
 
     def for_user(self, identity: Identity, policy: Policy | None = None) -> Database:
-        """The same database for somebody else, to be closed on its own."""
+        """Return the same database for somebody else, to be closed on its own."""
         session = Session(identity, policy or self.session.policy)
         return Database(self.engine.under(session), session)
 
@@ -119,7 +119,7 @@ class Database:
         self.close()
 
     def close(self) -> None:
-        """Closes the connections; queries that still run end by themselves."""
+        """Close the connections; queries that still run end by themselves."""
         self.engine.close()
 
     def execute(
@@ -153,7 +153,7 @@ class Database:
         return self.engine.execute(sql, limits, cancellation, sink)
 
     def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
-        """Return what a query will cost under limits, by the engine's plan; None where the engine cannot tell.
+        """Return the cost of a query by the engine's plan; None if the engine cannot tell.
 
         Raises:
             QueryError: The engine would not run it.
@@ -165,7 +165,7 @@ class Database:
         return None if found is None else within_limit(found, sql, self.dialect, limits.rows + 1)
 
     def _admit(self, sql: str, limits: Limits) -> None:
-        """Let a query run that is expected to read no more than it may; what nobody can tell does not run."""
+        """Raise `QueryTooCostly` if a query may read too much, or if nobody can tell how much."""
         found = self.estimate(sql, limits)
         if found is None:
             raise QueryTooCostly(
@@ -182,7 +182,7 @@ class Database:
             spend(self.location, found.rows, limits.estimated_rows_per_day)
 
     def schema(self) -> Schema:
-        """Tables, columns, keys, counts and sample values of what may be seen, as far as they may leave.
+        """Return tables, columns, keys, counts and samples that may be seen and may leave.
 
         Raises:
             DatabaseUnavailable: The database is gone, damaged or locked.
@@ -202,7 +202,7 @@ class Database:
         return found
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
-        """Return why the engine would refuse a query; `TooComplex` is raised where telling would take too long."""
+        """Return why the engine would refuse a query; raise `TooComplex` if telling takes too long."""
         try:
             check_size(sql, _DEFAULT_LIMITS)
         except ResultTooLarge as error:
@@ -210,14 +210,14 @@ class Database:
         return self.engine.compile_check(sql, tables)
 
     def gives_row(self, sql: str, seconds: float = 1.0) -> bool | None:
-        """Whether a query gives any row; None where it cannot be told in that time."""
+        """Whether a query gives any row; None if that cannot be told in time."""
         try:
             return bool(self.execute(sql, replace(_DEFAULT_LIMITS, seconds=seconds, rows=1)).rows)
         except QueryError:
             return None
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float = 5.0) -> tuple[Cell, ...]:
-        """Distinct non-null values of one column, in no order that could be relied on.
+        """Return distinct non-null values of one column, in no particular order.
 
         Raises:
             QueryFailed: There is no such table or column, or it is hidden.
@@ -232,7 +232,7 @@ class Database:
 
 
 def check_size(sql: str, limits: Limits) -> None:
-    """Refuse a statement that is larger than it may be, before everything else that is done with it."""
+    """Raise `ResultTooLarge` for a statement with more bytes, or more parts, than it may have."""
     size = len(sql.encode("utf-8", "surrogatepass"))
     if size > limits.sql_bytes:
         raise ResultTooLarge(f"the statement has {size:,} bytes: it may have {limits.sql_bytes:,}")

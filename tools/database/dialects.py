@@ -43,7 +43,7 @@ _JOINED = {TokenType.ON, TokenType.USING}
 
 @dataclass
 class _Level:
-    """What was counted since a bracket: what is read twice around it, links of a chain, joins that await their ON."""
+    """Counts since a bracket: things read twice, links of a chain, joins that await their ON."""
 
     twice: int = 0
     chain: int = 0
@@ -55,12 +55,12 @@ class TooLong(ParseError):
 
 
 def count_parts(sql: str) -> int:
-    """Return how many SELECTs and joined tables a text has together; those in texts and comments count too."""
+    """Return how many SELECTs and joins a text has together, in texts and comments too."""
     return len(_PARTS.findall(sql))
 
 
 def check_parts(sql: str) -> None:
-    """Raise `ResultTooLarge` for a text of more SELECTs and joins than engines plan in time; nothing is parsed."""
+    """Raise `ResultTooLarge` for a text of more SELECTs and joins than engines plan in time."""
     parts, joins = count_parts(sql), len(_JOINS.findall(sql))
     if parts > MOST_PARTS:
         raise ResultTooLarge(f"the statement has {parts:,} SELECTs and joins: it may have {MOST_PARTS}")
@@ -90,14 +90,14 @@ def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Ex
 # What a turn runs is estimated, checked and explained: these are one reading.
 @lru_cache(8)
 def read_text(sql: str, dialect: str) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
-    """Return the tokens and syntax trees of a text; they are shared, so not to be changed; see `parse_tokens`."""
+    """Return the tokens and syntax trees of a text, as `parse_tokens` does; do not change them."""
     grammar = grammar_of(dialect)
     tokens = grammar.tokenize(sql)
     return tokens, parse_tokens(tokens, sql, grammar)
 
 
 def parse_statement(sql: str, dialect: str) -> exp.Expr:
-    """Return the syntax tree of the first statement of a text; see `read_text`."""
+    """Return the syntax tree of the first statement of a text; do not change it."""
     tree = next(iter(read_text(sql, dialect)[1]), None)
     if tree is None:
         raise ParseError("there is no statement")
@@ -105,7 +105,7 @@ def parse_statement(sql: str, dialect: str) -> exp.Expr:
 
 
 def _check_depth(tokens: list[Token], grammar: Dialect) -> None:
-    """Raise an error for tokens that would end the process of a compiled parser, or keep it busy for hours."""
+    """Raise `RecursionError` for tokens that would crash the parser, or keep it busy for hours."""
     types, nested = grammar.parser_class.TYPE_TOKENS, grammar.parser_class.NESTED_TYPE_TOKENS
     levels = [_Level()]
     cases = angles = froms = 0
@@ -140,7 +140,7 @@ def _check_depth(tokens: list[Token], grammar: Dialect) -> None:
 
 
 def grammar_of(dialect: str) -> Dialect:
-    """Tokenizer, parser and generator of a dialect, by sqlglot's name; one that it does not know is standard SQL."""
+    """Return sqlglot's dialect of a name; for an unknown one, standard SQL."""
     if dialect == "spark":
         # Whoever reads other dialects has no need of it.
         from .spark.statements import Spark4

@@ -1,4 +1,4 @@
-"""What of a database may leave the house: which columns' values a model may see, which only their statistics.
+"""Rules of egress: which columns' values a model may see, and which only their statistics.
 
 A column of level `none` may be queried like any other. Its cells reach nobody but the person who asks: no prompt,
 sample, value hint, feedback, example, tool text, trace or checkpoint holds one. docs/egress.md says what is promised.
@@ -63,7 +63,7 @@ class Egress:
 
     @classmethod
     def of(cls, given: Egress | Mapping[str, object] | None) -> Egress:
-        """Return the rules of a mapping: `{"default": ..., "columns": {"table.column": level}, "mask": [...]}`."""
+        """Return the rules of a mapping with the keys `default`, `columns` and `mask`."""
         if isinstance(given, Egress):
             return given
         given = given or {}
@@ -166,7 +166,7 @@ class Leaving:
 
     @cached_property
     def shown(self) -> Schema:
-        """The schema with what may leave: no samples of columns whose values may not, no counts of those of `none`."""
+        """The schema without samples, counts and definitions that may not leave."""
         if not self.levels and not any(t.unshown or names_secret(t.definition) for t in self.schema.tables):
             return self.schema
         from .secret_views import views_that_name
@@ -204,7 +204,7 @@ class Leaving:
         return replace(column, samples=(), distinct=None, nulls=None, kind=kind, likely_key=False)
 
     def check(self) -> None:
-        """Raise `SettingsError` if an entry names what the database does not have: it would protect nothing."""
+        """Raise `SettingsError` if an entry names what the database does not have."""
         names = {table.name.lower() for table in self.schema.tables}
         names |= {f"{table.name}.{column.name}".lower() for table in self.schema.tables for column in table.columns}
         for entry, _ in self.egress.columns:

@@ -1,14 +1,14 @@
-"""What a kind of database has to do to be asked questions: one implementation in a folder or file per engine.
-
-`tests/tools/database/conformance` says, for every engine, what these methods promise.
-"""
+"""Engines, the kinds of databases: their protocol, and the choice of one for a database."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+import os
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
-from ..errors import QueryError
+from ..errors import DatabaseUnavailable, QueryError
 from .estimate import Estimate
 from .fetch import Sink
 from .schema import Schema, TableSchema
@@ -16,13 +16,24 @@ from .session import Session
 from .table import Cell, Limits, Table
 from .watchdog import Cancellation
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas
+    from langchain_community.utilities import SQLDatabase
+
+    DatabaseSource: TypeAlias = str | Path | pandas.DataFrame | Mapping[str, pandas.DataFrame] | SQLDatabase
+    """A path or URL, data frames, or LangChain's open database."""
+
 
 class TooComplex(Exception):
     """A query would take too long, or too much memory, to compile."""
 
 
 class Engine(Protocol):
-    """One open database under one session. May be used from any number of threads.
+    """One open database under one session, for any number of threads.
+
+    The suite `tests/tools/database/conformance` says, for every engine, what these methods promise.
 
     Attributes:
         name: The engine's name, as prompts and messages give it: `SQLite`, `PostgreSQL`.
@@ -41,7 +52,7 @@ class Engine(Protocol):
     warnings: tuple[str, ...]
 
     def state(self) -> str:
-        """Return a key that changes whenever the contents may have changed; empty where that cannot be told."""
+        """Return a key that changes when the contents may have changed; empty if that is unknown."""
         ...
 
     def under(self, session: Session) -> Engine:
@@ -61,7 +72,7 @@ class Engine(Protocol):
         ...
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """Run one reading statement; with a sink the rows go there, as they come, and the table has none.
+        """Run one reading statement; a sink takes the rows as they come, instead of the table.
 
         Raises:
             QueryError: It may not run, failed, ran out of time, or gave too much.
@@ -70,15 +81,15 @@ class Engine(Protocol):
         ...
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        """Return distinct non-null values of a column of the schema, which is named as declared; or `QueryFailed`."""
+        """Return distinct non-null values of a column, named as declared; may raise `QueryFailed`."""
         ...
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
-        """Return why the engine would refuse a query, without running it; `TooComplex` where telling takes too long."""
+        """Return why the engine would refuse a query; raise `TooComplex` if telling takes too long."""
         ...
 
     def estimate(self, sql: str) -> Estimate | None:
-        """Return what the engine's plan tells of a query's cost, without running it; None where that is not known.
+        """Return the cost of a query by the engine's plan, without running it; None if unknown.
 
         Raises:
             QueryError: The engine would not run it.
@@ -89,3 +100,79 @@ class Engine(Protocol):
     def close(self) -> None:
         """Close what is open; queries that still run end by themselves."""
         ...
+
+
+ENGINES: dict[str, str] = {
+    "sqlite": ".sqlite.engine",
+    "postgresql": ".postgres.engine",
+    "postgres": ".postgres.engine",
+    "mysql": ".mysql.engine",
+    "mariadb": ".mysql.engine",
+    "duckdb": ".duckdb.opening",
+    "sc": ".spark.engine",
+}
+"""The module of each engine, by the backend's name in a URL. It has `open_engine(url, session)`."""
+
+_ANY_OTHER = ".sqlalchemy.engine"
+
+Opener = Callable[[str, Session], Engine]
+Compiles = Callable[[str, Sequence[TableSchema]], QueryError | None]
+
+
+def open_engine(source: str | Path | object, session: Session) -> Engine:
+    """Open the database that a path or a URL names, or that an object is.
+
+    Raises:
+        DatabaseUnavailable: There is no engine of that kind, or it cannot open the database.
+        SettingsError: The session's permissions do not fit the database.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return _open_object(source, session)
+    text = os.fspath(cast("str | os.PathLike[str]", source))
+    if "://" in text:
+        # In front of the backend's name, `sqlalchemy+` asks for the adapter.
+        backend = text.partition("://")[0].partition("+")[0].lower()
+    else:
+        from .duckdb.sources import names_files
+
+        backend = "duckdb" if names_files(text) else "sqlite"
+    name = ENGINES.get(backend, _ANY_OTHER)
+    try:
+        return cast("Opener", import_module(name, __package__).open_engine)(text, session)
+    except ImportError:
+        extra = name.split(".")[1]
+        raise DatabaseUnavailable(f"{backend}:// needs its driver: pip install 'tableturn[{extra}]'") from None
+
+
+def _open_object(given: object, session: Session) -> Engine:
+    # By its class's name, for importing the class takes a second and warns of the package's end.
+    classes = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(given).__mro__)
+    if ("langchain_community", "SQLDatabase") in classes:
+        from .sqlalchemy.engine import from_sqlalchemy
+
+        theirs: Any = given
+        if theirs._include_tables or theirs._ignore_tables:
+            raise DatabaseUnavailable(
+                "a SQLDatabase with include_tables or ignore_tables cannot be opened: its other tables could still be"
+                " read on the server; give the database's URL with a role that may read only the tables that you want"
+            )
+        return from_sqlalchemy(theirs._engine, session, (theirs._schema,) if theirs._schema else ())
+    from .duckdb.engine import open_frames
+    from .duckdb.tables import frames_of
+
+    frames = frames_of(given)
+    if frames is None:
+        raise DatabaseUnavailable(
+            f"a {type(given).__name__} is not a database: give a path, a URL, data frames or a SQLDatabase"
+        )
+    return open_frames(frames, session)
+
+
+def compile_check(dialect: str) -> Compiles | None:
+    """Return a function that tells, from a schema alone, why an engine would refuse a query.
+
+    None if only an open database can tell.
+    """
+    if dialect != "sqlite":
+        return None
+    return cast("Compiles", import_module(".sqlite.compile_check", __package__).refusal)

@@ -1,4 +1,4 @@
-"""What a query will cost, as its engine's plan tells before it runs."""
+"""Estimates of a query's cost, by its engine's plan."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def spend(location: str, rows: int, most: int, today: date | None = None) -> Non
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the engine expects of a query. It is based on statistics, which can be wrong by orders of magnitude.
+    """An engine's estimate of a query, by statistics that can be wrong by orders of magnitude.
 
     Attributes:
         rows: Rows that are read from tables and rows that joins produce, over all steps of the plan.
@@ -80,7 +80,7 @@ class Estimate:
 
 
 def within_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estimate:
-    """Return the estimate of a query that only takes the first rows of one table, which no engine reads to its end.
+    """Return the estimate, lowered if the query only takes the first rows of one table.
 
     Plans tell of a step as if it were run to its end. Of whatever filters, joins, sorts or groups, nobody knows how
     soon its first rows are found, and the estimate stays.

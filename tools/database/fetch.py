@@ -1,4 +1,4 @@
-"""Fetching a result inside its limits."""
+"""Results, fetched within their limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = tuple[Cell, ...]
 
 
 class Cursor(Protocol):
-    """What is needed of a DB-API cursor after `execute`: a tuple a column, its name first, and rows."""
+    """A DB-API cursor after `execute`, as far as it is needed."""
 
     @property
     def description(self) -> Any: ...
@@ -30,7 +30,7 @@ class Cursor(Protocol):
 
 
 class RowCursor:
-    """Rows that an iterator gives, as a cursor."""
+    """A cursor over the rows of an iterator."""
 
     def __init__(self, columns: Sequence[str], rows: Iterator[Row]) -> None:
         self.description = [(name,) for name in columns]
@@ -41,13 +41,13 @@ class RowCursor:
 
 
 class Sink(Protocol):
-    """Takes a result part by part, so that none of it is kept.
+    """A receiver of a result, part by part, so that none of it is kept.
 
     What it raises ends the query. Where an engine starts a query over, it starts the sink over too.
     """
 
     def start(self, columns: tuple[str, ...]) -> None:
-        """Hear what the columns are called, before any row."""
+        """Take the names of the columns, before any row."""
         ...
 
     def take(self, rows: Sequence[Row]) -> None:
@@ -56,7 +56,7 @@ class Sink(Protocol):
 
 
 def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None, start: float = 0.0) -> Table:
-    """Return at most `limits.rows` rows of a cursor after `execute`; none of them where a sink takes them.
+    """Return a cursor's result, cut to `limits.rows`; without rows if a sink takes them.
 
     `start` is when the query was started, by the clock `time.monotonic`.
 

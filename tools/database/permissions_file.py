@@ -1,4 +1,4 @@
-"""The file that says who may read what: TOML with a table `[default]` and a table `[users.NAME]` for each person.
+"""Permissions files: TOML with a table `[default]` and a table `[users.NAME]` per person.
 
     [default]
     deny = ["salaries", "customers.email"]
@@ -47,7 +47,7 @@ class _Content(BaseModel):
 
 @dataclass(frozen=True)
 class PermissionsFile:
-    """What a permissions file says.
+    """The content of a permissions file.
 
     Attributes:
         default: For whoever has no table; everything if the file has an `[egress]` alone, None if there is no
@@ -80,7 +80,7 @@ class PermissionsFile:
         return cls(path, default, users, Egress.of(content.egress))
 
     def naming_everybody(self) -> PermissionsFile:
-        """Return these rules for a program that names everybody who asks, and that may itself read everything."""
+        """Return these rules for a program that names whoever asks, and may itself read everything."""
         return replace(self, users={**self.users, "": Permissions()})
 
     def of(self, name: str) -> Permissions:
@@ -95,7 +95,7 @@ class PermissionsFile:
 
 @dataclass(frozen=True)
 class Access:
-    """All the rules of whoever opens a database, for everybody and for each person: what one hides is hidden."""
+    """The rules of whoever opens a database, for everybody and for each person: all hold."""
 
     permissions: Permissions = field(default_factory=Permissions)
     file: PermissionsFile | None = None

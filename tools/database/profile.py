@@ -1,4 +1,4 @@
-"""What an engine is, as data: the record that `data/profile.toml` beside it holds."""
+"""Profiles: an engine's peculiarities as data, read from the `data/profile.toml` beside it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ConnectionLost(Exception):
 
 @dataclass(frozen=True)
 class Profile:
-    """What queries of an engine may use, what its errors mean, and what it is told and asked.
+    """An engine's allowed functions, meanings of errors, and statements of our own.
 
     Attributes:
         functions: The functions that queries may call, in lower case.
@@ -42,6 +42,7 @@ class Profile:
         begin: What begins a transaction that only reads, and ends its statements in time.
         statements: Other statements of ours, by what they are for.
         actions: What a statement would do beside reading, in words, by the engine's name of it.
+        in_names_tables: Whether a name after IN is that of a table.
     """
 
     functions: frozenset[str]
@@ -54,6 +55,7 @@ class Profile:
     begin: tuple[str, ...]
     statements: Mapping[str, str]
     actions: Mapping[str, str]
+    in_names_tables: bool
 
     def failure(self, code: str, message: str) -> TableturnError | ConnectionLost:
         """Return the typed error for a code."""
@@ -88,7 +90,7 @@ class Profile:
 
 @cache
 def read_profile(package: str, part: str = "") -> Profile:
-    """Return the profile of the engine in a package, with what differs in one of the kinds of server that it knows."""
+    """Return the profile of the engine in a package, or that of one of its kinds of server."""
     held = tomllib.loads(files(package).joinpath("data", "profile.toml").read_text(encoding="utf-8"))
     other: dict[str, Any] = held.get(part, {})
     meanings = {**held.get("faults", {}), **held.get("kinds", {})}
@@ -102,4 +104,5 @@ def read_profile(package: str, part: str = "") -> Profile:
         begin=tuple(held.get("begin", ())),
         statements=held["statements"],
         actions=held.get("actions", {}),
+        in_names_tables=bool(held.get("in_names_tables", False)),
     )

@@ -1,15 +1,15 @@
-"""What a schema says beyond what is declared: what values show, keys that are likely, and what codes mean."""
+"""Facts that a schema does not declare: contents of columns, likely keys, meanings of codes."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from ..words import singular
-from .codes import LARGE, Includes, Rows, is_count, undeclared, with_codes
+from .codes import LARGE, Includes, Rows, add_codes, is_count, is_strange, undeclared
 from .column_kinds import column_kind, telling
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .table import Cell
@@ -38,9 +38,10 @@ _MEASURES = frozenset({"count", "total", "sum", "avg", "average", "rank", "ranki
 """What a number is that a name ends or begins with, whatever table is called like the other words."""
 
 _SAMPLES = 8
+_LEAST_CODE = 4  # characters of a code that tells what it refers to
 
 
-def observed(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
+def profile_column(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
     """Return a column with what its values show, which are all there are in a `complete` table."""
     counts = Counter(values)
     nulls = counts.pop(None, 0) > 0
@@ -54,41 +55,50 @@ def observed(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, se
     )
 
 
-def completed(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
-    """Return a schema of declared keys with those that are likely, and with the meaning of codes.
+def complete_schema(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
+    """Return a schema with likely keys beside those declared, and with the meanings of codes.
 
     `rows` are those of tables that have few.
     """
     declared = schema.foreign_keys
-    tables = with_likely_keys(schema.tables, declared, unique)
-    keys = (*declared, *infer_keys(tables, declared, includes))
-    tables, keys = with_codes(tables, keys, rows, includes)
+    tables = _mark_likely_keys(schema.tables, declared, unique)
+    keys = (*declared, *_infer_keys(tables, declared, includes))
+    tables, keys = add_codes(tables, keys, rows, includes)
     return replace(schema, tables=tuple(tables), foreign_keys=keys)
 
 
 class _Target(NamedTuple):
-    """A table with a key of one column, declared or likely, and how strongly a name speaks for it."""
+    """A table with a key of one column, and how strongly a name speaks for it."""
 
     table: TableSchema
     column: ColumnSchema
     strength: int = 0
 
 
-def with_likely_keys(
+def _mark_likely_keys(
     tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique
 ) -> list[TableSchema]:
-    """The tables with a column marked that is likely the key, where none is declared: named like one, and unique."""
+    """Return the tables with the likely keys of those marked that declare none."""
     referring = {(key.table, column) for key in declared for column in key.columns}
     names = {_joined(_words(table.name)) for table in tables}
-    return [_with_likely_key(table, names, referring, unique) for table in tables]
+    marked = [_with_likely_key(table, _named_like_keys(table, names), referring, unique) for table in tables]
+    # A first column that other tables have too may be the key where names say nothing, as `PNO` of `T0401`.
+    keys = {name for table in marked for name in table.key} | _GENERIC
+    holders = Counter(column.name for table in marked if table.kind == "table" for column in table.columns)
+    shared = {name for name, count in holders.items() if count > 1 and name not in keys}
+    return [
+        _with_likely_key(table, [column for column in table.columns[:1] if column.name in shared], referring, unique)
+        for table in marked
+    ]
 
 
 def _with_likely_key(
-    table: TableSchema, names: Collection[str], referring: Collection[tuple[str, str]], unique: Unique
+    table: TableSchema, columns: Iterable[ColumnSchema], referring: Collection[tuple[str, str]], unique: Unique
 ) -> TableSchema:
-    if table.kind != "table" or table.primary_key or table.row_count == 0:
+    """Mark the first of some columns that is unique as the likely key of a table without a key."""
+    if table.kind != "table" or table.key or table.row_count == 0:
         return table
-    for column in _named_like_keys(table, names):
+    for column in columns:
         if (table.name, column.name) in referring:
             continue
         counted = table.row_count is not None and column.distinct is not None
@@ -102,7 +112,7 @@ def _with_likely_key(
 
 
 def _named_like_keys(table: TableSchema, names: Collection[str]) -> list[ColumnSchema]:
-    """Columns that are called like a key of the table, the likeliest first: by its name, or the end of its name."""
+    """Return the columns that are called like a key of the table, the likeliest first."""
     owner = _words(table.name)
     ends = {_joined(owner[start:]) for start in range(1, len(owner))}
     # `pet_id` of `has_pet` is the key of `pet`.
@@ -122,8 +132,8 @@ def _named_like_keys(table: TableSchema, names: Collection[str]) -> list[ColumnS
     return [column for _, column in sorted(ranked, key=lambda entry: entry[0])]
 
 
-def infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
-    """References that are likely: the column is named after a table's key, has its kind, and holds only its values."""
+def _infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
+    """Return likely references, by names and kinds of columns, and inclusion of values."""
     targets = _targets(tables)
     large = sum(len(table.columns) for table in tables) > LARGE
     found: list[ForeignKey] = []
@@ -131,12 +141,43 @@ def infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], in
         best = _best(table, column, targets)
         if len(best) > 1:
             # In a large schema the others are copies, as a rule, which have no key, or not all of its values.
-            best = [target for target in best if target.column.primary_key] if large else []
+            best = [target for target in best if target.column.primary_key] or _original(best) if large else []
         ends = [(target.table.name, target.column.name) for target in best]
         ends = [end for end in ends if includes(table.name, column.name, *end)]
         if len(ends) == 1:
             found.append(ForeignKey(table.name, (column.name,), ends[0][0], (ends[0][1],), inferred=True))
-    return found
+    return [*found, *_keys_by_values(tables, (*declared, *found), includes)] if large else found
+
+
+def _keys_by_values(
+    tables: Sequence[TableSchema], keys: Iterable[ForeignKey], includes: Includes
+) -> Iterator[ForeignKey]:
+    """Yield references that names don't tell: columns of codes such as `V0012` that one unique column holds all of."""
+    unique: dict[str, list[_Target]] = defaultdict(list)
+    other: list[tuple[TableSchema, ColumnSchema, str]] = []
+    for table, column in undeclared(tables, keys):
+        if form := _form_of_codes(column):
+            if column.distinct == table.row_count:
+                unique[form].append(_Target(table, column))
+            else:
+                other.append((table, column, form))
+    for table, column, form in other:
+        held = [to for to in unique[form] if includes(table.name, column.name, to.table.name, to.column.name)]
+        for target in _original(held) if held else ():
+            yield ForeignKey(table.name, (column.name,), target.table.name, (target.column.name,), inferred=True)
+
+
+def _form_of_codes(column: ColumnSchema) -> str:
+    """Return the form of a column's codes, letters and digits together, as `A9999`; '' where they have no one form."""
+    forms = {re.sub(r"\d", "9", re.sub(r"[A-Za-z]", "A", str(sample))) for sample in column.samples}
+    form = forms.pop() if len(forms) == 1 and column.kind == "text" else ""
+    return form if len(form) >= _LEAST_CODE and re.fullmatch(r"[A9_/.-]*A[A9_/.-]*9[A9_/.-]*", form) else ""
+
+
+def _original(targets: Sequence[_Target]) -> list[_Target]:
+    """Return the target whose table's name stands in all others', as in those of its copies."""
+    shortest = min(targets, key=lambda target: len(target.table.name))
+    return [shortest] if all(shortest.table.name.lower() in target.table.name.lower() for target in targets) else []
 
 
 def _targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:
@@ -164,7 +205,7 @@ def _targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:
 
 
 def _best(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_Target]]) -> list[_Target]:
-    """The targets that the column's name speaks for most."""
+    """Return the targets that the column's name speaks for most."""
     own_key = table.key == (column.name,)
     words = _words(column.name)
     # `rate_id` and `tax_rate` may be named after a table as a whole; of `bathroom_count` no part is.
@@ -179,6 +220,7 @@ def _best(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_
             and (target.table is not table or (start > 0 and target.column is not column))
             and not (own_key and target.strength < 3)
             and not (target.strength == 1 and counts)
+            and not (name.endswith(_CODE) and is_strange(target.table, target.column, table, column))
         ]
         if fitting:
             best = max(target.strength for target in fitting)
@@ -186,14 +228,11 @@ def _best(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_
         if name in _GENERIC:
             break
     own = table.column(table.key[0]) if len(table.key) == 1 and not own_key else None
-    return [_Target(table, own)] if own and own.kind == column.kind and _is_superior(words, _words(own.name)) else []
-
-
-def _is_superior(words: list[str], key: list[str]) -> bool:
-    """Whether a column's words name another row of its table: `mgr_id`, `parent_category_id`, `reports_to`."""
-    if not words or words[0] not in _SUPERIORS:
-        return words == ["report", "to"]
-    return words[1:] in (["id"], key)
+    if own is None or own.kind != column.kind:
+        return []
+    # What names another row of the table: `mgr_id`, `parent_category_id`, `reports_to`.
+    named = words[:1] and words[0] in _SUPERIORS and words[1:] in (["id"], _words(own.name))
+    return [_Target(table, own)] if named or words == ["report", "to"] else []
 
 
 def _words(name: str) -> list[str]:

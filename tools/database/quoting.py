@@ -15,12 +15,7 @@ Case = Literal["ignored", "lower", "upper", "exact"]
 """What an unquoted name means: any spelling, its lower or upper case, or just what is written."""
 
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
-_PLAIN: dict[Case, re.Pattern[str]] = {
-    "ignored": re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z"),
-    "lower": re.compile(r"[a-z_][a-z0-9_]*\Z"),
-    "upper": re.compile(r"[A-Z_][A-Z0-9_]*\Z"),
-    "exact": re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z"),
-}
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 @dataclass(frozen=True)
@@ -56,20 +51,21 @@ class Naming:
 
     def is_plain(self, name: str) -> bool:
         """Whether a query may write a declared name without quotes."""
-        return _PLAIN[self.case].match(name) is not None and name.lower() not in self.reserved
+        same_case = self.case == "ignored" or self.key(name, in_quotes=False) == name
+        return same_case and _PLAIN.match(name) is not None and name.lower() not in self.reserved
 
     def written(self, name: str) -> str:
-        """Return a declared name as a query has to write it: in quotes only where it needs them."""
+        """Return a declared name as a query has to write it: in quotes if it needs them."""
         return name if self.is_plain(name) else self.quoted(name)
 
     def written_path(self, path: Iterable[str]) -> str:
-        """Return a table's name as a query has to write it, its schema's before it where that is a part of it."""
+        """Return the parts of a table's name as a query has to write them, with dots between."""
         return ".".join(map(self.written, path))
 
 
 @lru_cache(maxsize=64)
 def naming(dialect: str = "sqlite") -> Naming:
-    """Return the rules of a dialect's names; for one that is not known, those of a dialect that ignores case."""
+    """Return the rules of a dialect's names; an unknown dialect ignores case."""
     told = _dialects().get(dialect, {})
     reserved = frozenset(_dialects()["sqlite"]["reserved"].split())
     if dialect != "sqlite":
@@ -89,7 +85,7 @@ def quoted(name: str, dialect: str = "sqlite") -> str:
 
 
 def literal(text: str) -> str:
-    """Return a text as an SQL literal, where a backslash is a character like others."""
+    """Return a text as an SQL literal for dialects in which a backslash is a plain character."""
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -1,4 +1,4 @@
-"""What a database consists of: tables, columns and keys, as frozen data."""
+"""Schemas: tables, columns and keys, as frozen data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ColumnKind = Literal["text", "number", "time", "boolean", "binary", "other"]
 
 @dataclass(frozen=True)
 class Codes:
-    """What a column's codes mean, by the table that it refers to, which has few rows and few columns."""
+    """The meanings of a column's codes, by the small table that the column refers to."""
 
     table: str
     key: str  # its column that holds the codes
@@ -105,7 +105,7 @@ class TableSchema:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The parts of its name that a query puts dots between: its schema, where that is a part, and its own name."""
+        """The parts of its name: its schema, if shown, and its own name."""
         return (self.schema, self.name[len(self.schema) + 1 :]) if self.schema else (self.name,)
 
     @property
@@ -116,7 +116,7 @@ class TableSchema:
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """Names of the primary key's columns; where none is declared, of those that are likely its key."""
+        """Names of the columns of the primary key, or of the likely one if none is declared."""
         return self.primary_key or tuple(column.name for column in self.columns if column.likely_key)
 
 
@@ -174,7 +174,7 @@ class Schema:
         return found.column(name) if found else None
 
     def path(self, table: str) -> tuple[str, ...]:
-        """Return the parts of a table's name, as `TableSchema.path`; of one that was left out here, by its dot."""
+        """Return the parts of a table's name; a name that is not in this part is split at its dot."""
         found = self.table(table)
         if found is not None:
             return found.path
@@ -187,7 +187,7 @@ class Schema:
         return replace(self, tables=tables, total_tables=len(tables))
 
     def structure(self) -> Schema:
-        """Return it without what its rows tell: sample values, numbers of rows, and keys that nobody declared."""
+        """Return the schema without samples, counts, likely keys and meanings of codes."""
 
         def declared(table: TableSchema) -> TableSchema:
             columns = (replace(column, samples=(), distinct=None, nulls=None) for column in table.columns)
@@ -198,7 +198,7 @@ class Schema:
         return replace(stated, tables=tuple(map(declared, stated.tables)), foreign_keys=keys)
 
     def stated(self) -> Schema:
-        """Return it without what nobody declared: probable keys, meanings of codes; nor with queries of views."""
+        """Return the schema without likely keys, meanings of codes and view definitions."""
         likely = {(table.name, column.name) for table in self.tables for column in table.columns if column.likely_key}
         tables = tuple(
             replace(table, columns=tuple(map(_stated, table.columns)), definition="") for table in self.tables
@@ -209,10 +209,11 @@ class Schema:
         return replace(self, tables=tables, foreign_keys=keys)
 
     def part(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
-        """Return the named tables with the named columns, in this order, and the foreign keys between them.
+        """Return the named tables and columns, in this order, and the foreign keys between them.
 
-        Names that don't exist are passed over. A turn asks for one part several times: the last ones are kept.
+        Names that do not exist are passed over.
         """
+        # A turn asks for one part several times: the last ones are kept.
         return self._part(tuple((name, tuple(names)) for name, names in keep))
 
     @cached_property
@@ -251,5 +252,5 @@ _Named = TypeVar("_Named", ColumnSchema, TableSchema)
 
 
 def _by_name(items: Sequence[_Named]) -> dict[str, _Named]:
-    """By name in lower case, and as declared: some engines tell `Name` from `name`."""
+    # As declared too: some engines tell `Name` from `name`.
     return {item.name.lower(): item for item in items} | {item.name: item for item in items}

@@ -24,7 +24,7 @@ class _Reading:
 
 
 class SchemaCache:
-    """A schema that is read again once the contents have changed, by one thread while others use the one before."""
+    """A schema that is read again, by one thread at a time, once the contents have changed."""
 
     def __init__(
         self, state: Callable[[], str], pause: float = 0.0, is_outdated: Callable[[Schema], bool] = lambda _: False
@@ -49,10 +49,10 @@ class SchemaCache:
             assert known is not None
             return known.schema
         try:
-            if (other := self._of(catalogue)) is not known and other is not None:
-                return other.schema
-            self._last = self._read(catalogue, known, read)
-            return self._last.schema
+            latest = self._of(catalogue)
+            if latest is None or latest is known:
+                latest = self._last = self._read(catalogue, known, read)
+            return latest.schema
         finally:
             self._lock.release()
 

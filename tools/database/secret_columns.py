@@ -1,4 +1,4 @@
-"""Columns that hold secrets, such as passwords, tokens and keys, by their names and by their sample values."""
+"""Columns that hold secrets (passwords, tokens, keys), found by names and sample values."""
 
 from __future__ import annotations
 
@@ -143,12 +143,12 @@ def secret_columns(schema: Schema) -> set[tuple[str, str]]:
 
 @lru_cache(10_000)
 def is_secret_name(name: str) -> bool:
-    """Whether a column's name suffices where nothing is known of its values."""
+    """Whether a column is a secret by its name alone."""
     return _secret_name(name, "") in _SURE
 
 
 def names_secret(definition: str) -> bool:
-    """Whether a name in a view's definition suffices, whatever it names."""
+    """Whether a view's definition has a name that is a secret's by itself."""
     return any(map(is_secret_name, set(_NAME.findall(definition))))
 
 
@@ -198,7 +198,7 @@ def _texts(column: ColumnSchema) -> list[str]:
 
 
 def _secret_name(name: str, table: str) -> str:
-    """Return which secret a column's name says that it holds; empty if it names none, or something about one."""
+    """Return the secret that a column's name names; empty if it names none."""
     words = _words(name)
     has_password = any(word.endswith(_PASSWORDS) or word in _PASSWORD_WORDS for word in words)
     while len(words) > 1 and (words[-1] in _AFTER or (has_password and words[-1] in _SUBJECTS)):
@@ -233,7 +233,7 @@ def _words(name: str) -> list[str]:
 
 
 def _is_random(text: str, least: int) -> bool:
-    """Whether a text looks as if a program had drawn it."""
+    """Whether a text looks randomly generated."""
     if len(text) < least or not _OPAQUE.fullmatch(text) or text.isdigit():
         return False
     counts = Counter(text)

@@ -63,7 +63,7 @@ def columns_from_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -
 
 
 def views_that_name(schema: Schema, tables: Iterable[str]) -> set[str]:
-    """Return the views whose definitions may name one of some tables, or a column that is a secret by its name."""
+    """Return the views whose definitions may name one of some tables, or a secret column."""
     names = [_words(_last_part(table)) for table in tables]
     words = {view.name: _words(view.definition) for view in schema.tables if view.definition}
     named = {view for view in words if any(name <= words[view] for name in names)}
@@ -83,7 +83,7 @@ def _text_columns(table: TableSchema) -> set[tuple[str, str]]:
 
 
 def _without_definition(schema: Schema, secrets: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return what may show a secret of a table in views without a definition: text columns with names of their own."""
+    """Return columns that may show secrets in views without a definition: texts named otherwise."""
     tables = [table for table in schema.tables if table.kind == "table"]
     columns = {(table.name, column.name) for table in tables for column in table.columns}
     if columns.isdisjoint(secrets):
@@ -96,7 +96,7 @@ def _without_definition(schema: Schema, secrets: Collection[tuple[str, str]]) ->
 def _secrets_of(
     view: TableSchema, dialect: str, tables: Mapping[str, TableSchema], secrets: Collection[tuple[str, str]]
 ) -> set[tuple[str, str]]:
-    """Return the columns of a view that show something of secrets: all, if they cannot be traced."""
+    """Return the columns of a view that show something of secrets: all, if that is unclear."""
     columns = [(view.name, column.name) for column in view.columns]
     try:
         if len(view.definition) > _LONGEST:
@@ -112,7 +112,7 @@ def _secrets_of(
 
 @dataclass(frozen=True)
 class _Place:
-    """What names stand for at a place of a query; a name that may stand for several columns stands for all.
+    """A place in a query, with what names mean there; an ambiguous name means all that it may.
 
     Attributes:
         tables: The database's tables and views by their names in lower case.
@@ -130,7 +130,7 @@ class _Place:
     outer: _Place | None = None
 
     def table(self, node: exp.Table) -> _Columns:
-        """Return the columns of a table, view or common table expression; none of a table that may not be read."""
+        """Return the columns of a table or common table expression; none if it may not be read."""
         parts = [part.name.casefold() for part in node.parts]
         if len(parts) == 1 and parts[0] in self.ctes:
             return self.ctes[parts[0]]

@@ -1,4 +1,4 @@
-"""Who asks, and under which policy: what an engine needs to know of a person before it reads anything.
+"""Sessions: the person who asks, and the policy that holds for them.
 
 A *session* is a database, a person and a policy. `Database` holds the first and this module's `Session` the other two;
 whatever is kept of a database (samples, value indexes, examples, threads) is kept under `Session.key`.
@@ -35,7 +35,7 @@ class Permissions:
 
     @classmethod
     def of(cls, allow: Iterable[str] | None = None, deny: Iterable[str] = ()) -> Permissions:
-        """Return the permissions that these lists mean: without `allow` everything, with an empty one nothing."""
+        """Return the permissions of two lists: no `allow` allows everything, an empty one nothing."""
         allowed = None if allow is None else _entries(allow)
         return cls((), ("*",)) if allowed == () else cls(allowed or (), _entries(deny))
 
@@ -66,7 +66,7 @@ class Permissions:
         )
 
     def check(self, names: Container[str]) -> None:
-        """Raise `SettingsError` for an entry without `*` that is none of these names of tables and columns."""
+        """Raise `SettingsError` for an entry without `*` that names no known table or column."""
         for entry in (entry for layer in self.layers() for entry in (*layer.allow, *layer.deny)):
             if "*" not in entry and entry not in names:
                 raise SettingsError(
@@ -74,7 +74,7 @@ class Permissions:
                 )
 
     def covers(self, other: Permissions) -> bool:
-        """Whether everything that others show is certainly shown by these, whatever the database holds.
+        """Whether these certainly show everything that `other` shows, whatever the database holds.
 
         Only the lists are compared: hiding a table covers nothing of hiding one of its columns, since `a.b` can also be
         the name of a table. In doubt the answer is no.
@@ -95,7 +95,7 @@ def _entries(given: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Identity:
-    """The person or program that asks. It comes from the program that runs the agent, never from a model's words.
+    """The person or program that asks, as the program that runs the agent says, never a model.
 
     Attributes:
         name: The person's name, all of whose characters can be sent to a server; empty if unknown.
@@ -117,7 +117,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Policy:
-    """What may be read, and what of it may leave for a model."""
+    """Rules of what may be read, and of what may leave for a model."""
 
     permissions: Permissions = Permissions()
     egress: Egress = field(default_factory=Egress)
@@ -144,11 +144,11 @@ class Rights:
         return digest(self.person, permissions) if self.person or permissions else ""
 
     def read_all_of(self, made: Rights) -> bool:
-        """Whether whoever has these rights may read everything that others may; what may leave does not count."""
+        """Whether these rights let everything be read that was read for `made`."""
         return self.person == made.person and self.policy.permissions.covers(made.policy.permissions)
 
     def cover(self, made: Rights | None) -> bool:
-        """Whether what was made under other rights may be read under these: they are equal, or wider.
+        """Whether these rights are equal to others, or wider, so that what was made may be read.
 
         Rights of different people are never compared: what a person may read beside the policy is for the engine to
         know. What has no record of its rights (None) counts as made under all rights.
@@ -166,10 +166,8 @@ class Session:
 
     @property
     def key(self) -> str:
-        """A key for what is kept: equal for sessions that may read the same; empty where nothing is restricted."""
-        if self == Session():
-            return ""
-        return digest(self.identity, self.policy)
+        """A key that is equal for sessions that may read the same; empty if nothing is restricted."""
+        return "" if self == Session() else digest(self.identity, self.policy)
 
     @cached_property
     def rights(self) -> Rights:
@@ -192,7 +190,7 @@ _LONGEST = 64
 
 @contextmanager
 def asked_in(thread: str) -> Generator[None]:
-    """Statements that are sent meanwhile, in this context, say that they are of that conversation."""
+    """Have the statements that are sent in this context name a conversation."""
     before = _THREAD.set(thread)
     try:
         yield
@@ -201,7 +199,7 @@ def asked_in(thread: str) -> Generator[None]:
 
 
 def remark(identity: Identity) -> str:
-    """Return the comment for a statement that is sent now, so that servers' logs tell who asked; a blank follows it.
+    """Return a comment, with a blank after it, by which a server's log tells who asked.
 
     It has the form that sqlcommenter and OpenTelemetry read: keys in order, values in quotes and percent-encoded, so
     that no value can end the comment. It stands first, for servers cut long statements short in what they list.

@@ -18,7 +18,7 @@ WITHHELD = "[withheld]"
 
 @dataclass(frozen=True)
 class Limits:
-    """What one query may cost. Each limit ends the query with a typed error, never the connection.
+    """Limits of one query. Each ends the query with a typed error, never the connection.
 
     Attributes:
         seconds: Time to run, including fetching. The default of 5 s keeps a conversation fluent.
@@ -77,7 +77,7 @@ PlainCell: TypeAlias = int | float | str | None
 
 
 def plain_cell(cell: Cell) -> PlainCell:
-    """The value as JSON can carry it: bytes are written as SQL blob literals, infinities as words."""
+    """Return a value that JSON can carry: bytes become SQL blob literals, infinities words."""
     if isinstance(cell, bytes):
         return f"x'{cell.hex().upper()}'"
     if isinstance(cell, float) and not math.isfinite(cell):

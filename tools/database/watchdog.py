@@ -1,4 +1,4 @@
-"""Ending queries that run past their time or are cancelled.
+"""The watchdog: it ends queries that run past their time or are cancelled.
 
 SQLite's progress handler would need Python's interpreter lock after every few thousand steps of every query, so that
 fifty conversations at once would slow each other down, and it counts steps while a single step can take a second
@@ -24,9 +24,10 @@ OVERDUE = "the query ran longer than {seconds:g} s: join on keys, filter earlier
 
 
 class Cancellation:
-    """A handle on one caller's queries: pass it to `Database.execute`, then call `cancel` from any thread.
+    """A handle on one caller's queries.
 
-    Once cancelled it stays so: a query started with it afterwards ends at once. The query ends with `QueryTimeout`.
+    Pass it to `Database.execute`, then call `cancel` from any thread: the query ends with `QueryTimeout`, and so does,
+    at once, every query that is started with it afterwards.
     """
 
     def __init__(self) -> None:
@@ -63,7 +64,7 @@ class Cancellation:
 
 
 def check_cancelled(cancellation: Cancellation | None) -> None:
-    """Raise `QueryTimeout` where a caller does not want the query any more."""
+    """Raise `QueryTimeout` if the query was cancelled."""
     if cancellation is not None and cancellation.cancelled:
         raise QueryTimeout(CANCELLED)
 
@@ -75,7 +76,7 @@ class Interruptible(Protocol):
     """A connection whose running statement another thread can end."""
 
     def interrupt(self) -> None:
-        """End the statement that runs. Returns at once; called again and again until the statement has ended."""
+        """End the statement that runs; called again and again until it has ended."""
         ...
 
 
@@ -91,7 +92,8 @@ class RunningQuery:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def check(self, now: float) -> None:
-        """Interrupt it if it is over: again and again, for an interrupt before the first step is forgotten."""
+        """Interrupt the query if its time is over or it was cancelled."""
+        # Again and again, because an interrupt before the first step is forgotten.
         if not self.stopped:
             if self.cancellation is not None and self.cancellation.cancelled:
                 self.stopped = "cancelled"
@@ -103,12 +105,12 @@ class RunningQuery:
                     self.connection.interrupt()
 
     def error(self, seconds: float) -> QueryTimeout:
-        """Return the error of a query that was stopped, which might take so long."""
+        """Return the error of a query that was stopped."""
         return QueryTimeout(CANCELLED if self.stopped == "cancelled" else OVERDUE.format(seconds=seconds))
 
 
 class Watchdog:
-    """The thread that looks after the running queries of a process; it starts with the first query."""
+    """The thread that watches the running queries of a process; it starts with the first query."""
 
     def __init__(self) -> None:
         self._running: dict[RunningQuery, None] = {}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import struct
+import time
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -27,6 +29,8 @@ from .session import Permissions
 from .table import Limits, Table
 
 _HEAD = struct.Struct(">QB")
+_CHECK_SECONDS = 0.02
+_LONGEST_WAIT = 60.0
 
 RESULT, FAILURE, PART = 0, 1, 2
 """Kinds of a worker's messages; parts of a result stand before its end."""
@@ -34,14 +38,17 @@ RESULT, FAILURE, PART = 0, 1, 2
 ERROR_BYTES = 1 << 16
 """The longest error that is read."""
 
+MESSAGE_BYTES = 1 << 26
+"""The longest message that is read, but a result."""
+
 _ERRORS: dict[str, type[QueryError]] = {
     kind.__name__: kind for kind in (QueryError, QueryFailed, QueryRejected, QueryTimeout, ResultTooLarge, TableLocked)
 }
 _OF_OPENING = {kind.__name__: kind for kind in (DatabaseUnavailable, NothingReadable, SettingsError)}
 
 
-def pack_order(sql: str, limits: Limits, in_parts: bool = False) -> bytes:
-    """Return as bytes a query, what it may cost, and whether its rows are wanted in parts as they come."""
+def pack_order(sql: str, limits: Limits, in_parts: bool) -> bytes:
+    """Pack a query, its limits, and whether its rows are wanted in parts as they come."""
     return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values()), in_parts))
 
 
@@ -52,7 +59,7 @@ def unpack_order(data: bytes) -> tuple[str, list[Any], bool]:
 
 
 def pack_opening(path: str | os.PathLike[str], permissions: Permissions, *more: Any) -> bytes:
-    """Return as bytes which database a worker opens, under which permissions, and what else its engine has to know."""
+    """Pack a database's path, the permissions on it, and what else its engine has to know."""
     layers = [(layer.allow, layer.deny) for layer in permissions.layers()]
     return ormsgpack.packb((os.fsencode(path), layers, *more))
 
@@ -85,51 +92,55 @@ def unpack_error(data: bytes) -> TableturnError:
             raise ValueError("no error")
 
 
-def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes) -> None:
-    """Send a message."""
+def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: float | None = None) -> None:
+    """Send a message; raise `TimeoutError` if the other side is too slow to take it."""
+    line.settimeout(seconds)
     line.sendall(_HEAD.pack(len(body), kind) + body)
 
 
-def receive(line: socket.socket, most: int, overdue: Callable[[], None] | None = None) -> tuple[int, bytes] | None:
-    """Return the next message; None where the line has ended.
+def receive(
+    line: socket.socket, most: int, deadline: float = math.inf, check: Callable[[], None] | None = None
+) -> tuple[int, bytes] | None:
+    """Return the next message; None if the line has ended.
 
-    `overdue` is called whenever the line's time for one part is over (see `patience`), and raises to give up.
+    `deadline` is that of the whole message, on the clock `time.monotonic`. `check` is called again and again while the
+    message is awaited, and raises an error to give up.
 
     Raises:
-        ValueError: It is longer than `most` bytes.
+        ValueError: The message is longer than `most` bytes.
+        TimeoutError: The deadline passes before the message is complete.
     """
-    head = _read(line, _HEAD.size, overdue)
+    head = _read(line, _HEAD.size, deadline, check)
     if head is None:
         return None
     length, kind = _HEAD.unpack(head)
     if length > most:
         raise ValueError("the message is too long")
-    body = _read(line, length, overdue)
+    body = _read(line, length, deadline, check)
     return None if body is None else (kind, body)
 
 
-def _read(line: socket.socket, size: int, overdue: Callable[[], None] | None) -> bytes | None:
-    """Return so many bytes; None if the line ends before."""
+def _read(line: socket.socket, size: int, deadline: float, check: Callable[[], None] | None) -> bytes | None:
+    """Return as many bytes as `size` says; None if the line ends before."""
     whole = memoryview(bytearray(size))
     left = whole
     while left:
+        if check is not None:
+            check()
+        # Set anew for each part: whoever sends byte by byte gains no time.
+        if deadline < math.inf:
+            seconds = deadline - time.monotonic()
+            if seconds <= 0:
+                raise TimeoutError("the message is not complete in time")
+            line.settimeout(min(seconds, _LONGEST_WAIT if check is None else _CHECK_SECONDS))
         try:
             read = line.recv_into(left)
-        except BlockingIOError:
-            if overdue is None:
-                raise
-            overdue()
+        except TimeoutError:
             continue
         if not read:
             return None
         left = left[read:]
     return bytes(whole)
-
-
-def patience(line: socket.socket, seconds: float) -> None:
-    """Set how long a part of a message may take. The kernel keeps it: waiting and reading are one call."""
-    whole, microseconds = divmod(max(1, int(seconds * 1_000_000)), 1_000_000)
-    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("@ll", whole, microseconds))
 
 
 _LONG_INTEGER = 1

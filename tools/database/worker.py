@@ -25,9 +25,8 @@ from ..sandbox.boundary import confine_reader, memory_held
 from .fetch import Row, Sink
 from .table import Limits, Table
 from .watchdog import Cancellation
-from .wire import FAILURE, PART, RESULT, pack_error, pack_table, receive, send, soft_limit, unpack_order
+from .wire import FAILURE, MESSAGE_BYTES, PART, RESULT, pack_error, pack_table, receive, send, soft_limit, unpack_order
 
-ORDER_BYTES = 1 << 26
 _MEMORY = "the query needs more memory than it may use: ask for less, or aggregate"
 _INFINITE = resource.RLIM_INFINITY
 
@@ -61,7 +60,7 @@ def answer(
         send(line, FAILURE, pack_error(error))
         os._exit(0)
     send(line, RESULT, ormsgpack.packb((os.getpid(), worker.queries.about)))
-    while message := receive(line, ORDER_BYTES):
+    while message := receive(line, MESSAGE_BYTES):
         sql, limits, in_parts = unpack_order(message[1])
         try:
             send(line, RESULT, worker.run(sql, limits, _Parts(line) if in_parts else None))
@@ -74,7 +73,7 @@ def answer(
 
 
 class _Worker:
-    """The database, and the limits that are set."""
+    """An open database, and the limits that are set."""
 
     def __init__(self, queries: Queries, files: int, threads: int, own_bytes: int) -> None:
         self.queries = queries
@@ -94,8 +93,12 @@ class _Worker:
 
     def run(self, sql: str, values: list[Any], sink: Sink | None) -> bytes:
         if values != self._values:
-            self._limit(Limits(*values))
-            self._values = values
+            limits = Limits(*values)
+            soft_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
+            soft_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // max(1, self._files))
+            # The kernel keeps the memory: SQLite's own limit could never be raised again.
+            self._values, self._limits = values, replace(limits, memory_bytes=0)
+            self._processor_until = 0.0
         # The last of three: the caller kills it in time, and the query ends by itself before that. So the limit is set
         # with room for more, and not for every query.
         seconds = self._threads * self._limits.seconds
@@ -105,16 +108,9 @@ class _Worker:
             self._processor_until = used
         return pack_table(self.queries.execute(sql, self._limits, None, sink))
 
-    def _limit(self, limits: Limits) -> None:
-        soft_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
-        soft_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // max(1, self._files))
-        # The kernel keeps the memory: SQLite's own limit could never be raised again.
-        self._limits = replace(limits, memory_bytes=0)
-        self._processor_until = 0.0
-
 
 class _Parts:
-    """Sends rows as they come, for which the line waits; the first part has none but the columns' names."""
+    """A sink that sends rows in parts as they come; the first part has no rows."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line

@@ -1,4 +1,4 @@
-"""The caller's side of `worker`: workers of one database, taken and given back by any number of threads."""
+"""The caller's side of `worker`: workers of one database, shared by any number of threads."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import ormsgpack
@@ -20,13 +21,12 @@ from ..forkserver import ForkServer
 from .fetch import Sink
 from .table import Limits, Table
 from .watchdog import OVERDUE, Cancellation, check_cancelled
-from .wire import ERROR_BYTES, PART, RESULT, pack_order, patience, receive, send, unpack_error, unpack_table
+from .wire import ERROR_BYTES, MESSAGE_BYTES, PART, RESULT, pack_order, receive, send, unpack_error, unpack_table
 
-_START_SECONDS = 60.0
+START_SECONDS = 60.0
 # A worker ends its query by itself at the deadline; this much later it is killed.
 _GRACE_SECONDS = 0.12
 _CANCEL_SECONDS = 0.02
-_GREETING_BYTES = 1 << 26
 _END_MILLISECONDS = 1_000
 _WORKERS = max(4, os.cpu_count() or 1)
 """At once, for one database: each may use every processor, and more would run one another into their time limits."""
@@ -44,7 +44,7 @@ _ENVIRONMENT = {
 
 def query_nursery(package: str) -> ForkServer:
     """Return the process that forks an engine's workers, which its module `worker` serves."""
-    return ForkServer(f"{package}.worker", _ENVIRONMENT, _START_SECONDS, ("TMPDIR", "TZ"), socket.SOCK_STREAM)
+    return ForkServer(f"{package}.worker", _ENVIRONMENT, START_SECONDS, ("TMPDIR", "TZ"), socket.SOCK_STREAM)
 
 
 @dataclass(eq=False)
@@ -57,7 +57,8 @@ class _Worker:
     folder: Path | None  # goes with it; None where its files have no names
 
     def end(self) -> None:
-        """Kill it, and no process that has its number by now: as long as the line is held, so is the number."""
+        """Kill the worker and delete its folder."""
+        # Its number is nobody else's as long as the line is held.
         with suppress(OSError):
             handle = os.pidfd_open(self.pid)
             try:
@@ -84,7 +85,7 @@ class Workers:
     """Runs queries on one database under one set of permissions, each in a worker of its own."""
 
     def __init__(self, nursery: ForkServer, opening: bytes, folder: Path | None = None) -> None:
-        """Start the nursery, and no worker yet: each opens a database, with a folder of its own in `folder`, if any."""
+        """Start the nursery, and no worker yet; each gets a folder of its own in `folder`, if any."""
         self._nursery, self._opening, self._folder = nursery, opening, folder
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
@@ -97,7 +98,7 @@ class Workers:
     @property
     def about(self) -> bytes:
         """The database, in a worker's own words."""
-        worker = self._take(Limits(seconds=_START_SECONDS), None)
+        worker = self._take(Limits(seconds=START_SECONDS), None)
         self._give(worker, usable=True)
         return worker.about
 
@@ -107,14 +108,15 @@ class Workers:
         worker = self._take(limits, cancellation)
         usable = False
         try:
-            send(worker.line, RESULT, order)
+            # One deadline for the whole reply, however many parts it comes in.
             deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
+            send(worker.line, RESULT, order, START_SECONDS)
             kind, body = _answer(worker, deadline, limits, cancellation)
             rows = size = 0
             while sink is not None and kind == PART:
                 part = unpack_table(body)
                 if not part.rows:
-                    rows, size = limits.rows, _most(limits)
+                    rows, size = limits.rows, _longest_message(limits)
                     sink.start(part.columns)
                 # A worker is not to be trusted: its parts are held to the limits once more.
                 rows, size = rows - len(part.rows), size - len(body)
@@ -128,6 +130,8 @@ class Workers:
             usable = isinstance(outcome, Table | QueryError) and not isinstance(outcome, ResultTooLarge)
         except ValueError:
             raise ResultTooLarge("the result is larger than it may be, or cannot be read") from None
+        except TimeoutError:
+            raise QueryTimeout(OVERDUE.format(seconds=limits.seconds)) from None
         except OSError:
             raise QueryError("the query's process was ended from outside: run it again") from None
         finally:
@@ -154,7 +158,9 @@ class Workers:
     def _take(self, limits: Limits, cancellation: Cancellation | None) -> _Worker:
         deadline = time.monotonic() + limits.seconds
         while not self._turns.acquire(timeout=_CANCEL_SECONDS):
-            _check(deadline, limits, cancellation)
+            check_cancelled(cancellation)
+            if time.monotonic() >= deadline:
+                raise QueryTimeout(OVERDUE.format(seconds=limits.seconds))
         try:
             with self._lock:
                 if self._closed:
@@ -176,9 +182,8 @@ class Workers:
     def _new_worker(self) -> _Worker:
         line = self._nursery.call(b"\0")
         try:
-            patience(line, _START_SECONDS)
-            send(line, RESULT, self._opening)
-            message = receive(line, _GREETING_BYTES)
+            send(line, RESULT, self._opening, START_SECONDS)
+            message = receive(line, MESSAGE_BYTES, time.monotonic() + START_SECONDS)
             if message is None:
                 raise OSError("a worker ends at once")
             kind, body = message
@@ -200,21 +205,15 @@ class Workers:
 
 
 def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Cancellation | None) -> tuple[int, bytes]:
-    """Return what the worker says; if it says too much, or too late, it must not be used again."""
-    patience(worker.line, _CANCEL_SECONDS if cancellation else limits.seconds + _GRACE_SECONDS)
-    answer = receive(worker.line, _most(limits), lambda: _check(deadline, limits, cancellation))
+    """Return the worker's next message; after an error, the worker must not be used again."""
+    check = partial(check_cancelled, cancellation) if cancellation else None
+    answer = receive(worker.line, _longest_message(limits), deadline, check)
     if answer is None:
         raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
     return answer
 
 
-def _check(deadline: float, limits: Limits, cancellation: Cancellation | None) -> None:
-    """Raise `QueryTimeout` if the query was cancelled, or its time is over."""
-    check_cancelled(cancellation)
-    if time.monotonic() >= deadline:
-        raise QueryTimeout(OVERDUE.format(seconds=limits.seconds))
-
-
-def _most(limits: Limits) -> int:
-    """Return the bytes that a result inside the limits can take: four a character, and what describes it."""
+def _longest_message(limits: Limits) -> int:
+    """Return the most bytes that the message of a result within the limits can have."""
+    # Four a character, and what describes it.
     return 4 * limits.result_bytes + 64 * (limits.rows + 1) + (1 << 20)

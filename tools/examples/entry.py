@@ -113,7 +113,7 @@ def sound(example: Example) -> Example:
         if len(value) > LONGEST:
             raise refusal(example, f"its {name} has {len(value):,} characters, and {LONGEST:,} are the most")
         if wrong := _NO_CHARACTER.search(value):
-            raise refusal(example, f"its {name} holds U+{ord(wrong[0]):04X}, which is no character of a text")
+            raise refusal(example, f"its {name} holds U+{ord(wrong[0]):04X}, which is not a valid character")
     if not all(text.strip() for text in (example.question, example.sql, example.database)):
         raise refusal(example, "an example needs a question, its SQL and the name of its database")
     if wrong := contradiction(example.question, example.sql):

@@ -88,7 +88,7 @@ def _records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
     except (ValueError, RecursionError) as error:
         raise ExampleStoreError(f"{path} is not JSON: {one_line(error)}") from None
     if not isinstance(content, list):
-        raise ExampleStoreError(f"{path} is not a list of examples; for one example a line, name it .jsonl")
+        raise ExampleStoreError(f"{path} is not a list of examples; for one example per line, name it .jsonl")
     for number, item in enumerate(cast(list[Any], content), 1):
         place, fields = f"{path}, item {number}", _fields(item)
         if not isinstance(turns := fields.get("interaction"), list):

@@ -44,7 +44,7 @@ def parse_fragment(sql: str, dialect: str) -> exp.Expr:
     try:
         tree = Query.of(f"SELECT {sql}", dialect).tree
     except SQLParseError as error:
-        raise KnowledgeError(f"{sql!r} is no SQL expression: {error}") from None
+        raise KnowledgeError(f"{sql!r} is not an SQL expression: {error}") from None
     parts = {name for name, part in tree.args.items() if part}
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or parts != {"expressions"}:
         raise KnowledgeError(f"{sql!r} is more than one expression: give a condition, or what is computed")
@@ -80,7 +80,7 @@ def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragme
     if not columns and not (about and fragment_kind(tree) == "metric"):
         raise KnowledgeError(
             f"{sql!r} names no column: qualify columns by their tables, as in orders.total; "
-            "of COUNT(*) say the table with `about`"
+            "name the table of COUNT(*) with `about`"
         )
     # Names are quoted only where they must be: models copy what they see.
     naming = rules_of(schema.dialect).naming
@@ -248,7 +248,7 @@ def _compile(entry: Entry, fragment: Fragment, schema: Schema, database: Databas
     """Have the database compile a query with the SQL of an entry."""
     if fragment_kind(fragment.tree) != entry.kind:
         computed = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
-        condition = "a term's SQL is a condition on a row, no aggregate or value"
+        condition = "a term's SQL is a condition on a row, not an aggregate or a value"
         raise KnowledgeError(computed if entry.kind == "metric" else condition)
     first, *others = (exp.table_(*schema.path(name)[::-1], quoted=True) for name in fragment.tables)
     select = exp.select(fragment.tree) if entry.kind == "metric" else exp.select("1").where(fragment.tree)

@@ -249,7 +249,7 @@ def text_of(path: Path) -> str:
     """Return a file's text; raise `KnowledgeError` if it cannot be read, or is too large."""
     try:
         if path.exists() and not path.is_file():
-            raise KnowledgeError(f"cannot read the knowledge file {path}: it is no regular file")
+            raise KnowledgeError(f"cannot read the knowledge file {path}: it is not a regular file")
         if path.stat().st_size > _LARGEST:
             raise KnowledgeError(f"{path} has more than {_LARGEST:,} bytes: divide it with `extends`")
         return path.read_text(encoding="utf-8-sig")
@@ -272,7 +272,7 @@ def parse_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:
     if any(isinstance(fields.get(key), list) for key in _DBT):
         return tuple(_from_dbt(fields, path.name))
     if content is not None and not isinstance(content, Mapping):
-        raise KnowledgeError(f"{path} is no knowledge file: it holds terms:, metrics:, tables: and the like")
+        raise KnowledgeError(f"{path} is not a knowledge file: those have terms:, metrics:, tables: and the like")
     try:
         return KnowledgeFile.model_validate(content or {})
     except ValidationError as error:
@@ -347,7 +347,7 @@ def load_yaml(text: str, place: str) -> object:
             key = str(loader.construct_object(key_node, deep=True))
             if key in found:
                 line = key_node.start_mark.line + 1
-                raise KnowledgeError(f"{place}, line {line}: {key!r} stands there twice; keep one of them")
+                raise KnowledgeError(f"{place}, line {line}: {key!r} is there twice; keep one of them")
             found[key] = loader.construct_object(value_node, deep=True)
         return found
 
@@ -507,7 +507,7 @@ class _MetricReader:
             """Write the expression of what a metric names, with filters of its own."""
             inner = _node(node) or {"name": node}
             if any(inner.get(key) for key in ("offset_window", "offset_to_grain")):
-                raise KnowledgeError("it compares with another time (an offset), which is no expression over rows")
+                raise KnowledgeError("it compares with another time (an offset), which is not an expression over rows")
             called, own = str(inner.get("name") or ""), [*filters, *_filters(inner)]
             if called == name:  # a metric is often called like the measure that it is of
                 return self._aggregate(self.measures.get(called), called, own)
@@ -529,7 +529,7 @@ class _MetricReader:
                 return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: parts.get(word[0], word[0]), _text(given, "expr"))
             case _:
                 raise KnowledgeError(
-                    f"metrics of the type {kind!r} are not supported: they are no expression over rows"
+                    f"metrics of the type {kind!r} are not supported: they are not expressions over rows"
                 )
 
     def _aggregate(self, measure: _Placed | None, name: str, filters: list[str]) -> str:

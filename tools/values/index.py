@@ -17,8 +17,7 @@ from ..database import ColumnSchema, Database, Limits, TableSchema
 from ..errors import QueryError
 from ..folders import cache_folder
 from ..words import fold, key, stem
-from .finder import IndexedValues, find, nearest
-from .match import ValueMatch
+from .match import IndexedValues, ValueMatch, find, nearest
 from .store import DEFAULT_BOUNDS, IndexBounds, Store, columns_to_index, fill
 
 R = TypeVar("R")

@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence, Set
 
 from ..database import Schema
 from ..derived import derived
-from ..words import Word, name_stems, stems
-from .finder import NO, NOT, stems_of_names
-from .match import WHOLE, Question, ValueMatch, is_function_word
+from ..words import STOP_WORDS, Word, name_stems, question_words, stems
+from .match import NO, NOT, WHOLE, Question, ValueMatch, stems_of_names
 
 Place = tuple[str, str]
 
@@ -131,8 +130,13 @@ class _Reader:
         own = set(name_stems(match.column))
         if self.question.is_inside(match.start, match.end, self._whole, own):
             return False
-        # Whether the question names the column too, by other words than these.
-        named = bool(own & ({word.stem for word in self.question.words} - {word.stem for word in words}))
+        # Whether the question names the column too, by other words than these, or its table.
+        beside = {word.stem for word in self.question.words} - {word.stem for word in words}
+        named = bool(own & beside)
+        # "total" is asked of many things, and one word is the value of many columns.
+        ordinary = match.mention.islower() and len(words) == 1 and not (named or beside & {*name_stems(match.table)})
+        if ordinary and (words[0].stem in question_words() or self._is_elsewhere(match, beside)):
+            return False
         before = self.question.between(0, match.start)[-2:]
         if match.value.replace(" ", "").isdigit():
             # It may be the value of a column that is named too; of one that counts, only right behind its name.
@@ -146,6 +150,15 @@ class _Reader:
         if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
             return False
         return self._is_telling(match, words)
+
+    def _is_elsewhere(self, match: ValueMatch, beside: Set[str]) -> bool:
+        """Whether these words are also a value of another column that the question names, or whose table it names."""
+        return any(
+            beside & {*name_stems(other.column), *name_stems(other.table)}
+            for other in self.found
+            if (other.start, other.end) == (match.start, match.end) and other.how in WHOLE
+            if self.schema.column(other.table, other.column)
+        )
 
     def _is_telling(self, match: ValueMatch, words: Sequence[Word]) -> bool:
         """Whether the words are more than names of tables and columns, and the value fits them well enough."""
@@ -175,7 +188,7 @@ class _Reader:
 
     def _is_small(self, word: Word) -> bool:
         """Whether a word is one that questions are made of, or greets."""
-        return is_function_word(word) or (word.folded in _GREETINGS and self.question.begins(word.start))
+        return word.folded in STOP_WORDS or (word.folded in _GREETINGS and self.question.begins(word.start))
 
     def _is_a_name(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
         """Whether small words end a phrase where a name stands: behind the column's own name, or set off (in ME).

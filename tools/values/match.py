@@ -1,13 +1,24 @@
-"""A question taken apart, and the database values that it mentions."""
+"""A question taken apart, and the database values that it mentions, best first."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
+from heapq import nlargest
+from importlib.resources import files
 
-from ..words import STOP_WORDS, Word, key, words
+from rapidfuzz import fuzz, process, utils
+from rapidfuzz.distance import OSA
+
+from ..database import Schema
+from ..database.column_kinds import STAND_INS
+from ..derived import derived
+from ..words import STOP_WORDS, Word, fold, key, name_stems, spelt_alike, stem, stems, words, wrong_letters
+from .store import Store, Stored, StoredColumn
 
 WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
 LONGEST = 10  # words of the longest mention that is looked for
@@ -62,7 +73,7 @@ class Question:
     def says_nothing(self, number: int) -> bool:
         """Whether a word is too common to mention a value by itself; a capital ("May", "IT") or quotes tell."""
         word = self.words[number]
-        return is_function_word(word) and (word.text == "I" or not self.sets_off(word))
+        return word.folded in STOP_WORDS and (word.text == "I" or not self.sets_off(word))
 
     def sets_off(self, word: Word) -> bool:
         """Whether a word stands out by capitals or quotes; capitals that begin a sentence are no sign."""
@@ -129,6 +140,312 @@ class Question:
         return found
 
 
-def is_function_word(word: Word) -> bool:
-    """Whether a word is one that questions are made of, however it is written."""
-    return word.folded in STOP_WORDS
+# From a question to the values it mentions: what may be one, and how likely that is no coincidence.
+
+YES = frozenset(("1", "t", "true", "y", "yes"))
+NO = frozenset(("0", "f", "false", "n", "no"))
+NOT = frozenset(("no", "non", "not", "never", "without", "neither", "nor", "isn", "aren", "doesn", "don", "didn"))
+_ASIDE = frozenset(("a", "flag", "has", "have", "indic", "is", "of", "on", "the", "was", "yn"))
+"""Stems in a column's name that say nothing of what it is about."""
+
+_COMMON = 100  # a word that more values hold is only looked for together with its neighbour
+_PARTS = 30  # most values of which only a part is mentioned
+
+_LONGEST_INITIALS = 6
+
+_LEAST_SHARE = 0.35  # how much of a value, in letters, must be said: less is chance more often than not
+_CODE = 3  # other names of at most so many letters are codes: they are compared as written, as "US" is not "us"
+Candidate = tuple[Stored, Span, float, str]  # a value that a span may mention, and score and `how` as in a match
+
+
+@derived
+def stems_of_names(schema: Schema) -> frozenset[str]:
+    """Return the stems of all words in the names of tables and columns."""
+    items = [item for table in schema.tables for item in (table, *table.columns)]
+    return frozenset(part for item in items for part in name_stems(item.name))
+
+
+class IndexedValues:
+    """A store, as far as it is filled, with what of it is looked at for every question."""
+
+    def __init__(self, store: Store, schema: Schema) -> None:
+        """Look at a store's columns, and at those of yes and no with their values."""
+        self.store, self.names = store, stems_of_names(schema)
+        self.columns = {column.id: column for column in store.columns()}
+        self.by_name = {(column.table.lower(), column.name.lower()): column for column in self.columns.values()}
+        self.flags = [
+            (self.columns[column], values)
+            for column, values in store.few_valued()
+            if {value.text.casefold() in YES for value in values} == {True, False}
+            and all(value.text.casefold() in YES | NO for value in values)
+        ]
+
+
+def find(text: str, indexed: IndexedValues) -> list[ValueMatch]:
+    """Return the values that a question mentions, best first, each once."""
+    question = Question.of(text)
+    found = list(_candidates(question, indexed))
+    taken = {(span.start, span.end) for _, span, _, how in found if how in WHOLE}
+    ranked = [(_rank(each, question, indexed.columns[each[0].column], indexed.names, taken), each) for each in found]
+    best: dict[int, ValueMatch] = {}
+    for _, (value, span, score, how) in sorted(ranked, key=lambda pair: (-pair[0], pair[1][1].start, pair[1][0].id)):
+        column = indexed.columns[value.column]
+        place = (column.table, column.name, value.text)
+        best.setdefault(value.id, ValueMatch(*place, span.text, span.start, span.end, round(score, 3), how))
+    return list(best.values())
+
+
+def _rank(
+    candidate: Candidate, question: Question, column: StoredColumn, names: Set[str], taken: Set[tuple[int, int]]
+) -> float:
+    """Return how likely a candidate is a mention and no coincidence.
+
+    For it speak, besides the fit: quotation marks, capitals, length, a column or table that the question names too.
+    Against it: its words name a table or column; it lies inside a longer mention that fits (but for the words that
+    name the column: "Sonoma" in "Sonoma County" may well be a value of the column `County`).
+    """
+    _, span, rank, how = candidate
+    words = question.words[span.first : span.last]
+    rank += 0.05 * min(len(words), 4)
+    if question.fills_quotes(span.start, span.end):
+        rank += 0.4
+    elif question.in_quotes(span.start, span.end):
+        rank += 0.1
+    rank += 0.2 * sum(not word.text[0].islower() and not question.begins(word.start) for word in words) / len(words)
+    own = set(name_stems(column.name))
+    if question.is_inside(span.start, span.end, taken, own):
+        rank -= 0.5
+    if how != "flag" and all(word.stem in names for word in words):
+        rank -= 0.35
+    said = {word.stem for word in question.words}
+    for weight, parts in ((0.15, own), (0.1, set(name_stems(column.table)))):
+        rank += weight * len(parts & said) / len(parts) if parts else 0.0
+    return rank
+
+
+def _candidates(question: Question, indexed: IndexedValues) -> Iterator[Candidate]:
+    """Yield all candidates, the same value perhaps more than once."""
+    store = indexed.store
+    respelt = _respelt(question, indexed)
+    by_key = question.spans(respelt)
+    for value in store.by("key", by_key):
+        for span in by_key[value.key]:
+            yield value, span, *_fit(span, value.text)
+    yield from _by_alias(question, by_key, indexed)
+    yield from _by_part(question, respelt, store)
+    yield from _flags(question, indexed)
+
+
+def _fit(span: Span, text: str) -> tuple[float, str]:
+    if span.similarity < 1:
+        return 0.9 * span.similarity, "typo"
+    if span.text == text:
+        return 1.0, "exact"
+    if span.text.casefold() == text.strip().casefold():
+        return 0.97, "case"
+    return 0.9, "inflection"
+
+
+def _flags(question: Question, indexed: IndexedValues) -> Iterator[Candidate]:
+    """Yield values of columns of yes and no that the question names by half or more.
+
+    Both values are given: which one is meant is for the reader to say; the likelier one scores higher.
+    """
+    numbers = {word.stem: number for number, word in reversed(tuple(enumerate(question.words)))}
+    negated = any(word.folded in NOT for word in question.words)
+    for column, values in indexed.flags:
+        name = set(name_stems(column.name)) - _ASIDE - set(name_stems(column.table))
+        if stem(fold(column.name)) in numbers:  # a name such as WiFi is written as one word
+            name = {stem(fold(column.name))}
+        named = [numbers[part] for part in name if part in numbers]
+        if named and len(named) >= len(name) / 2:
+            span = question.span(min(named), min(named) + 1, [])
+            for value in values:
+                likely = (value.text.casefold() in NO) == negated
+                yield value, span, 0.5 + 0.1 * len(named) / len(name) + 0.1 * likely, "flag"
+
+
+def _by_alias(question: Question, by_key: Mapping[str, Sequence[Span]], indexed: IndexedValues) -> Iterator[Candidate]:
+    """Yield values by another name: from the list of such names, and by initials, in both directions."""
+    store, spans = indexed.store, [span for group in by_key.values() for span in group]
+    wanted = {alias: span for span in spans if span.similarity == 1 for alias in aliases(span.text, span.key)}
+    found = store.by("key", {alias.key for alias in wanted})
+    for alias, span in wanted.items():
+        for value in found:
+            if value.key != alias.key or (alias.is_code and value.text.strip() != alias.text):
+                continue
+            column = indexed.columns[value.column]
+            if not alias.columns or alias.columns & {*name_stems(column.name), *name_stems(column.table)}:
+                yield value, span, 0.75 if alias.is_code else 0.85, "abbreviation"
+    upper = {span.text.lower(): span for span in spans if _is_initials(span.text)}
+    for value in store.by("initials", upper):
+        yield value, upper[value.initials or ""], 0.8, "abbreviation"
+    # The first letters of three to six words that say something: what a code may stand for.
+    said = {
+        letters: span
+        for span in spans
+        if 3 <= span.last - span.first <= _LONGEST_INITIALS
+        and not any(question.says_nothing(number) for number in range(span.first, span.last))
+        and (letters := "".join(word.folded[0] for word in question.words[span.first : span.last])).isalpha()
+    }
+    for value in store.by("key", said):
+        if _is_initials(value.text.strip()):
+            yield value, said[value.key], 0.8, "abbreviation"
+
+
+def _is_initials(text: str) -> bool:
+    return 3 <= len(text) <= _LONGEST_INITIALS and text.isalpha() and text.isupper()
+
+
+def _respelt(question: Question, indexed: IndexedValues) -> dict[int, list[tuple[str, float]]]:
+    """Return for each word that no value holds the nearest words that values hold."""
+    respelt: dict[int, list[tuple[str, float]]] = {}
+    for number, word in enumerate(question.words):
+        if len(word.stem) < 4 or word.stem.isdigit() or word.stem in indexed.names or question.says_nothing(number):
+            continue
+        if not indexed.store.knows(word.stem) and (near := _nearest_words(word.stem, indexed.store)):
+            respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
+    return respelt
+
+
+def _by_part(
+    question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]], store: Store
+) -> Iterator[Candidate]:
+    """Yield values of which the question says some words only, one of them at least spelt right."""
+    words = {
+        number: (respelt[number][0] if number in respelt else (word.stem, 1.0))
+        for number, word in enumerate(question.words)
+        if len(word.stem) > 1 and not question.says_nothing(number)
+    }
+    numbers: dict[int, list[int]] = defaultdict(list)
+    for number, (stemmed, _) in words.items():
+        holders = store.with_words((stemmed,), _COMMON + 1)
+        for value_id in holders if len(holders) <= _COMMON else ():
+            numbers[value_id].append(number)
+    for number in words:
+        if number + 1 in words:
+            for value_id in store.with_words((words[number][0], words[number + 1][0]), _COMMON):
+                numbers[value_id] = sorted({*numbers[value_id], number, number + 1})
+    found: list[tuple[float, Stored, list[int]]] = []
+    for value in store.by("id", numbers):
+        run = _longest_run(numbers[value.id])
+        share = sum(len(words[number][0]) for number in run) / len(value.key)
+        if _LEAST_SHARE <= share < 1 and any(number not in respelt for number in run):
+            found.append((share, value, run))
+    for share, value, run in nlargest(_PARTS, found, key=lambda part: part[0]):
+        similarity = min(words[number][1] for number in run)
+        span = question.span(run[0], run[-1] + 1, [], similarity)
+        yield value, span, (0.4 + 0.4 * share) * similarity, "part"
+
+
+def _longest_run(numbers: Sequence[int]) -> list[int]:
+    """Return the longest run of words that follow each other, one word between them allowed."""
+    best: list[int] = []
+    run: list[int] = []
+    for number in numbers:
+        run = [*run, number] if run and number - run[-1] <= 2 else [number]
+        best = max(best, run, key=len)
+    return best
+
+
+# Other names of the same thing: countries and their people, states and their codes, months, sexes. The list holds what
+# no index can work out from a database. A name is only ever a way to look a value up: that the value is in the
+# database, spelt so, remains the condition.
+
+
+@dataclass(frozen=True)
+class Alias:
+    """Another name."""
+
+    text: str  # as written
+    key: str  # as the index looks it up
+    columns: frozenset[str]  # stems of which a column's or table's name must hold one; none if any column will do
+    is_code: bool  # whether it stands only for exactly this text
+
+
+def aliases(mention: str, mention_key: str) -> tuple[Alias, ...]:
+    """Return the other names of what a mention, as written in the question, names."""
+    groups = (
+        group
+        for group in _alias_groups().get(mention_key, ())
+        if any(name.key == mention_key and (not name.is_code or name.text == mention) for name in group)
+    )
+    return tuple(dict.fromkeys(name for group in groups for name in group if name.key != mention_key))
+
+
+@cache
+def _alias_groups() -> Mapping[str, list[tuple[Alias, ...]]]:
+    """Return by each name's key the groups of names of one thing."""
+    by_key: dict[str, list[tuple[Alias, ...]]] = defaultdict(list)
+    for group in json.loads((files(__package__ or "") / "data" / "aliases.json").read_text("utf-8")):
+        columns = frozenset(stem for name in group.get("columns", []) for stem in stems(name))
+        names = tuple(Alias(name, key(stems(name)), columns, len(name) <= _CODE) for name in group["names"])
+        for name_key in {name.key for name in names}:
+            by_key[name_key].append(names)
+    return by_key
+
+
+# The values of one column that a text may have meant.
+
+_FEW = 5_000
+"""Values that are all compared; of a column that holds more, those that share a word with the text, or nearly."""
+
+_WORD_HOLDERS = 500  # values taken for one word
+
+_LEAST, _LOOKED_AT = 60.0, 30
+"""Least similarity, from 0 to 100, of what is looked at closely, and how many values are at most."""
+
+_WORD = re.compile(r"[^\W_]+")
+_TYPO, _TWO_TYPOS = 6, 12  # letters and digits from which one may be wrong, or two
+_PART = 4  # letters and digits from which a text may be a part of what was meant
+
+
+def nearest(store: Store, column: StoredColumn, text: str, limit: int) -> tuple[str, ...]:
+    """Return the values that a text may stand for: spelt alike, else its other names, and what is near it."""
+    stemmed = stems(text)
+    others = aliases(text.strip(), key(stemmed))
+    named = [
+        value.text
+        for value in store.by("key", [other.key for other in others])
+        if value.column == column.id and (len(value.text) > 1 or any(value.text == other.text for other in others))
+    ]
+    choices = store.in_column(column.id, _FEW) if column.held <= _FEW else _related(store, column, stemmed)
+    found = process.extract(
+        text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=_LOOKED_AT, score_cutoff=_LEAST
+    )
+    alike = [choice for choice, _, _ in found]
+    same = [choice for choice in alike if _letters(choice) == _letters(text)]
+    same = same or [choice for choice in alike if stemmed and key(stems(choice)) == key(stemmed)]
+    near = same or [*named, *(choice for choice in alike if _is_near(text, choice))]
+    return tuple(dict.fromkeys(near))[:limit]
+
+
+def _is_near(text: str, value: str) -> bool:
+    """Whether a text is a value misspelt, or whole words of it; what differs in digits is something else."""
+    if text.strip().casefold() in STAND_INS:
+        return False  # it asks for rows without a value: none is meant by it
+    meant, held = "".join(_letters(text)), "".join(_letters(value))
+    if len(meant) >= _PART and f" {' '.join(_letters(text))} " in f" {' '.join(_letters(value))} ":
+        return True
+    length = min(len(meant), len(held))
+    if length < _TYPO or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
+        return False
+    return OSA.distance(meant, held) <= (2 if length >= _TWO_TYPOS else 1)
+
+
+def _letters(text: str) -> list[str]:
+    return [fold(word) for word in _WORD.findall(text)]
+
+
+def _related(store: Store, column: StoredColumn, stemmed: list[str]) -> list[str]:
+    alike = (other for word in stemmed for other in (word, *(near for _, near in _nearest_words(word, store))))
+    ids = {number for word in dict.fromkeys(alike) for number in store.with_words((word,), _WORD_HOLDERS)}
+    return [value.text for value in store.by("id", ids) if value.column == column.id]
+
+
+def _nearest_words(word: str, store: Store) -> list[tuple[int, str]]:
+    """Return the index's words nearest to a stem, at most three, with the letters in which they differ.
+
+    Only words that begin or end like it are considered: of a word with one wrong letter, one half is right.
+    """
+    return spelt_alike(word, store.alike(word, wrong_letters(word)))[:3]

@@ -6,21 +6,20 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ....tools.database import Cancellation
 from ....tools.errors import SettingsError
+from ...answers.answer import Answer
 from ...answers.commands import Answers
-from ...answers.paging import Page, Results, View
+from ...answers.paging import Page, ResultPages, View
+from ...cancel_turn import OpenTurn, interruptible
 from ...records import Usage
-from ...undo import OpenTurn, interruptible
 from ...verbs import dollars
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ....tools.database import Cancellation
-    from ...answers.answer import Answer
-    from ...answers.forms import Why
+    from ...answers.render import Why
     from ...conversation import Conversation
     from ...sqlagent import SQLAgent
 
@@ -36,7 +35,7 @@ class Cost:
     _last: Usage = field(default_factory=Usage)
 
     def add(self, usage: Usage, *, goes_on: bool) -> None:
-        """Adds a turn's usage; one that goes on after it asked back counts what it had cost by then again."""
+        """Add a turn's usage; one that goes on after it asked back counts what it had cost by then again."""
         if not goes_on:
             self._whole += self._last
             self.turns += 1
@@ -54,7 +53,7 @@ class Cost:
         if self.price is not None:
             parts.append(f"${dollars(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
         if self.ended:
-            parts.append(f"not counted: {self.ended:,} that came to no answer")
+            parts.append(f"not counted: {self.ended:,} turns without an answer")
         return ", ".join(parts)
 
 
@@ -69,7 +68,7 @@ class Pages:
     """The rows of an answer, and the page of them that was shown last."""
 
     answer: Answer
-    results: Results = field(default_factory=partial(Results, _BYTES))
+    results: ResultPages = field(default_factory=partial(ResultPages, _BYTES))
 
     def __post_init__(self) -> None:
         answer = self.answer
@@ -100,7 +99,7 @@ class Chat(Answers):
     draft: str = ""  # a query that was written in an editor and did not run, to be opened there again
 
     def begin(self) -> None:
-        """Takes up the last answer of an earlier run."""
+        """Take up the last answer of an earlier run."""
         last = self.conversation.last()
         if last is not None:
             self.take(last, why=self.conversation.why())
@@ -116,7 +115,7 @@ class Chat(Answers):
         return bool(self.held) and self.held[-1].answer.status == "needs_clarification"
 
     def undo(self) -> str:
-        """Takes the last turn back; the words that began it, empty where there is none or they are not known."""
+        """Take the last turn back; return the words that began it, empty where there is none or they are not known."""
         if not self.conversation.undo():
             raise SettingsError("there is no turn to undo")
         while self.held and not self.held[-1].asked and len(self.held) > 1:

@@ -12,31 +12,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ....tools.charts import Chart
+from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
 from ....tools.terminal import safe, warn
 from ... import verbs
+from ...answers.answer import Answer
 from ...answers.commands import RUN
-from ...conversations import kept_threads
+from ...conversation_files import kept_threads
 from ..display import Rows, as_records, shown_sql
 from ..output import write_chart
 from .chat import PAGE, Chat, Pages, interrupted
 
-if TYPE_CHECKING:
-    from ....tools.charts import Chart
-    from ....tools.database import Schema
-    from ...answers.answer import Answer
-
 
 def _why(chat: Chat, rest: str) -> RenderableType:
-    """What an answer rests on."""
-    from ...answers.forms import told
+    from ...answers.render import told
 
     held, _ = chat.choose(rest, "explain")
     parts: list[RenderableType] = []
@@ -46,7 +43,6 @@ def _why(chat: Chat, rest: str) -> RenderableType:
 
 
 def _show_sql(chat: Chat, rest: str) -> RenderableType:
-    """Shows an answer's query, or runs it: as it is, edited, or another."""
     first, _, _ = rest.partition(" ")
     if not rest or first.isdecimal():
         return shown_sql(_sql(chat.choose(rest, "show")[0].answer, "show"))
@@ -73,7 +69,7 @@ def _sql(answer: Answer, what: str) -> str:
 
 
 def _edited(text: str) -> str:
-    """The text as a person leaves it in an editor."""
+    """Return the text as a person leaves it in an editor."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SettingsError("there is no terminal to edit it in: /sql SELECT ... runs another query")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
@@ -102,14 +98,12 @@ _MOST = 1_000  # rows that are shown at a time
 
 
 def _more(chat: Chat, rest: str) -> RenderableType:
-    """The next rows."""
     pages = _pages(chat)
     pages.turn(pages.now.offset + len(pages.now.rows), _count(rest, "/more 50"), chat)
     return _show_page(pages)
 
 
 def _some(chat: Chat, rest: str) -> RenderableType:
-    """Rows by their numbers."""
     found = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", rest)
     if found is None:
         raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
@@ -124,7 +118,6 @@ def _some(chat: Chat, rest: str) -> RenderableType:
 
 
 def _wide(chat: Chat, rest: str) -> RenderableType:
-    """The rows that were shown last as records, or so many from there."""
     pages = _pages(chat)
     if rest:
         pages.turn(pages.now.offset, _count(rest, "/wide 3"), chat)
@@ -133,7 +126,6 @@ def _wide(chat: Chat, rest: str) -> RenderableType:
 
 
 def _export(chat: Chat, rest: str) -> str:
-    """All rows as a file."""
     if not rest:
         raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
     answer = chat.choose("", "export")[0].answer
@@ -143,7 +135,6 @@ def _export(chat: Chat, rest: str) -> str:
 
 
 def _chart(chat: Chat, rest: str) -> RenderableType:
-    """The result as a picture."""
     answer = chat.choose("", "draw")[0].answer
     if rest:
         return write_chart(answer, Path(rest).expanduser())[1]
@@ -164,7 +155,7 @@ class _Drawn:
 
 
 def _show_page(pages: Pages) -> RenderableType:
-    """The page that was turned to last, as a table."""
+    """Return the page that was turned to last, as a table."""
     return Rows(pages.now.headings, pages.now.rows, pages.now.caption)
 
 
@@ -183,7 +174,6 @@ def _count(rest: str, example: str) -> int:
 
 
 def _tables(chat: Chat, rest: str) -> RenderableType:
-    """The tables."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", style="dim")
@@ -197,7 +187,6 @@ def _tables(chat: Chat, rest: str) -> RenderableType:
 
 
 def _schema(chat: Chat, rest: str) -> RenderableType:
-    """A table's columns."""
     found = verbs.tables(chat.resources)
     table = found.table(verbs.unquoted(rest)) if rest else None
     if table is None:
@@ -231,7 +220,6 @@ def _minute(schema: Schema) -> str:
 
 
 def _values(chat: Chat, rest: str) -> RenderableType:
-    """A column's values, counted."""
     with interrupted() as cancellation:
         found = verbs.values(rest, chat.resources, cancellation)
     more = f"the first {len(found.rows)} of more" if found.truncated else ""
@@ -239,30 +227,27 @@ def _values(chat: Chat, rest: str) -> RenderableType:
 
 
 @dataclass(frozen=True)
-class Ask:
+class NextQuestion:
     """A question to ask now."""
 
     question: str
 
 
-def _retry(chat: Chat, rest: str) -> Ask:
-    """Asks the last question again, as if it had not been asked yet."""
+def _retry(chat: Chat, rest: str) -> NextQuestion:
     words = chat.lost
     if not words and any(held.asked for held in chat.held):
         words = chat.undo()
     if not words:
         raise SettingsError("there is no question in this session to ask again")
-    return Ask(words)
+    return NextQuestion(words)
 
 
 def _undo(chat: Chat, rest: str) -> str:
-    """Takes the last turn back."""
     words = chat.undo()
-    return f"taken back: {words}" if words else "the last turn was taken back"
+    return f"taken back: {words}" if words else "the last turn was undone"
 
 
 def _reset(chat: Chat, rest: str) -> str:
-    """Begins anew."""
     chat.conversation.reset()
     chat.held.clear()
     chat.close()
@@ -271,22 +256,20 @@ def _reset(chat: Chat, rest: str) -> str:
 
 
 def _threads(chat: Chat, rest: str) -> str:
-    """Lists kept conversations."""
     kept = kept_threads(chat.checkpoints, chat.agent.resources.database.location)
     if not kept and chat.kept:
-        return "no conversation with this database is kept yet; this one is from its first turn on"
+        return "there is no saved conversation with this database yet; this one is saved from its first turn on"
     if not kept:
-        return "no conversation with this database is kept: tableturn chat --thread NAME keeps one"
+        return "there is no saved conversation with this database: start one with tableturn chat --thread NAME"
     lines = [f"  {thread.name}  (last used {thread.used:%Y-%m-%d %H:%M})" for thread in kept]
-    return "\n".join(["kept conversations, to go on with by tableturn chat --thread NAME:", *lines])
+    return "\n".join(["saved conversations; continue one with tableturn chat --thread NAME:", *lines])
 
 
 def _cost(chat: Chat, rest: str) -> str:
-    """What it cost."""
     return chat.cost.told
 
 
-Said: TypeAlias = str | RenderableType | Ask
+Said: TypeAlias = str | RenderableType | NextQuestion
 """What a command gives: words or something to show, or a question that is asked now."""
 
 Completes = Literal["", "tables", "columns", "files", "commands"]
@@ -402,6 +385,6 @@ def _command(name: str) -> Command:
 
 
 def run(chat: Chat, line: str) -> Said:
-    """Runs a command."""
+    """Run a command."""
     name, _, rest = line.partition(" ")
     return _command(name).run(chat, rest.strip())

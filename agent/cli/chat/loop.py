@@ -6,23 +6,20 @@ import sys
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from ....tools.errors import TableturnError
 from ....tools.terminal import safe, say_json, warn
+from ...answers.answer import Answer
 from ...answers.commands import is_command
-from ...conversations import kept_conversations, only_here
+from ...conversation_files import kept_conversations, only_here
 from ...options import AgentOptions
 from ..display import ROWS_SHOWN, fitting, show_answer
 from ..output import ANSWERED, NOT_ANSWERED, answered
 from .chat import Chat, Cost
-from .commands import Ask, Said, run
-
-if TYPE_CHECKING:
-    from ...answers.answer import Answer
+from .commands import NextQuestion, Said, run
 
 LEAVE = ("exit", "quit", "/exit", "/quit", "/q")  # what ends a conversation, besides the end of input
 
@@ -37,7 +34,7 @@ def converse(
     *,
     as_json: bool = False,
 ) -> int:
-    """Takes turns until the input ends; the exit code is the last turn's."""
+    """Take turns until the input ends; the exit code is the last turn's."""
     with (
         kept_conversations(thread, checkpoints, options.located(options.db)) as checkpointer,
         options.open_agent(checkpointer) as agent,
@@ -60,11 +57,11 @@ def converse(
 
 
 def _taken(chat: Chat, line: str, as_json: bool) -> int:
-    """Takes one line; errors of ours are told, and the conversation goes on."""
+    """Take one line; errors of ours are told, and the conversation goes on."""
     try:
         if is_command(line):
             said = run(chat, line)
-            if not isinstance(said, Ask):
+            if not isinstance(said, NextQuestion):
                 _tell(said)
                 return ANSWERED
             line = said.question

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter, ThreadedCompleter
@@ -15,17 +15,14 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.output import create_output
 
+from ....tools.database import Schema
 from ....tools.errors import TableturnError
 from ....tools.folders import state_folder
 from ....tools.terminal import safe, warn
+from ....tools.values import ValueIndex
 from ...effects import start
 from .chat import Chat
 from .commands import BY_NAME
-
-if TYPE_CHECKING:
-    from ....tools.database import Schema
-    from ....tools.values import ValueIndex
-
 
 try:
     import termios
@@ -159,7 +156,7 @@ _WELCOME = "Ask a question; Tab completes, /help lists commands, Ctrl-D leaves."
 
 
 def typed_lines(chat: Chat) -> Iterator[str]:
-    """Lines until Ctrl-D; Ctrl-C clears the one that is being typed."""
+    """Yield lines until Ctrl-D; Ctrl-C clears the one that is being typed."""
     resources = chat.agent.resources
     completer = ChatCompleter(lambda: resources.schemas.schema(False), resources.values)
     session: PromptSession[str] = PromptSession(
@@ -182,7 +179,7 @@ def typed_lines(chat: Chat) -> Iterator[str]:
 
 
 def _history() -> History:
-    """What was typed in earlier conversations, in a file that is its owner's alone."""
+    """Return what was typed in earlier conversations, in a file that is its owner's alone."""
     path = state_folder() / "history"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -34,7 +34,7 @@ from ....tools.sql import used_items
 from ....tools.sql.parse import parse
 from ....tools.sql.resolve import resolve
 from ...baselines.langchain import LangChainAgent
-from ...datasets import Dataset, Question, load_dataset
+from ...datasets import Dataset, GoldTurn, load_dataset
 from ...official.execution import open_read_only
 from .gold import PARTIAL
 from .registry import BenchOptions, Figures
@@ -93,7 +93,7 @@ def measure_turn_cost(options: BenchOptions) -> Figures:
     return figures
 
 
-def _read_groups(options: BenchOptions) -> Iterator[tuple[str, Path, Sequence[Question]]]:
+def _read_groups(options: BenchOptions) -> Iterator[tuple[str, Path, Sequence[GoldTurn]]]:
     """Yield a set's name, a database, and questions on it in conversations, with what the model replies as gold."""
     strong = read_strong(options.folder, None)
     for name, kept in SETS.items():
@@ -275,7 +275,7 @@ def carry_over(sql: str, schema: Schema) -> str:
     return tree.sql(schema.dialect)
 
 
-def _carry_question(question: Question, spider: Dataset, large: Database) -> Question | None:
+def _carry_question(question: GoldTurn, spider: Dataset, large: Database) -> GoldTurn | None:
     """Return a question with its gold as it stands on the large database; None if that gives other rows, or none."""
     if question.database in PARTIAL or question.disputed:
         return None

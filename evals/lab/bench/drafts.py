@@ -12,17 +12,17 @@ from typing import Any
 from pandas import DataFrame
 from sqlglot import exp
 
-from ....agent.evidence.choose import same_answer
+from ....agent.evidence.choose_attempt import same_answer
 from ....agent.records import Attempt, plain_result
 from ....tools.errors import QueryError, SQLParseError
 from ....tools.sql import parse_select
-from ...datasets import Dataset, Question, load_dataset
+from ...datasets import Dataset, GoldTurn, load_dataset
 from .gold import Databases
 from .registry import BenchOptions, Figures, Measure, divide, share
 from .replays import (
     SYSTEMS,
     Drafts,
-    Replay,
+    StoredDrafts,
     judge_officially,
     play,
     play_officially,
@@ -176,11 +176,11 @@ def _find_changed(asked: Dataset, drafts: Drafts, others: Drafts) -> Dataset:
     return replace(asked, questions=tuple(one for one in asked.questions if others[one.id] != drafts[one.id]))
 
 
-def _read_published(options: BenchOptions) -> list[Replay]:
+def _read_published(options: BenchOptions) -> list[StoredDrafts]:
     return [read_published(options.folder, options.limit)]
 
 
-def _count_calls(replay: Replay) -> Iterator[Flags]:
+def _count_calls(replay: StoredDrafts) -> Iterator[Flags]:
     """Yield whether each draft of DAIL-SQL's ended after one call, else revised by DIN-SQL's, and is right."""
     for record, right in play_officially(replay.asked, [replay.drafts[name] for name in SYSTEMS[:2]], {}):
         yield {"right": right, "ended": record.calls == 1}
@@ -195,7 +195,7 @@ def _tell_gate(table: DataFrame) -> Figures:
 measure_gate = Measure(_read_published, _count_calls, _tell_gate)
 
 
-def _send_back(case: tuple[str, Replay, Drafts]) -> Iterator[Mapping[str, Any]]:
+def _send_back(case: tuple[str, StoredDrafts, Drafts]) -> Iterator[Mapping[str, Any]]:
     """Yield whether drafts are right and sent back; one that is sent back is answered with itself."""
     name, replay, drafts = case
     for record, verdict in play(replay.asked, [drafts], {"max_attempts": 2}):
@@ -223,20 +223,20 @@ def _tell_alarms(table: DataFrame) -> Figures:
     return figures
 
 
-def _read_alarm_groups(options: BenchOptions) -> Iterator[tuple[str, Replay, Drafts]]:
+def _read_alarm_groups(options: BenchOptions) -> Iterator[tuple[str, StoredDrafts, Drafts]]:
     for name, read in (("strong", read_strong), ("published", read_published)):
         replay = read(options.folder, options.limit)
         yield from ((name, replay, drafts) for drafts in replay.drafts.values())
     asked, golds = _read_train_golds(options)
-    yield "mutated", Replay(asked, {}), golds
+    yield "mutated", StoredDrafts(asked, {}), golds
     for found in _mutate_drafts(asked, golds).values():
-        yield "mutated", Replay(_find_changed(asked, golds, found), {}), found
+        yield "mutated", StoredDrafts(_find_changed(asked, golds, found), {}), found
 
 
 measure_alarms = Measure(_read_alarm_groups, _send_back, _tell_alarms)
 
 
-def _revise(replay: Replay) -> Iterator[Mapping[str, Any]]:
+def _revise(replay: StoredDrafts) -> Iterator[Mapping[str, Any]]:
     """Yield whether each of DAIL-SQL's drafts is right after each kind of revision, and if that changes it."""
     asked = replay.asked
     drafts, next_best = (replay.drafts[name] for name in SYSTEMS[:2])
@@ -274,7 +274,7 @@ def _tell_revisions(table: DataFrame) -> Figures:
 measure_never_worse = Measure(_read_published, _revise, _tell_revisions)
 
 
-def _choose(replay: Replay) -> Iterator[Flags]:
+def _choose(replay: StoredDrafts) -> Iterator[Flags]:
     """Yield whether what the agent chooses is right, and each system's query.
 
     Every system's query is a draft, results vote, and nothing is revised.
@@ -309,7 +309,7 @@ def _tell_selection(table: DataFrame) -> Figures:
 measure_selection = Measure(_read_published, _choose, _tell_selection)
 
 
-def _find_majority(databases: Databases, question: Question, drafts: Mapping[str, Drafts]) -> str:
+def _find_majority(databases: Databases, question: GoldTurn, drafts: Mapping[str, Drafts]) -> str:
     """Return a system whose result is the most frequent; the first system breaks ties."""
     groups: list[list[tuple[str, Attempt]]] = []
     for name, found in drafts.items():

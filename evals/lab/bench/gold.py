@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ....tools.database import Cell, Database, Limits, Schema
 from ....tools.errors import DatabaseUnavailable, QueryError
-from ...datasets.load import Closing, Dataset, Question, load_dataset
+from ...datasets.load import Closing, Dataset, GoldTurn, load_dataset
 
 ALL_SPLITS = (
     ("spider", "train"),
@@ -70,7 +70,7 @@ class Databases(Closing):
             return error
 
 
-def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True) -> Iterator[Question]:
+def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True) -> Iterator[GoldTurn]:
     """Yield questions of splits, named by dataset and split; each gold query of a database only once if `distinct`."""
     seen: set[tuple[str, str]] = set()
     for name, split in splits:
@@ -81,7 +81,7 @@ def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True
                 yield question
 
 
-def group_golds(questions: Iterable[Question]) -> dict[str, list[str]]:
+def group_golds(questions: Iterable[GoldTurn]) -> dict[str, list[str]]:
     """Return questions' gold SQL, the published one of each, by database; a query that occurs twice is there twice."""
     queries: dict[str, list[str]] = {}
     for question in questions:

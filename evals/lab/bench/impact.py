@@ -23,7 +23,7 @@ from pandas import DataFrame
 from ....tools.database import ColumnSchema, Database, Schema, TableSchema
 from ....tools.database.quoting import naming
 from ....tools.sample import build_sample
-from ...impact import PastAnswer, Replay
+from ...impact import PastAnswer, ReplayedChange
 from .registry import BenchOptions, Figures, Measure, divide, share
 
 SEED = 11
@@ -257,7 +257,7 @@ def _replay(case: _Replayed) -> Iterator[Mapping[str, Any]]:
     """Yield whether an answer changes in truth, whether it is listed, whether that is settled; and why."""
     before, past, old, name, path = case
     with Database.open(path) as after:
-        replay = Replay(before, after)
+        replay = ReplayedChange(before, after)
         for number, (turn, was, now) in enumerate(zip(past, old, _run_plainly(path, past), strict=True)):
             status = "converged" if turn.sql else "unanswerable"
             settled = replay.settle(PastAnswer(turn.question, turn.sql, "", status=status))

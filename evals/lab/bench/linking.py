@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from pandas import DataFrame
 
-from ....agent.context.inputs import MOST_COLUMNS
+from ....agent.context.task_inputs import MOST_COLUMNS
 from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.linking import STAR, PastTurn, SchemaLinker
 from ....tools.linking.keep import keep
@@ -23,10 +23,10 @@ from ....tools.linking.vocabulary import Shares, shipped
 from ...datasets import load_dataset
 from ..training.fit_linker_turns import (
     WINDOW,
-    Dialogue,
     Given,
     LinkedDatabase,
     LinkedTurn,
+    TrainDialogue,
     linked_turns,
     measure,
     read_dialogues,
@@ -52,7 +52,7 @@ _CUT = 0.1
 _DIALOGUES = 100
 
 
-def _read_sets(options: BenchOptions) -> Iterator[tuple[str, list[Dialogue]]]:
+def _read_sets(options: BenchOptions) -> Iterator[tuple[str, list[TrainDialogue]]]:
     with tempfile.TemporaryDirectory() as cache:
         for name in ("sparc", "cosql"):
             dataset = load_dataset(name, "dev", options.folder).first(options.limit)
@@ -85,7 +85,7 @@ def measure_linking_ablations(options: BenchOptions) -> Figures:
     return figures
 
 
-def _link(dialogues: Sequence[Dialogue], *, own: bool = False, given: Given = take_nothing) -> dict[str, float]:
+def _link(dialogues: Sequence[TrainDialogue], *, own: bool = False, given: Given = take_nothing) -> dict[str, float]:
     """Return the scores of all turns whose gold SQL can be read, linked one after another."""
 
     def find(turn: LinkedTurn) -> tuple[Shares, Shares]:
@@ -96,7 +96,7 @@ def _link(dialogues: Sequence[Dialogue], *, own: bool = False, given: Given = ta
     return measure(turns, *zip(*map(find, turns), strict=True))
 
 
-_InCrowd = tuple[Schema, SchemaLinker, Mapping[str, str], Dialogue]
+_InCrowd = tuple[Schema, SchemaLinker, Mapping[str, str], TrainDialogue]
 """The schema of a thousand tables, its linker, and a dialogue with the names that its tables have there."""
 
 

@@ -24,7 +24,7 @@ from ....prompts.rephrase import RephraseTask
 from ....tools.database import Cell, Database
 from ....tools.errors import NotUnderstood, QueryError
 from ....tools.linking import PastTurn
-from ...datasets import Dataset, Question, load_dataset
+from ...datasets import Dataset, GoldTurn, load_dataset
 from ...metrics.judging import Expected, OfficialJudge
 from ...metrics.summary import share as known_share
 from ...metrics.summary import summarize
@@ -111,7 +111,7 @@ def measure_engines_offline(options: BenchOptions) -> Figures:
     """
     dataset = load_dataset("spider", "dev", options.folder).without(PARTIAL)
     step = max(1, len(dataset.questions) // options.limit) if options.limit else 1
-    by_database: dict[str, list[Question]] = defaultdict(list)
+    by_database: dict[str, list[GoldTurn]] = defaultdict(list)
     for question in dataset.questions[::step][: options.limit]:
         by_database[question.database].append(question)
     left_out: list[str] = []

@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 
 from tests.evals.rows import count_compared, find_misnamed
 
-from ....agent.context.repository import complete, rephrase_all, simplify_all
+from ....agent.context.rephrase_examples import complete, rephrase_all, simplify_all
 from ....agent.model.chat import PromptedTranslator
-from ....agent.model.resolve import resolve_model
+from ....agent.model.choose_model import resolve_model
 from ....tools.errors import TableturnError
 from ....tools.examples import DatabaseFolder, ExampleStore, read_examples
 from ...experiments.measure import NotRun, Setup, experiment_names, measure, read_experiment

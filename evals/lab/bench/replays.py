@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from ....tools.record_files import read_lines
-from ...datasets import Dataset, Question, load_dataset, read_predictions
+from ...datasets import Dataset, GoldTurn, load_dataset, read_predictions
 from ...metrics.judging import OfficialJudge, Verdict
 from ...runner.record import RunSpec, TurnRecord
 from ...runner.run import run_evaluation
@@ -38,7 +38,7 @@ Drafts = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Replay:
+class StoredDrafts:
     """Questions with stored drafts.
 
     Attributes:
@@ -51,7 +51,7 @@ class Replay:
     drafts: Mapping[str, Drafts]
     readings: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
-    def take_every(self, step: int) -> Replay:
+    def take_every(self, step: int) -> StoredDrafts:
         """Return the same drafts for every so many-th question."""
         return replace(self, asked=replace(self.asked, questions=self.asked.questions[::step]))
 
@@ -61,41 +61,41 @@ class Replay:
         return verdict.ex if reading is None else {"right": True, "wrong": False}.get(reading)
 
 
-def read_published(data: Path, limit: int | None) -> Replay:
+def read_published(data: Path, limit: int | None) -> StoredDrafts:
     """Read six systems' predictions for Spider dev."""
     whole = load_dataset("spider", "dev", data)
     folder = data / "predictions" / "spider_dev"
     drafts = {name: read_predictions(folder / f"{name}.sql", whole) for name in SYSTEMS}
-    return Replay(whole.without(PARTIAL).first(limit), drafts)
+    return StoredDrafts(whole.without(PARTIAL).first(limit), drafts)
 
 
-def read_multiturn(data: Path, dataset: str, systems: Sequence[str], limit: int | None) -> Replay:
+def read_multiturn(data: Path, dataset: str, systems: Sequence[str], limit: int | None) -> StoredDrafts:
     """Read systems' predictions for a dev set's interactions, those that every system has a query for."""
     whole = load_dataset(dataset, "dev", data)
     folder = data / "predictions" / "multi_turn"
     drafts = {name: read_dialogues(folder / f"{dataset}_dev.{name}.json", whole) for name in systems}
     kept = [turns for turns in whole.interactions if all(turn.id in file for file in drafts.values() for turn in turns)]
     kept = [turns for turns in kept if turns[0].database not in PARTIAL][:limit]
-    return Replay(replace(whole, questions=tuple(turn for turns in kept for turn in turns)), drafts)
+    return StoredDrafts(replace(whole, questions=tuple(turn for turns in kept for turn in turns)), drafts)
 
 
-def read_strong(data: Path, limit: int | None) -> Replay:
+def read_strong(data: Path, limit: int | None) -> StoredDrafts:
     """Read a strong model's drafts, of which each arm has one for every question, with a reader's verdicts."""
     folder = data / "strong_model"
     records: list[Any] = read_lines((folder / "drafts.jsonl").read_text(encoding="utf-8"))
     verdicts: list[Any] = read_lines((folder / "verdicts.jsonl").read_text(encoding="utf-8"))
     drafts: dict[str, dict[str, str]] = {}
-    questions: dict[str, Question] = {}
+    questions: dict[str, GoldTurn] = {}
     for record in records:
         interaction = f"{record['dataset']}/{record['interaction']}"
         key = f"{interaction}.{record['turn']}"
         drafts.setdefault(record["arm"], {})[key] = record["draft"]
-        questions[key] = Question(
+        questions[key] = GoldTurn(
             key, record["database"], record["question"], (record["gold"],), interaction, turn=record["turn"]
         )
     databases = (data / "spider" / "database", data / "kaggle-dbqa" / "database")
     asked = Dataset(STRONG, "dev", tuple(questions.values()), databases).first(limit)
-    return Replay(asked, drafts, {(found["question"], found["sql"]): found["verdict"] for found in verdicts})
+    return StoredDrafts(asked, drafts, {(found["question"], found["sql"]): found["verdict"] for found in verdicts})
 
 
 def play(asked: Dataset, files: Sequence[Drafts], settings: Mapping[str, Any]) -> Sequence[tuple[TurnRecord, Verdict]]:
@@ -152,7 +152,7 @@ def play_draft_sets(data: Path, limit: int | None = None) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values("set", key=lambda sets: pd.factorize(sets)[0], kind="stable")
 
 
-def _answer(replay: Replay, systems: Sequence[str]) -> Iterator[tuple[str, dict[str, object]]]:
+def _answer(replay: StoredDrafts, systems: Sequence[str]) -> Iterator[tuple[str, dict[str, object]]]:
     settings: dict[str, Any] = {"max_attempts": 1}
     if len(systems) > 1:
         settings |= {"merge": False, "candidates": len(systems)}

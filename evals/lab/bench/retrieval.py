@@ -39,7 +39,7 @@ from ....tools.sample import build_sample
 from ....tools.sql import sql_skeleton
 from ....tools.sql.query import Query
 from ....tools.values import IndexBounds, ValueIndex, likely
-from ...datasets import Dataset, Question, load_dataset, read_predictions
+from ...datasets import Dataset, GoldTurn, load_dataset, read_predictions
 from .gold import Databases
 from .registry import BenchOptions, Figures, Measure, divide, share
 
@@ -184,7 +184,7 @@ def measure_examples_skeleton(options: BenchOptions) -> Figures:
     known = {_skeleton(question.golds[0]) for question in questions}
     with Databases(whole) as schemas, _fill_store(rest, schemas) as held, _fill_store(questions, schemas) as store:
 
-        def hits(selector: Selector, asked: Sequence[Question] = dev, drafts: Mapping[str, str] | None = None) -> float:
+        def hits(selector: Selector, asked: Sequence[GoldTurn] = dev, drafts: Mapping[str, str] | None = None) -> float:
             found: list[bool] = []
             for one in asked:
                 draft = (drafts or {}).get(one.id, "")
@@ -216,7 +216,7 @@ def measure_examples_skeleton(options: BenchOptions) -> Figures:
         }
 
 
-def _fill_store(questions: Sequence[Question], schemas: Databases) -> ExampleStore:
+def _fill_store(questions: Sequence[GoldTurn], schemas: Databases) -> ExampleStore:
     @cache
     def render(name: str) -> str:
         schema = schemas.schema(name)

@@ -39,7 +39,7 @@ from ....tools.examples import ExampleStore, example_of, open_with_seeds
 from ....tools.record_files import read_lines
 from ...adjudication.judging import Case, agreement, judge_cases
 from ...adjudication.ruling import Adjudicator, concerns, read_rulings
-from ...datasets.load import LAYOUTS, Dataset, Expects, Outcome, Question, load_dataset, whole_operators
+from ...datasets.load import LAYOUTS, Dataset, Expects, GoldTurn, Outcome, load_dataset, whole_operators
 from ...metrics.judging import StrictJudge
 from ...metrics.statistics import Judged, compare
 from ...runner.agents import AgentAnswering, kept_model
@@ -192,7 +192,7 @@ def read_acts(folder: Path) -> Dataset:
     Thanks and greetings, and turns whose acts contradict each other, are left out.
     """
     path = folder / "cosql" / "dialogues_train.json"
-    questions: list[Question] = []
+    questions: list[GoldTurn] = []
     for number, record in enumerate(json.loads(path.read_text(encoding="utf-8"))):
         turns, place, turn = record["turns"], 0, 0
         while place + 1 < len(turns):
@@ -216,14 +216,14 @@ def read_acts(folder: Path) -> Dataset:
             place += 2 if outcome == "ask_back" else 0
             golds = (whole_operators(gold),) if gold else ()
             name, text, expects = f"{number}.{turn}", str(said["text"]).strip(), Expects(outcome)
-            questions.append(Question(name, record["db_name"], text, golds, str(number), turn, expects=expects))
+            questions.append(GoldTurn(name, record["db_name"], text, golds, str(number), turn, expects=expects))
     return Dataset("cosql-acts", "train", tuple(questions), LAYOUTS["cosql"].parts("databases", folder), root=folder)
 
 
-def draw_questions(dataset: Dataset, outcome: Outcome, count: int) -> list[Question]:
+def draw_questions(dataset: Dataset, outcome: Outcome, count: int) -> list[GoldTurn]:
     """Return so many questions of an outcome, one of each database in turn, by a fixed seed."""
     order = random.Random(SEED)  # noqa: S311 - a sample, not a secret
-    by_database: dict[str, list[Question]] = {}
+    by_database: dict[str, list[GoldTurn]] = {}
     for question in dataset.questions:
         if question.expects is not None and question.expects.outcome == outcome:
             by_database.setdefault(question.database, []).append(question)
@@ -241,11 +241,11 @@ def draw_questions(dataset: Dataset, outcome: Outcome, count: int) -> list[Quest
     return list(islice((question for each in rounds for question in each if question is not None), count))
 
 
-async def _answer_turns(dataset: Dataset, model: BaseChatModel, asked: Sequence[Question]) -> Mapping[str, TurnRecord]:
+async def _answer_turns(dataset: Dataset, model: BaseChatModel, asked: Sequence[GoldTurn]) -> Mapping[str, TurnRecord]:
     """Return the answers by question, each after the gold queries of the turns before it."""
     interactions = {turns[0].interaction: turns for turns in dataset.interactions}
 
-    async def answer(turn: Question) -> TurnRecord:
+    async def answer(turn: GoldTurn) -> TurnRecord:
         turns = interactions[turn.interaction]
         others = {other.id: TurnRecord(other.id, "", "") for other in turns if other.id != turn.id}
         (record,) = [record async for record in answering.answers(turns, others)]
@@ -297,7 +297,7 @@ async def _answer_arms(
     settings = run_settings(RunSpec(dataset.name, dataset.split, settings=_LEARNING), dataset)
     agents: dict[tuple[int, str], SQLAgent] = {}
 
-    async def answer(arm: int, question: Question) -> tuple[tuple[int, str], str]:
+    async def answer(arm: int, question: GoldTurn) -> tuple[tuple[int, str], str]:
         found = await agents[arm, question.database].aask(question.text)
         return (arm, question.id), found.sql or ""
 
@@ -401,7 +401,7 @@ def mutant_cases(data: Path) -> Iterator[LabelledCase]:
                 yield LabelledCase("mutants", dataset, Case(question, sql, question.golds[0]), "wrong")
 
 
-def _make_mutant(golds: Golds, question: Question) -> str:
+def _make_mutant(golds: Golds, question: GoldTurn) -> str:
     """Return a mutant that says something else than the gold; empty if there is none."""
     schema = golds.schema(question.database)
     found = mutants(question.golds[0], schema) if schema is not None else []

@@ -13,7 +13,7 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from ....agent.evidence.confidence import Weights, confidence
-from ....agent.model.record import Recorded, Standing
+from ....agent.model.track_record import Recorded, Standing
 from ...metrics.statistics import bounded
 from ..training.fit_evidence import fit
 from .registry import BenchOptions, Figures, divide, share

@@ -26,7 +26,7 @@ from ....tools.database.fetch import fetch
 from ....tools.database.quoting import quoted
 from ....tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.database.sqlite.catalogue import FileState, read_catalogue
-from ....tools.database.sqlite.connection import guarded
+from ....tools.database.sqlite.connection import guard_connection
 from ....tools.database.table import Cell, Limits
 from ....tools.errors import DatabaseUnavailable, ResultTooLarge, SettingsError, SQLParseError
 from ....tools.results import same_result
@@ -252,7 +252,7 @@ def copy_database(path: Path, schema: Schema) -> Original:
 
 def seal(connection: sqlite3.Connection) -> sqlite3.Connection:
     """Return the connection, from now on guarded as any database is that is asked."""
-    return guarded(connection, read_catalogue(connection, FileState(0, 0, 0, 0), Permissions())).sqlite
+    return guard_connection(connection, read_catalogue(connection, FileState(0, 0, 0, 0), Permissions())).sqlite
 
 
 def run_query(database: sqlite3.Connection, sql: str) -> Rows | None:
@@ -298,7 +298,7 @@ def column_constants(queries: Iterable[str], schema: Schema) -> dict[str, list[C
 
 
 @dataclass(frozen=True)
-class Shape:
+class DatabaseShape:
     """What a random database is like.
 
     Attributes:
@@ -314,9 +314,9 @@ class Shape:
     variety: int
 
 
-def random_shape(generator: random.Random) -> Shape:
+def random_shape(generator: random.Random) -> DatabaseShape:
     """Draw a shape between tiny and small."""
-    return Shape(
+    return DatabaseShape(
         rows=generator.choice((2, 5, 12, 30, 60)),
         nulls=generator.choice((0.0, 0.0, 0.15)),
         constants=generator.choice((0.3, 0.6, 0.9)),
@@ -328,7 +328,7 @@ def generate(
     ddl: Sequence[str],
     schema: Schema,
     constants: Mapping[str, Sequence[Cell]],
-    shape: Shape,
+    shape: DatabaseShape,
     generator: random.Random,
 ) -> sqlite3.Connection:
     """Make a database in memory.
@@ -374,7 +374,7 @@ class _Filling:
     connection: sqlite3.Connection
     schema: Schema
     constants: Mapping[str, Sequence[Cell]]
-    shape: Shape
+    shape: DatabaseShape
     chance: random.Random
     values: dict[tuple[str, str], list[Cell]] = field(default_factory=dict[tuple[str, str], list[Cell]])
 

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from ....agent.evidence.confidence import BY_HAND, STRENGTH, Evidence, Weights
+from ....agent.evidence.confidence import BY_HAND, STRENGTH, AnswerEvidence, Weights
 from ....tools.whole_files import write_whole
 from ..bench.replays import play_draft_sets
 
@@ -29,7 +29,7 @@ LEAST: Mapping[str, float] = {"empty": -0.4}
 """What this weighs at least: gold queries share empty results, and hide what they are worth."""
 
 _FOR = ("drafts agree",)
-SIGNALS = tuple(name for name in Evidence().signals() if name not in {*BY_HAND, "unsure", "said"})
+SIGNALS = tuple(name for name in AnswerEvidence().signals() if name not in {*BY_HAND, "unsure", "said"})
 """No draft of these says how sure it is: what it says is taken as it is."""
 
 Numbers = npt.NDArray[np.float64]

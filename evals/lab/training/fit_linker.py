@@ -32,12 +32,12 @@ from ....tools.whole_files import write_whole, written_whole
 from ....tools.words import name_words, stem, words
 from ...datasets import load_dataset
 from ...metrics.summary import COUNTED
-from .fit_linker_net import Example, odds, raise_odds, torch_library
+from .fit_linker_net import TrainingTurn, odds, raise_odds, torch_library
 from .fit_linker_net import train as train_net
 from .fit_linker_turns import (
     FOLDS,
-    Dialogue,
     LinkedTurn,
+    TrainDialogue,
     changed_subjects,
     column_redundancy,
     keep_probable,
@@ -68,7 +68,7 @@ _DEPTH = 8
 _BINS = 100
 
 
-def associate(dialogues: Sequence[Dialogue]) -> Associations:
+def associate(dialogues: Sequence[TrainDialogue]) -> Associations:
     """Return pairs of a question's word and a name's word that is used clearly more often if the question holds it."""
     # Turns whose schema has the word in a name, and whose SQL uses such a name; the same by a word of the question.
     there, used = Counter[str](), Counter[str]()
@@ -235,7 +235,7 @@ def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float]
     columns = fit_stage("columns", features, [turn.columns for turn in turns], learned)
     if size.epochs:
         _LOG.info("training nets")
-        examples: list[Example] = []
+        examples: list[TrainingTurn] = []
         names: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         for turn, weight, p, q in zip(turns, weights, tables, columns, strict=True):
             of_tables, of_columns = net_features(turn.evidence, p, q)
@@ -243,7 +243,7 @@ def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float]
             graph, numbers = turn.evidence.shape.part(rows)
             names = tuple(of_tables), tuple(of_columns)
             inputs = matrix(names[0], of_tables, rows), matrix(names[1], of_columns, numbers)
-            examples.append(Example(graph, *inputs, turn.tables, turn.columns, weight))
+            examples.append(TrainingTurn(graph, *inputs, turn.tables, turn.columns, weight))
         tables, columns = list(tables), list(columns)
         for fold in rounds:
             net = train_net([examples[number] for number in np.flatnonzero(turn_folds != fold)], names, size.epochs)
@@ -276,7 +276,7 @@ _SHIFTS = np.arange(0.0, 1.6, 0.1)
 Figures = dict[str, dict[str, float]]
 
 
-def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
+def fit(dialogues: Sequence[TrainDialogue]) -> tuple[Model, Associations, Figures]:
     """Fit the model and the associations.
 
     Returns:
@@ -285,7 +285,7 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
     """
     apart = [associate([d for d in dialogues if d.database.fold != fold]) for fold in range(FOLDS)]
 
-    def gather(some: Sequence[Dialogue]) -> list[LinkedTurn]:
+    def gather(some: Sequence[TrainDialogue]) -> list[LinkedTurn]:
         return [turn for dialogue in some for turn in linked_turns(dialogue, apart[dialogue.database.fold])]
 
     def score(turn: LinkedTurn) -> tuple[Shares, Shares]:
@@ -296,7 +296,7 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
     every = [turn for theirs in known for turn in theirs]
     first = _raise_nets(fit_stages(every, _FIRST_SIZE, [1.0] * len(every), whole=False), every)
     probabilities = zip(first.tables, first.columns, strict=True)
-    seen: list[Dialogue] = []
+    seen: list[TrainDialogue] = []
     for dialogue, theirs in zip(dialogues, known, strict=True):
         found = {turn.number: next(probabilities) for turn in theirs}
         items = (

@@ -32,7 +32,7 @@ _SEED = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Example:
+class TrainingTurn:
     """A turn to learn from.
 
     Attributes:
@@ -64,7 +64,7 @@ def torch_library() -> Any:
         raise SettingsError("fitting the linker's net needs torch: pip install 'tableturn[sft]'") from error
 
 
-def train(examples: Sequence[Example], names: tuple[tuple[str, ...], tuple[str, ...]], epochs: int) -> Net:
+def train(examples: Sequence[TrainingTurn], names: tuple[tuple[str, ...], tuple[str, ...]], epochs: int) -> Net:
     """Trains a net.
 
     Args:
@@ -126,7 +126,7 @@ def join_graphs(graphs: Sequence[Graph]) -> Graph:
     )
 
 
-def odds(net: Net, examples: Sequence[Example]) -> list[tuple[Shares, Shares]]:
+def odds(net: Net, examples: Sequence[TrainingTurn]) -> list[tuple[Shares, Shares]]:
     """Log-odds of each example's tables and columns."""
     found: list[tuple[Shares, Shares]] = []
     for start in range(0, len(examples), _SCORED):
@@ -172,7 +172,7 @@ def _initial(names: tuple[tuple[str, ...], tuple[str, ...]]) -> dict[str, Array]
 
 def _loss(
     weights: Mapping[str, Tensor],
-    batch: Sequence[Example],
+    batch: Sequence[TrainingTurn],
     of_tables: tuple[Array, Array],
     of_columns: tuple[Array, Array],
 ) -> Tensor:

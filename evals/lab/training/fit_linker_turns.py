@@ -59,7 +59,7 @@ class LinkedDatabase:
 
 
 @dataclass(frozen=True)
-class Asked:
+class TrainQuestion:
     """One question: its text, the gold SQL, and the database values that it mentions."""
 
     text: str
@@ -68,11 +68,11 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Dialogue:
+class TrainDialogue:
     """The questions of an interaction, and what later turns see of each: SQL, and the items a linker found probable."""
 
     database: LinkedDatabase
-    questions: tuple[Asked, ...]
+    questions: tuple[TrainQuestion, ...]
     answers: tuple[str, ...]
     found: tuple[Found, ...] = ()
 
@@ -98,14 +98,14 @@ class LinkedTurn:
 Score = Callable[[LinkedTurn], tuple[Shares, Shares]]
 """Probabilities of a turn's tables and columns."""
 
-Given = Callable[[Asked, list[PastTurn]], tuple[Asked, list[PastTurn]]]
+Given = Callable[[TrainQuestion, list[PastTurn]], tuple[TrainQuestion, list[PastTurn]]]
 """Takes something away from what is known of a turn: the question, and the turns before it."""
 
 
-def read_dialogues(dataset: Dataset, cache: Path) -> list[Dialogue]:
+def read_dialogues(dataset: Dataset, cache: Path) -> list[TrainDialogue]:
     """Return the interactions of a dataset whose database is there, with gold SQL as their answers."""
     databases: dict[str, tuple[LinkedDatabase, ValueIndex] | None] = {}
-    dialogues: list[Dialogue] = []
+    dialogues: list[TrainDialogue] = []
     for turns in dataset.interactions:
         name = turns[0].database
         if name not in databases:
@@ -116,23 +116,25 @@ def read_dialogues(dataset: Dataset, cache: Path) -> list[Dialogue]:
             except DatabaseUnavailable:
                 databases[name] = None
         if (found := databases[name]) is not None:
-            questions = tuple(Asked(turn.text, turn.golds[0], found[1].find(turn.text)) for turn in turns)
-            dialogues.append(Dialogue(found[0], questions, tuple(asked.gold for asked in questions)))
+            questions = tuple(TrainQuestion(turn.text, turn.golds[0], found[1].find(turn.text)) for turn in turns)
+            dialogues.append(TrainDialogue(found[0], questions, tuple(asked.gold for asked in questions)))
     return dialogues
 
 
-def take_nothing(asked: Asked, past: list[PastTurn]) -> tuple[Asked, list[PastTurn]]:
+def take_nothing(asked: TrainQuestion, past: list[PastTurn]) -> tuple[TrainQuestion, list[PastTurn]]:
     """Take nothing away."""
     return asked, past
 
 
-def linked_turns(dialogue: Dialogue, associations: Associations, given: Given = take_nothing) -> list[LinkedTurn]:
+def linked_turns(dialogue: TrainDialogue, associations: Associations, given: Given = take_nothing) -> list[LinkedTurn]:
     """Return the turns of a dialogue whose gold SQL can be read."""
     turns = [linked_turn(dialogue, number, associations, given) for number in range(len(dialogue.questions))]
     return [turn for turn in turns if turn.tables.any()]
 
 
-def linked_turn(dialogue: Dialogue, number: int, associations: Associations, given: Given = take_nothing) -> LinkedTurn:
+def linked_turn(
+    dialogue: TrainDialogue, number: int, associations: Associations, given: Given = take_nothing
+) -> LinkedTurn:
     """Return one turn of a dialogue."""
     names = dialogue.database.names
     asked, past = given(dialogue.questions[number], dialogue.past(number))
@@ -149,8 +151,8 @@ def linked_turn(dialogue: Dialogue, number: int, associations: Associations, giv
 
 
 def score_turns(
-    dialogue: Dialogue, score: Score, associations: Associations, *, own: bool, given: Given = take_nothing
-) -> Dialogue:
+    dialogue: TrainDialogue, score: Score, associations: Associations, *, own: bool, given: Given = take_nothing
+) -> TrainDialogue:
     """Return the dialogue with the items that a linker found in its turns, one after another.
 
     They stand in the place of gold SQL too if the history is the linker's own.
@@ -187,20 +189,20 @@ def stand_in(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p
     return f"SELECT {', '.join(shown) or '1'} FROM {', '.join(map(quoted, found))}"
 
 
-def changed_subjects(interactions: Sequence[Dialogue], single: Sequence[Dialogue]) -> list[Dialogue]:
+def changed_subjects(interactions: Sequence[TrainDialogue], single: Sequence[TrainDialogue]) -> list[TrainDialogue]:
     """Return the interactions' first turns, one to four, each followed by a question from a dialogue of one.
 
     Interactions of CoSQL seldom change the subject, people do: without such turns the linker learns that what was asked
     of is asked of again, whatever the question names. Every interaction is taken once, the questions of its database in
     even steps; one whose database has no single questions is left out.
     """
-    theirs: dict[str, list[Dialogue]] = defaultdict(list)
+    theirs: dict[str, list[TrainDialogue]] = defaultdict(list)
     for dialogue in interactions:
         theirs[dialogue.database.names.schema.name].append(dialogue)
-    asked: dict[str, list[Asked]] = defaultdict(list)
+    asked: dict[str, list[TrainQuestion]] = defaultdict(list)
     for dialogue in single:
         asked[dialogue.database.names.schema.name] += dialogue.questions
-    changed: list[Dialogue] = []
+    changed: list[TrainDialogue] = []
     for name, some in theirs.items():
         for number, dialogue in enumerate(some if asked[name] else ()):
             question = asked[name][number * len(asked[name]) // len(some)]

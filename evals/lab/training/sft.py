@@ -25,21 +25,21 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ....agent.context.inputs import generate_task
+from ....agent.context.task_inputs import generate_task
 from ....agent.effects import Body, Tally, run
-from ....agent.model.budget import left_of
+from ....agent.model.turn_budget import left_of
 from ....agent.nodes.link import link
 from ....agent.records import Turn
 from ....agent.resources import Resources, Run
 from ....agent.settings import make_settings
 from ....agent.sqlagent import SQLAgent
 from ....agent.state import dump, dump_all, fresh_turn, turn_of
-from ....prompts.replies import Rephrasing
+from ....prompts.reply_types import Rephrasing
 from ....tools.database import Schema
 from ....tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
 from ....tools.linking import PastTurn
 from ....tools.sql import regularize
-from ...datasets.load import Dataset, Question
+from ...datasets.load import Dataset, GoldTurn
 
 PARTS: Mapping[str, Mapping[str, bool]] = {
     "sese": {"link_schema": False},
@@ -111,7 +111,7 @@ def export(
 
 
 def _make_records(
-    turns: Sequence[Question], resources: Resources, number: int, perturbed: float
+    turns: Sequence[GoldTurn], resources: Resources, number: int, perturbed: float
 ) -> Iterator[dict[str, Any]]:
     """Yield the turns of an interaction whose gold SQL can be parsed, as an agent would put them to its model.
 

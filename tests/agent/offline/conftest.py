@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.agent.offline.translator import Engine
+from tableturn.agent.offline.translator import Parser
 from tableturn.tools.database import Database
 from tableturn.tools.values import ValueIndex
 
@@ -53,8 +53,8 @@ def values(library: Database, tmp_path_factory: pytest.TempPathFactory) -> Value
 
 
 @pytest.fixture(scope="session")
-def engine(library: Database, values: ValueIndex) -> Engine:
-    return Engine(library, values)
+def engine(library: Database, values: ValueIndex) -> Parser:
+    return Parser(library, values)
 
 
 SHOP = """
@@ -84,6 +84,6 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 
 @pytest.fixture(scope="session")
-def clerk(shop: Database, tmp_path_factory: pytest.TempPathFactory) -> Engine:
+def clerk(shop: Database, tmp_path_factory: pytest.TempPathFactory) -> Parser:
     """The parser on the shop."""
-    return Engine(shop, ValueIndex.open(shop, cache=tmp_path_factory.mktemp("shop_cache")))
+    return Parser(shop, ValueIndex.open(shop, cache=tmp_path_factory.mktemp("shop_cache")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tableturn.agent.offline.frame import Column, Condition, Frame, Term
+from tableturn.agent.offline.frame import Column, Frame, Operand, Predicate
 from tableturn.agent.offline.sql import read_sql, write_sql
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 
@@ -16,13 +16,13 @@ COLUMNS = (
     ColumnSchema("paid", "BOOLEAN", kind="boolean"),
 )
 SHOP = Schema("shop", (TableSchema("Singer", COLUMNS),))
-NAME, AGE, GROUP, PAID = (Term(Column("Singer", column.name)) for column in COLUMNS)
+NAME, AGE, GROUP, PAID = (Operand(Column("Singer", column.name)) for column in COLUMNS)
 
 FRAMES = [
-    Frame((NAME,), ("Singer",), ((Condition(AGE, ">", 20),),), order=((AGE, True),), limit=3),
-    Frame((GROUP,), ("Singer",), ((Condition(GROUP, "like", "%a%"),),)),
-    Frame((Term(None, "count"),), ("Singer",), ((Condition(AGE, "between", (20, 30)),),)),
-    Frame((NAME,), ("Singer",), ((Condition(PAID, "=", 1),),)),
+    Frame((NAME,), ("Singer",), ((Predicate(AGE, ">", 20),),), order=((AGE, True),), limit=3),
+    Frame((GROUP,), ("Singer",), ((Predicate(GROUP, "like", "%a%"),),)),
+    Frame((Operand(None, "count"),), ("Singer",), ((Predicate(AGE, "between", (20, 30)),),)),
+    Frame((NAME,), ("Singer",), ((Predicate(PAID, "=", 1),),)),
 ]
 
 
@@ -42,17 +42,17 @@ def test_what_is_written_is_read_back(frame: Frame, dialect: str) -> None:
         (FRAMES[1], "mysql", "SELECT `group` FROM Singer WHERE LOWER(`group`) LIKE LOWER('%a%')"),
         (FRAMES[3], "postgres", 'SELECT "Name" FROM "Singer" WHERE paid = TRUE'),
         (
-            Frame((NAME, Term(None, "count")), ("Singer",), group=(AGE.column,) if AGE.column else ()),
+            Frame((NAME, Operand(None, "count")), ("Singer",), group=(AGE.column,) if AGE.column else ()),
             "postgres",
             'SELECT MIN("Name"), COUNT(*) FROM "Singer" GROUP BY "Age"',
         ),
         (
-            Frame((AGE,), ("Singer",), ((Condition(NAME, "=", 7),),)),
+            Frame((AGE,), ("Singer",), ((Predicate(NAME, "=", 7),),)),
             "duckdb",
             "SELECT Age FROM Singer WHERE Name = '7'",
         ),
         (
-            Frame((NAME,), ("Singer",), ((Condition(AGE, "like", "%2%"),),)),
+            Frame((NAME,), ("Singer",), ((Predicate(AGE, "like", "%2%"),),)),
             "duckdb",
             "SELECT Name FROM Singer WHERE CAST(Age AS TEXT) ILIKE '%2%'",
         ),

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.agent.offline.frame import Column, Condition, Frame, Term, counted, narrowed
+from tableturn.agent.offline.frame import Column, Frame, Operand, Predicate, counted, narrowed
 from tableturn.agent.offline.sql import read_sql, write_sql
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
@@ -58,14 +58,17 @@ def test_what_no_key_tells_apart_is_not_counted(zoo: Database) -> None:
 
 
 def test_narrowed_adds_and_replaces(zoo: Database) -> None:
-    kind, age = (Term(Column("animal", name)) for name in ("kind", "age"))
+    kind, age = (Operand(Column("animal", name)) for name in ("kind", "age"))
     wolves = _frame(zoo, "SELECT name FROM animal WHERE kind = 'wolf'")
-    lynx = (Condition(kind, "=", "lynx"),)
-    old = (Condition(age, ">", 5),)
+    lynx = (Predicate(kind, "=", "lynx"),)
+    old = (Predicate(age, ">", 5),)
 
     assert _rows(zoo, narrowed(wolves, [old])) == [("Ugo",)]
     assert _rows(zoo, narrowed(wolves, [lynx])) == [("Tia",)]
-    assert narrowed(narrowed(wolves, [old]), [(Condition(age, "<", 9),)]).where[1:] == (old, (Condition(age, "<", 9),))
-    assert narrowed(narrowed(wolves, [old]), [(Condition(age, "<", 9),)], swap=True).where[1:] == (
-        (Condition(age, "<", 9),),
+    assert narrowed(narrowed(wolves, [old]), [(Predicate(age, "<", 9),)]).where[1:] == (
+        old,
+        (Predicate(age, "<", 9),),
+    )
+    assert narrowed(narrowed(wolves, [old]), [(Predicate(age, "<", 9),)], swap=True).where[1:] == (
+        (Predicate(age, "<", 9),),
     )

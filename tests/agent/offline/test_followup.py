@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from tableturn.agent.offline.translator import Engine
+from tableturn.agent.offline.translator import Parser
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
 
@@ -111,7 +111,7 @@ CASES = [
 @pytest.mark.parametrize(
     ("base", "question", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_follow_up(engine: Engine, library: Database, base: str, question: str, expected: str) -> None:
+def test_follow_up(engine: Parser, library: Database, base: str, question: str, expected: str) -> None:
     answer = engine.answer(question, base)
 
     rows, wanted = library.execute(answer.sql).rows, library.execute(expected).rows
@@ -121,12 +121,12 @@ def test_follow_up(engine: Engine, library: Database, base: str, question: str, 
         assert Counter(rows) == Counter(wanted), answer.sql
 
 
-def test_a_base_that_no_frame_can_hold_is_left_alone(engine: Engine) -> None:
+def test_a_base_that_no_frame_can_hold_is_left_alone(engine: Parser) -> None:
     base = "WITH t AS (SELECT 1 AS a) SELECT a FROM t"
 
     assert engine.answer("How many books are there?", base).sql == "SELECT COUNT(*) FROM book"
 
 
-def test_the_last_of_what_has_no_order_is_declined(engine: Engine) -> None:
+def test_the_last_of_what_has_no_order_is_declined(engine: Parser) -> None:
     with pytest.raises(NotUnderstood, match="order"):
         engine.answer("show the last 2", "SELECT title FROM book")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tableturn.agent.offline.frame import Column, Condition, Frame, Operator, Scalar, Term, give_me, meeting
+from tableturn.agent.offline.frame import Column, Frame, Operand, Operator, Predicate, Scalar, give_me, meeting
 from tableturn.agent.offline.sql import joined, read_sql, write_sql
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
@@ -60,12 +60,12 @@ def test_what_no_frame_can_say_is_left_alone(zoo: Database, sql: str) -> None:
 
 
 def test_names_are_quoted_where_they_must_be(zoo: Database) -> None:
-    frame = Frame((Term(Column("lost order", "from")),))
+    frame = Frame((Operand(Column("lost order", "from")),))
     assert write_sql(frame, zoo.schema()) == 'SELECT "from" FROM "lost order"'
 
 
 def test_tables_that_no_key_connects_are_refused(zoo: Database) -> None:
-    frame = Frame((Term(Column("keeper", "name")), Term(Column("lost order", "from"))))
+    frame = Frame((Operand(Column("keeper", "name")), Operand(Column("lost order", "from"))))
     with pytest.raises(NotUnderstood, match="lost order"):
         write_sql(frame, zoo.schema())
 
@@ -93,10 +93,10 @@ def test_a_sentence_that_asks_for_a_frame(zoo: Database) -> None:
 def test_conditions_that_no_row_can_meet_together(
     one: tuple[Operator, Scalar], other: tuple[Operator, Scalar], excludes: bool
 ) -> None:
-    age = Term(Column("animal", "age"))
+    age = Operand(Column("animal", "age"))
 
-    assert Condition(age, *one).excludes(Condition(age, *other)) is excludes
-    assert not Condition(age, *one).excludes(Condition(Term(Column("animal", "kind")), *other))
+    assert Predicate(age, *one).excludes(Predicate(age, *other)) is excludes
+    assert not Predicate(age, *one).excludes(Predicate(Operand(Column("animal", "kind")), *other))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_conditions_that_no_row_can_meet_together(
 def test_what_meets_two_conditions_that_no_row_meets(zoo: Database, sql: str, rows: list[tuple[int]]) -> None:
     frame = read_sql(sql, zoo.schema())
     assert frame is not None
-    other = Condition(Term(Column("animal", "kind")), "=", "lynx")
+    other = Predicate(Operand(Column("animal", "kind")), "=", "lynx")
 
     both = meeting(frame, other, Column("animal", "animal_id"))
     assert [*zoo.execute(write_sql(both, zoo.schema())).rows] == rows
@@ -123,7 +123,7 @@ def test_a_frame_tells_what_it_joins_holds_and_ranks(zoo: Database) -> None:
     assert joined(frame, zoo.schema()) == {"keeper", "animal"}
     assert sorted(map(str, frame.literals())) == ["15", "3", "5", "wolf"]
     assert not frame.ranks()
-    assert Frame((Term(Column("keeper", "wage"), "max"),)).ranks()
+    assert Frame((Operand(Column("keeper", "wage"), "max"),)).ranks()
 
 
 def test_a_frame_that_shows_only_what_it_fixes_repeats(zoo: Database) -> None:

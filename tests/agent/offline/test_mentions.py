@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent.offline.frame import Column
-from tableturn.agent.offline.mentions import Mention, find_mentions, resolve, unused
+from tableturn.agent.offline.mentions import WordRun, find_mentions, resolve, unused
 from tableturn.agent.offline.names import NameIndex
 from tableturn.agent.offline.sql import read_sql
 from tableturn.agent.offline.words import spelled_out, words_of
@@ -38,11 +38,11 @@ def names(school: Database) -> NameIndex:
     return NameIndex(school.schema())
 
 
-def _read(school: Database, names: NameIndex, question: str, folder: Path) -> list[Mention]:
+def _read(school: Database, names: NameIndex, question: str, folder: Path) -> list[WordRun]:
     values = ValueIndex.open(school, cache=folder)
     items = find_mentions(words_of(question), names, values.find(question, 20))
     resolve(items, names)
-    return [item for item in items if isinstance(item, Mention)]
+    return [item for item in items if isinstance(item, WordRun)]
 
 
 def test_words_become_tables_columns_values_and_comparisons(school: Database, names: NameIndex, tmp_path: Path) -> None:

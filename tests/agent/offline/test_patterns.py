@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from tableturn.agent.offline.reading import STAGES
-from tableturn.agent.offline.translator import Engine
+from tableturn.agent.offline.translator import Parser
 from tableturn.tools.database import Database
 
 CASES = [
@@ -186,7 +186,7 @@ def _rows(database: Database, sql: str) -> Counter[tuple[object, ...]]:
     return Counter(database.execute(sql).rows)
 
 
-def _assert_pattern(engine: Engine, database: Database, pattern: str, question: str, expected: str) -> None:
+def _assert_pattern(engine: Parser, database: Database, pattern: str, question: str, expected: str) -> None:
     answer = engine.answer(question)
 
     fired = next(note for note in answer.notes if note.startswith("patterns: ")).removeprefix("patterns: ").split(", ")
@@ -198,18 +198,18 @@ def _assert_pattern(engine: Engine, database: Database, pattern: str, question: 
 
 
 @pytest.mark.parametrize(("pattern", "question", "expected"), CASES, ids=[f"{c[0]}-{i}" for i, c in enumerate(CASES)])
-def test_pattern(engine: Engine, library: Database, pattern: str, question: str, expected: str) -> None:
+def test_pattern(engine: Parser, library: Database, pattern: str, question: str, expected: str) -> None:
     _assert_pattern(engine, library, pattern, question, expected)
 
 
 @pytest.mark.parametrize(
     ("pattern", "question", "expected"), SHOP_CASES, ids=[f"{c[0]}-{i}" for i, c in enumerate(SHOP_CASES)]
 )
-def test_pattern_of_a_shop(clerk: Engine, shop: Database, pattern: str, question: str, expected: str) -> None:
+def test_pattern_of_a_shop(clerk: Parser, shop: Database, pattern: str, question: str, expected: str) -> None:
     _assert_pattern(clerk, shop, pattern, question, expected)
 
 
-def test_totals_are_listed_where_no_sum_is_asked_for(clerk: Engine) -> None:
+def test_totals_are_listed_where_no_sum_is_asked_for(clerk: Parser) -> None:
     assert clerk.answer("List the totals of all invoices").sql == "SELECT total FROM invoice"
 
 
@@ -237,7 +237,7 @@ FOLLOWED = [
     ("pattern", "base", "question", "expected"), FOLLOWED, ids=[f"{c[0]}-{i}" for i, c in enumerate(FOLLOWED)]
 )
 def test_pattern_of_a_follow_up(
-    engine: Engine, library: Database, pattern: str, base: str, question: str, expected: str
+    engine: Parser, library: Database, pattern: str, base: str, question: str, expected: str
 ) -> None:
     answer = engine.answer(question, base)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tableturn.agent.offline.names import NameIndex
-from tableturn.agent.offline.translator import Engine
+from tableturn.agent.offline.translator import Parser
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
 from tableturn.tools.values import ValueIndex
@@ -29,7 +29,7 @@ WORDS = [
 ]
 
 
-def _assert_answered_or_declined(engine: Engine, question: str, base: str = "") -> None:
+def _assert_answered_or_declined(engine: Parser, question: str, base: str = "") -> None:
     try:
         answer = engine.answer(question, base)
     except NotUnderstood:
@@ -39,13 +39,13 @@ def _assert_answered_or_declined(engine: Engine, question: str, base: str = "") 
 
 
 @pytest.fixture(scope="module")
-def odd(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Parser:
     folder = tmp_path_factory.mktemp("odd")
     path = folder / "odd.sqlite"
     with closing(sqlite3.connect(path)) as made:
         made.executescript(ODD)
     database = Database.open(path)
-    return Engine(database, ValueIndex.open(database, cache=folder / "cache"))
+    return Parser(database, ValueIndex.open(database, cache=folder / "cache"))
 
 
 @given(
@@ -53,13 +53,13 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     st.sampled_from(["", 'SELECT "from" FROM "order"', "SELECT a FROM t"]),
 )
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_words(odd: Engine, words: list[str], base: str) -> None:
+def test_any_words(odd: Parser, words: list[str], base: str) -> None:
     _assert_answered_or_declined(odd, " ".join(words), base)
 
 
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=60))
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_text(odd: Engine, text: str) -> None:
+def test_any_text(odd: Parser, text: str) -> None:
     _assert_answered_or_declined(odd, text)
 
 
@@ -71,7 +71,7 @@ def test_any_text(odd: Engine, text: str) -> None:
         ("titles of bookss", "SELECT title FROM book"),
     ],
 )
-def test_typos_and_case(engine: Engine, question: str, sql: str) -> None:
+def test_typos_and_case(engine: Parser, question: str, sql: str) -> None:
     assert engine.answer(question).sql == sql
 
 
@@ -82,7 +82,7 @@ def test_names_and_values_are_no_typos_of_the_grammar(tmp_path: Path) -> None:
         made.execute("INSERT INTO forge VALUES (1, 'x', 'hwo'), (2, 'y', 'averge')")
         made.commit()
     with Database.open(path) as forge:
-        engine = Engine(forge, ValueIndex.open(forge, cache=tmp_path / "cache"))
+        engine = Parser(forge, ValueIndex.open(forge, cache=tmp_path / "cache"))
         assert (
             engine.answer("wich lsit has the forge with owner hwo").sql == "SELECT lsit FROM forge WHERE owner = 'hwo'"
         )
@@ -97,7 +97,7 @@ def test_names_without_words_are_no_titles(tmp_path: Path) -> None:
         assert not NameIndex(signs.schema()).named("%")
 
 
-def test_names_that_need_quotes(odd: Engine) -> None:
+def test_names_that_need_quotes(odd: Parser) -> None:
     assert odd.answer("How many orders are there?").sql == 'SELECT COUNT(*) FROM "order"'
 
 
@@ -110,6 +110,6 @@ def test_questions_about_other_databases(data_dir: Path, tmp_path: Path, name: s
         if record["db_id"] != name
     ]
     with Database.open(data_dir / "spider" / "database" / name / f"{name}.sqlite") as database:
-        engine = Engine(database, ValueIndex.open(database, cache=tmp_path))
+        engine = Parser(database, ValueIndex.open(database, cache=tmp_path))
         for question in questions[::12]:
             _assert_answered_or_declined(engine, question)

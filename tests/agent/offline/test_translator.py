@@ -12,7 +12,7 @@ from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.generate import GenerateTask
 from tableturn.prompts.reason import ReasonTask
 from tableturn.prompts.rephrase import RephraseTask
-from tableturn.prompts.replies import Draft, Rephrasing
+from tableturn.prompts.reply_types import Draft, Rephrasing
 from tableturn.prompts.revise import ReviseTask
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.agent.offline.translator import Engine
+from tableturn.agent.offline.translator import Parser
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
 from tableturn.tools.values import ValueIndex
@@ -25,7 +25,7 @@ from tableturn.tools.values import ValueIndex
         ("Which products were not bought by rich clients?", "rich"),
     ],
 )
-def test_what_has_no_part_in_the_query_is_named(clerk: Engine, question: str, word: str) -> None:
+def test_what_has_no_part_in_the_query_is_named(clerk: Parser, question: str, word: str) -> None:
     answer = clerk.answer(question)
 
     assert word in " ".join(answer.unread)
@@ -42,16 +42,16 @@ def test_what_has_no_part_in_the_query_is_named(clerk: Engine, question: str, wo
         "Names of products with price above 5 sorted by price",
     ],
 )
-def test_nothing_is_named_where_all_was_read(clerk: Engine, question: str) -> None:
+def test_nothing_is_named_where_all_was_read(clerk: Parser, question: str) -> None:
     assert clerk.answer(question).unread == ()
 
 
-def test_what_was_left_out_lowers_the_confidence(clerk: Engine) -> None:
+def test_what_was_left_out_lowers_the_confidence(clerk: Parser) -> None:
     read = clerk.answer("Which products are there?")
     assert clerk.answer("Which products are out of stock?").confidence < read.confidence - 0.1
 
 
-def test_an_edit_that_drops_a_word_says_so(clerk: Engine) -> None:
+def test_an_edit_that_drops_a_word_says_so(clerk: Parser) -> None:
     base = "SELECT product_name FROM product WHERE unit_price > 4"
     assert clerk.answer("only those with a price above 6", base).unread == ()
     assert "purple" in clerk.answer("only those with a purple lid and a price above 6", base).unread
@@ -65,11 +65,11 @@ def test_an_edit_that_drops_a_word_says_so(clerk: Engine) -> None:
         ("How many products are there?", "SELECT COUNT(*) FROM product"),
     ],
 )
-def test_a_table_comes_before_a_view_that_serves_as_well(clerk: Engine, question: str, sql: str) -> None:
+def test_a_table_comes_before_a_view_that_serves_as_well(clerk: Parser, question: str, sql: str) -> None:
     assert clerk.answer(question).sql == sql
 
 
-def test_a_view_that_is_named_is_used(clerk: Engine) -> None:
+def test_a_view_that_is_named_is_used(clerk: Parser) -> None:
     assert clerk.answer("How many rows are in the full list of products?").sql == (
         'SELECT COUNT(*) FROM "full list of products"'
     )
@@ -83,7 +83,7 @@ def test_a_view_that_is_named_is_used(clerk: Engine) -> None:
         ("Which of those have a rating above 4?", "those"),
     ],
 )
-def test_what_cannot_be_computed_or_known_is_declined(clerk: Engine, question: str, word: str) -> None:
+def test_what_cannot_be_computed_or_known_is_declined(clerk: Parser, question: str, word: str) -> None:
     with pytest.raises(NotUnderstood) as caught:
         clerk.answer(question)
     assert caught.value.words == (word,)
@@ -94,7 +94,7 @@ def test_rows_without_a_name_are_known_by_their_key(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as made:
         made.execute("CREATE TABLE bill(bill_id INTEGER PRIMARY KEY, billing_address TEXT, total REAL)")
     with Database.open(path) as bills:
-        answer = Engine(bills, None).answer("Show the five most expensive bills")
+        answer = Parser(bills, None).answer("Show the five most expensive bills")
     assert answer.sql == "SELECT bill_id FROM bill ORDER BY total DESC LIMIT 5"
 
 
@@ -105,12 +105,12 @@ def test_rows_are_not_known_by_yes_or_no(tmp_path: Path) -> None:
         made.executemany("INSERT INTO visit(paid, cost) VALUES (?, ?)", [("yes", 1.0), ("no", 2.0)])
         made.commit()
     with Database.open(path) as visits:
-        sql = Engine(visits, None).answer("visits with a cost above 1").sql
+        sql = Parser(visits, None).answer("visits with a cost above 1").sql
     assert sql == "SELECT visit_id FROM visit WHERE cost > 1"
 
 
 @pytest.fixture
-def clinic(tmp_path: Path) -> Iterator[Engine]:
+def clinic(tmp_path: Path) -> Iterator[Parser]:
     """Dates in columns that are declared as such, which SQLite compares with a mere year as with a number."""
     path = tmp_path / "clinic.sqlite"
     with closing(sqlite3.connect(path)) as made:
@@ -123,7 +123,7 @@ def clinic(tmp_path: Path) -> Iterator[Engine]:
             INSERT INTO visit VALUES (1, 1, '2022-05-01 10:00', 'A', 'Knee'), (2, 3, '2023-05-01 10:00', 'B', 'Eye');"""
         )
     with Database.open(path) as database:
-        yield Engine(database, ValueIndex.open(database, cache=tmp_path))
+        yield Parser(database, ValueIndex.open(database, cache=tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def clinic(tmp_path: Path) -> Iterator[Engine]:
         ("show the room no. for Eye", ["B"]),
     ],
 )
-def test_years_of_dates_and_what_is_missing(clinic: Engine, question: str, rows: list[object]) -> None:
+def test_years_of_dates_and_what_is_missing(clinic: Parser, question: str, rows: list[object]) -> None:
     database = clinic._database  # pyright: ignore[reportPrivateUsage]
     assert [row[0] for row in database.execute(clinic.answer(question).sql).rows] == rows
 
@@ -155,7 +155,7 @@ def test_what_is_called_non_something_is_not_denied(tmp_path: Path, question: st
             INSERT INTO book VALUES (1, 'Dune', 'Fiction'), (2, 'Salt', 'Non-Fiction'), (3, 'Odes', 'Poetry');"""
         )
     with Database.open(path) as shelf:
-        answer = Engine(shelf, ValueIndex.open(shelf, cache=tmp_path)).answer(question)
+        answer = Parser(shelf, ValueIndex.open(shelf, cache=tmp_path)).answer(question)
         assert shelf.execute(answer.sql).rows == (("Salt",),), answer.sql
 
 
@@ -167,12 +167,12 @@ def test_rows_are_not_known_by_what_many_share(tmp_path: Path) -> None:
         made.executemany("INSERT INTO visit(status, cost) VALUES (?, ?)", [(kind, 1.0) for kind in kinds])
         made.commit()
     with Database.open(path) as visits:
-        answer = Engine(visits, ValueIndex.open(visits, cache=tmp_path)).answer("Show all visits that were moved")
+        answer = Parser(visits, ValueIndex.open(visits, cache=tmp_path)).answer("Show all visits that were moved")
     assert answer.sql == "SELECT * FROM visit WHERE status = 'moved'"
 
 
 @pytest.mark.parametrize("question", ["Who bought Amber Cafe?", "Which client name is Amber Cafe?"])
-def test_what_would_only_be_repeated_is_declined(clerk: Engine, question: str) -> None:
+def test_what_would_only_be_repeated_is_declined(clerk: Parser, question: str) -> None:
     with pytest.raises(NotUnderstood, match="only show what you said"):
         clerk.answer(question)
 
@@ -187,5 +187,5 @@ def test_the_key_that_is_said_joins(tmp_path: Path) -> None:
                 reported_by_staff_id INTEGER REFERENCES staff(staff_id));
         """)
     with Database.open(path) as desk:
-        sql = Engine(desk, None).answer("Show the ticket ids that are reported by the staff named 'Ann'").sql
+        sql = Parser(desk, None).answer("Show the ticket ids that are reported by the staff named 'Ann'").sql
     assert "ticket.reported_by_staff_id = staff.staff_id" in sql

@@ -15,9 +15,9 @@ from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.lab.training import fit_linker
 from tableturn.evals.lab.training.fit_linker import Size, export_forest
 from tableturn.evals.lab.training.fit_linker_turns import (
-    Asked,
-    Dialogue,
     LinkedDatabase,
+    TrainDialogue,
+    TrainQuestion,
     changed_subjects,
     linked_turns,
     measure,
@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 
 @pytest.fixture(scope="module")
-def dialogues(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Dialogue]:
+def dialogues(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> list[TrainDialogue]:
     return read_dialogues(load_dataset("cosql", "train", data_dir).first(10), tmp_path_factory.mktemp("cache"))
 
 
@@ -64,10 +64,10 @@ def test_an_exported_forest_gives_the_classifiers_probabilities() -> None:
     assert not filled[:3].any()
 
 
-def dialogue_about(name: str, *questions: str) -> Dialogue:
+def dialogue_about(name: str, *questions: str) -> TrainDialogue:
     schema = Schema(name, (TableSchema("t", (ColumnSchema("c"),)),))
-    asked = tuple(Asked(text, f"SELECT '{text}' FROM t", ()) for text in questions)
-    return Dialogue(LinkedDatabase.of(schema), asked, tuple(one.gold for one in asked))
+    asked = tuple(TrainQuestion(text, f"SELECT '{text}' FROM t", ()) for text in questions)
+    return TrainDialogue(LinkedDatabase.of(schema), asked, tuple(one.gold for one in asked))
 
 
 def test_single_questions_follow_the_first_turns_of_interactions_about_their_database() -> None:
@@ -80,7 +80,7 @@ def test_single_questions_follow_the_first_turns_of_interactions_about_their_dat
 
 @pytest.mark.data
 def test_fits_and_writes_what_the_linker_reads(
-    dialogues: list[Dialogue], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dialogues: list[TrainDialogue], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = Size(trees=2, column_trees=2, rate=0.3)
     monkeypatch.setattr(fit_linker, "_FIRST_SIZE", small)
@@ -108,7 +108,7 @@ def test_interactions_whose_database_is_missing_are_passed_over(data_dir: Path, 
 
 
 @pytest.mark.data
-def test_the_shipped_model_knows_training_databases(dialogues: list[Dialogue]) -> None:
+def test_the_shipped_model_knows_training_databases(dialogues: list[TrainDialogue]) -> None:
     turns = [turn for dialogue in dialogues for turn in linked_turns(dialogue, shipped())]
     found = [shipped_model().score(turn.evidence) for turn in turns]
     figures = measure(turns, [tables for tables, _, _ in found], [columns for _, columns, _ in found])
@@ -117,7 +117,7 @@ def test_the_shipped_model_knows_training_databases(dialogues: list[Dialogue]) -
 
 
 @pytest.mark.data
-def test_own_answers_take_the_place_of_gold_sql(dialogues: list[Dialogue]) -> None:
+def test_own_answers_take_the_place_of_gold_sql(dialogues: list[TrainDialogue]) -> None:
     dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
     nothing = score_turns(dialogue, lambda turn: (0 * turn.tables, 0 * turn.columns), shipped(), own=True)
     assert set(nothing.answers) == {""}
@@ -129,7 +129,7 @@ def test_own_answers_take_the_place_of_gold_sql(dialogues: list[Dialogue]) -> No
 
 
 @pytest.mark.data
-def test_gold_answers_keep_what_the_linker_found(dialogues: list[Dialogue]) -> None:
+def test_gold_answers_keep_what_the_linker_found(dialogues: list[TrainDialogue]) -> None:
     dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
     wrong = score_turns(dialogue, lambda turn: (1 - turn.tables, 1 - turn.columns), shipped(), own=False)
     assert wrong.answers == dialogue.answers

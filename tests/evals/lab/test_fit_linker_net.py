@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from tableturn.evals.lab.training.fit_linker_net import (
-    Example,
+    TrainingTurn,
     forward,
     join_graphs,
     odds,
@@ -22,14 +22,14 @@ from tableturn.tools.linking.shape import Graph
 _NAMES = ("about", "noise"), ("said", "noise")
 
 
-def _example(dice: np.random.Generator) -> Example:
+def _example(dice: np.random.Generator) -> TrainingTurn:
     """Three tables of three columns each, of which that one is used that has a column that is said."""
     table_of = np.repeat(np.arange(3), 3)
     nowhere = np.zeros(0, dtype=np.intp)
     columns = dice.normal(size=(9, 2)).astype(np.float32)
     columns[:, 0] = dice.random(9) < 0.2
     used = np.bincount(table_of, columns[:, 0]) > 0
-    return Example(
+    return TrainingTurn(
         Graph(np.zeros(3, dtype=np.intp), table_of, np.arange(9), nowhere, nowhere, nowhere),
         dice.normal(size=(3, 2)).astype(np.float32),
         columns,
@@ -40,26 +40,26 @@ def _example(dice: np.random.Generator) -> Example:
 
 
 @pytest.fixture(scope="module")
-def examples() -> list[Example]:
+def examples() -> list[TrainingTurn]:
     dice = np.random.default_rng(4)
     return [_example(dice) for _ in range(300)]
 
 
 @pytest.fixture(scope="module")
-def net(examples: list[Example]) -> Net:
+def net(examples: list[TrainingTurn]) -> Net:
     torch = pytest.importorskip("torch", reason="training the linker's net needs the extra `sft`")
     torch.set_num_threads(1)
     return train(examples[:200], _NAMES, epochs=12)
 
 
-def test_a_table_learns_from_its_columns(net: Net, examples: list[Example]) -> None:
+def test_a_table_learns_from_its_columns(net: Net, examples: list[TrainingTurn]) -> None:
     held_out = examples[200:]
     found = odds(net, held_out)
     right = [(p > 0) == (example.used > 0) for (p, _), example in zip(found, held_out, strict=True)]
     assert np.mean(right) > 0.95
 
 
-def test_numpy_computes_what_torch_does(net: Net, examples: list[Example]) -> None:
+def test_numpy_computes_what_torch_does(net: Net, examples: list[TrainingTurn]) -> None:
     torch = pytest.importorskip("torch", reason="training the linker's net needs the extra `sft`")
     graph = join_graphs([example.graph for example in examples[:4]])
     tables, columns = (
@@ -76,7 +76,7 @@ def test_numpy_computes_what_torch_does(net: Net, examples: list[Example]) -> No
         assert np.allclose(one, other.numpy(), atol=1e-4)
 
 
-def test_the_same_examples_give_the_same_net(net: Net, examples: list[Example]) -> None:
+def test_the_same_examples_give_the_same_net(net: Net, examples: list[TrainingTurn]) -> None:
     once, again = (train(examples[:60], _NAMES, epochs=1) for _ in range(2))
     for one, other in zip(vars(once).values(), vars(again).values(), strict=True):
         assert np.array_equal(one, other)

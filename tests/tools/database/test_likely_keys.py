@@ -67,10 +67,10 @@ def test_the_text_says_that_keys_are_probable_what_codes_mean_and_what_a_view_is
     text = render_schema(schema)
     assert "~* probably its key" in text
     assert "orders(id~* number, customer_id number ~> customers.customer_id, " in text
-    assert "status_cd number ~> order_status.code {10 = 'new', 20 = 'paid', 90 = 'cancelled'}" in text
+    assert "status_cd number ~> order_status.code {label: 10 = 'new', 20 = 'paid', 90 = 'cancelled'}" in text
     assert 'defined by "CREATE VIEW cancelled AS SELECT id, total FROM orders WHERE status_cd = 90"' in text
     alone = schema.part([("orders", ["id", "status_cd"])])
-    assert "status_cd number -> order_status.code {10 = 'new'" in render_schema(alone), "also without its table"
+    assert "status_cd number -> order_status.code {label: 10 = 'new'" in render_schema(alone), "also without its table"
 
 
 def test_the_papers_forms_have_none_of_it(schema: Schema) -> None:
@@ -141,3 +141,58 @@ def test_names_of_other_rows_and_of_measures(tmp_path: Path) -> None:
         ("emp", "reports_to", "emp"),
         ("shop", "manager_id", "manager"),
     }
+
+
+@pytest.mark.parametrize("columns", [1, 500])
+def test_codes_of_another_thing_are_no_key(tmp_path: Path, columns: int) -> None:
+    file = tmp_path / "classes.db"
+    fillers = "".join(f"CREATE TABLE f{n} (a{n} TEXT, b{n} TEXT, c{n} TEXT, d{n} TEXT);" for n in range(columns // 4))
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(
+            fillers
+            + """
+            CREATE TABLE cd_vehicle_class (class_cd TEXT PRIMARY KEY, class_desc TEXT);
+            CREATE TABLE dim_country (country_code TEXT PRIMARY KEY, name TEXT);
+            CREATE TABLE vehicle (id INTEGER PRIMARY KEY, class_cd TEXT);
+            CREATE TABLE supplier (id INTEGER PRIMARY KEY, abc_class_cd TEXT, home_country_code TEXT);
+            CREATE TABLE order_status (code TEXT PRIMARY KEY, label TEXT);
+            CREATE TABLE trip (id INTEGER PRIMARY KEY, status_cd TEXT);
+            CREATE TABLE orders (id INTEGER PRIMARY KEY, status_cd TEXT);
+            INSERT INTO cd_vehicle_class VALUES ('A', 'small'), ('B', 'medium'), ('C', 'large');
+            INSERT INTO dim_country VALUES ('BE', 'Belgium'), ('PE', 'Peru');
+            INSERT INTO vehicle VALUES (1, 'A'), (2, 'B'), (3, 'C');
+            INSERT INTO supplier VALUES (1, 'A', 'BE'), (2, 'B', 'PE'), (3, 'C', 'PE');
+            INSERT INTO order_status VALUES ('N', 'new'), ('P', 'paid');
+            INSERT INTO trip VALUES (1, 'N'), (2, 'P'); INSERT INTO orders VALUES (1, 'N'), (2, 'P');
+            """
+        )
+    with Database.open(file) as database:
+        found = {(key.table, key.columns[0], key.ref_table) for key in database.schema().foreign_keys}
+    assert found == {
+        ("vehicle", "class_cd", "cd_vehicle_class"),
+        ("supplier", "home_country_code", "dim_country"),
+        ("orders", "status_cd", "order_status"),
+    }
+
+
+def test_keys_of_a_large_schema_whose_names_say_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "opaque.db"
+    with closing(sqlite3.connect(file)) as connection:
+        for name in ("T0401", "T0401_BAK"):
+            connection.execute(f"CREATE TABLE {name} (PNO INTEGER, NAM TEXT)")
+            connection.executemany(f"INSERT INTO {name} VALUES (?, 'x')", [(n,) for n in range(20)])
+        connection.execute("CREATE TABLE T0415 (PERI TEXT, PNO INTEGER, LIF TEXT, PLT TEXT)")
+        connection.execute("CREATE TABLE vendor (id INTEGER PRIMARY KEY, vendor_no TEXT, branch TEXT)")
+        rows = [(n, f"V{n:04}", f"B{n % 5:04}") for n in range(20)]
+        connection.executemany("INSERT INTO vendor VALUES (?, ?, ?)", rows)
+        booked = [("2024-01", n % 20, f"V{n % 7:04}", f"X{n % 7:04}") for n in range(40)]
+        connection.executemany("INSERT INTO T0415 VALUES (?, ?, ?, ?)", booked)
+        for number in range(20):
+            connection.execute(f"CREATE TABLE wide_{number} ({', '.join(f'column_{n} REAL' for n in range(20))})")
+        connection.commit()
+    with Database.open(file) as database:
+        keys = {
+            (key.table, key.columns[0], key.ref_table, key.ref_columns[0]) for key in database.schema().foreign_keys
+        }
+    assert keys >= {("T0415", "PNO", "T0401", "PNO"), ("T0415", "LIF", "vendor", "vendor_no")}
+    assert not {"PLT", "branch"} & {column for _, column, *_ in keys}

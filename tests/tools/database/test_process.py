@@ -5,20 +5,25 @@ from __future__ import annotations
 import math
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 
+import ormsgpack
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database import Cancellation, Database, Limits, Table
+from tableturn.tools.database.fetch import Row
 from tableturn.tools.database.sqlite.engine import NURSERY
-from tableturn.tools.database.wire import pack_table, unpack_table
+from tableturn.tools.database.wire import PART, RESULT, pack_table, receive, send, unpack_table
+from tableturn.tools.database.workers import Workers
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge
 from tableturn.tools.forkserver import available
 
@@ -77,6 +82,67 @@ def test_one_long_step_can_be_cancelled(shop: Database) -> None:
     threading.Timer(0.2, handle.cancel).start()
     with pytest.raises(QueryTimeout, match="cancelled"):
         shop.execute(_LONG_STEP, Limits(seconds=600), handle)
+
+
+class _Untrusted:
+    """A nursery whose only worker sends whatever a test wants; it ends with its line."""
+
+    def __init__(self, reply: Iterator[bytes]) -> None:
+        self.process = subprocess.Popen(["sleep", "600"])  # the process that is to be killed
+        self._reply = reply
+
+    def start(self, wait: bool = True) -> None:
+        del wait
+
+    def call(self, order: bytes) -> socket.socket:
+        del order
+        ours, theirs = socket.socketpair()
+        threading.Thread(target=self._serve, args=(theirs,), daemon=True).start()
+        return ours
+
+    def _serve(self, line: socket.socket) -> None:
+        with line, suppress(OSError):
+            receive(line, 1 << 20)
+            send(line, RESULT, ormsgpack.packb((self.process.pid, b"")))
+            receive(line, 1 << 20)
+            for part in self._reply:
+                line.sendall(part)
+                time.sleep(0.01)
+
+
+class _Nowhere:
+    def start(self, columns: tuple[str, ...]) -> None: ...
+
+    def take(self, rows: Sequence[Row]) -> None: ...
+
+
+def _message(kind: int, body: bytes) -> bytes:
+    return len(body).to_bytes(8) + bytes([kind]) + body
+
+
+def _drips() -> Iterator[bytes]:
+    """Yield a result byte by byte."""
+    whole = _message(RESULT, pack_table(Table(("a",), ("text",), (("x" * 500,),), False, 0.0)))
+    return (whole[place : place + 1] for place in range(len(whole)))
+
+
+def _empty_parts() -> Iterator[bytes]:
+    """Yield parts without rows, and the end of a result."""
+    empty = pack_table(Table(("a",), ("mixed",), (), False, 0.0))
+    yield from [_message(PART, empty)] * 500
+    yield _message(RESULT, empty)
+
+
+@pytest.mark.parametrize("cancellation", [None, Cancellation()])
+@pytest.mark.parametrize("reply", [_drips, _empty_parts])
+def test_a_worker_that_keeps_sending_outlives_no_deadline(
+    reply: Callable[[], Iterator[bytes]], cancellation: Cancellation | None
+) -> None:
+    nursery = _Untrusted(reply())
+    workers = Workers(nursery, b"")  # pyright: ignore[reportArgumentType] - as far as it is called
+    with pytest.raises(QueryTimeout, match="longer than"):
+        workers.execute("SELECT 1", Limits(seconds=0.2), cancellation, _Nowhere())
+    assert nursery.process.wait(60) == -signal.SIGKILL
 
 
 def test_temporary_files_are_limited(shop: Database) -> None:

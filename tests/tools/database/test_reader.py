@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from sqlglot import Dialect
-from tableturn.tools.database.postgres.dialect import GRAMMAR
+from tableturn.tools.database.postgres.dialect import GRAMMAR, PROFILE
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
 from tableturn.tools.database.server.statement_check import Grammar, Reader
+from tableturn.tools.database.sqlalchemy.engine import grammar
 from tableturn.tools.errors import QueryRejected
 
 CATALOGUE = Catalogue("1", (Relation("public", "account", "account", ()),))
@@ -20,17 +23,18 @@ def test_what_cannot_be_written_is_refused(sql: str) -> None:
 
 @pytest.mark.parametrize("sql", ["SELECT * FROM groupıng(1, 5)", "SELECT ceılıng(1) FROM account"])
 def test_a_letter_that_changes_with_its_case_makes_no_other_function(sql: str) -> None:
-    grammar = Grammar(Dialect.get_or_raise("bigquery"), frozenset({"grouping", "ceiling", "ceil"}))
+    profile = replace(PROFILE, functions=frozenset({"grouping", "ceiling", "ceil"}))
     with pytest.raises(QueryRejected):
-        Reader(grammar).read(sql, CATALOGUE)
+        Reader(Grammar(Dialect.get_or_raise("bigquery"), profile)).read(sql, CATALOGUE)
 
 
 @pytest.mark.parametrize(
     "where",
     ["WHERE 'default' IN system.users", "WHERE 1 IN (vault)", "SETTINGS readonly = 0", "FORMAT Null"],
 )
-def test_what_clickhouse_reads_beyond_its_tables_is_refused(where: str) -> None:
-    reader = Reader(Grammar(Dialect.get_or_raise("clickhouse"), frozenset()))
+@pytest.mark.parametrize("name", ["clickhouse", "clickhousedb"])
+def test_what_clickhouse_reads_beyond_its_tables_is_refused(name: str, where: str) -> None:
+    reader = Reader(grammar(name))
     assert reader.read("SELECT 1 FROM account WHERE 1 IN (SELECT 1)", CATALOGUE)
     with pytest.raises(QueryRejected, match="may not"):
         reader.read(f"SELECT 1 FROM account {where}", CATALOGUE)

@@ -61,6 +61,8 @@ _TYPED = (
     ColumnSchema("zoned", "TIMESTAMP WITH TIME ZONE", "time"),
     ColumnSchema("born", "TEXT", "time", samples=("2024-01-31",)),
     ColumnSchema("seen", "TEXT", "time", samples=("2024-01-31 10:00",)),
+    ColumnSchema("sent", "DATE", "time", samples=("2024-01-31 10:00:00",)),
+    ColumnSchema("opens", "TIME", "time", samples=("08:30",)),
     ColumnSchema("tags", "text[]", "text"),
     ColumnSchema("facts", "JSON", "text"),
     ColumnSchema("place", "STRUCT(a INTEGER, b VARCHAR)", "text"),
@@ -74,9 +76,21 @@ def test_a_type_says_how_a_column_is_asked_for() -> None:
     *_, line = render_schema(Schema("t", (TableSchema("t", _TYPED),)), samples=2).splitlines()
     assert line == (
         "t(day date, at timestamp, zoned timestamp with time zone, born date ['2024-01-31'],"
-        " seen time ['2024-01-31 10:00'], tags text[], facts json, place struct(a integer, b varchar), paid boolean,"
-        " flag boolean {1, 0}, kind text ['A', 'E', 'C'])"
+        " seen datetime ['2024-01-31 10:00'], sent datetime ['2024-01-31 10:00:00'], opens time ['08:30'],"
+        " tags text[], facts json, place struct(a integer, b varchar), paid boolean, flag boolean {1, 0},"
+        " kind text ['A', 'E', 'C'])"
     )
+
+
+def test_of_later_tables_dates_and_keys_that_are_texts_tell_their_types() -> None:
+    columns = (
+        ColumnSchema("code", "TEXT", "text", primary_key=1),
+        ColumnSchema("title", "TEXT", "text"),
+        ColumnSchema("shown", "TEXT", "time", samples=("2024-01-31 10:00",)),
+        ColumnSchema("born", "TEXT", "time", samples=("31/1/2024",)),
+    )
+    *_, line = render_schema(Schema("t", (TableSchema("t", columns, brief=True),))).splitlines()
+    assert line == "t(code* text, title, shown datetime, born date ['31/1/2024'] (does not sort by date))"
 
 
 def test_columns_with_nulls_are_marked() -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import create_engine
 from tableturn.tools.database import Database, Limits, Session
 from tableturn.tools.database.mysql.engine import MySQLBackend
 from tableturn.tools.database.postgres.engine import PostgresBackend
-from tableturn.tools.database.server.address import parted
+from tableturn.tools.database.server.address import split_address
 from tableturn.tools.database.server.connection import ServerConnection
 from tableturn.tools.database.server.engine import UNREADABLE, ServerEngine
 from tableturn.tools.database.sqlalchemy.engine import SQLAlchemyBackend
@@ -220,8 +220,8 @@ _WRITES = (
 
 def _connections(postgres: str, mariadb: str) -> Iterator[ServerConnection]:
     """As engines make them, over logins that may do anything."""
-    yield PostgresBackend(parted(postgres), Session()).connect()
-    yield MySQLBackend(parted(mariadb), Session()).connect()
+    yield PostgresBackend(split_address(postgres), Session()).connect()
+    yield MySQLBackend(split_address(mariadb), Session()).connect()
     for url in (
         postgres.replace("postgresql://", "postgresql+psycopg://"),
         mariadb.replace("mariadb://", "mysql+pymysql://"),

@@ -143,7 +143,7 @@ def test_the_database_is_not_written_over(shop: Path, tmp_path: Path) -> None:
     (tmp_path / "link.csv").symlink_to(shop)
     with Database.open(shop) as database:
         for target in (shop, tmp_path / "link.csv"):
-            with pytest.raises(ExportError, match="is what is asked"):
+            with pytest.raises(ExportError, match="is the database itself"):
                 export_query(database, "SELECT 1", target, "csv", LIMITS)
     assert shop.read_bytes() == before
 

@@ -153,7 +153,7 @@ def test_codes_stand_once_with_their_meanings_and_lead_to_what_they_tell_of() ->
     names = [table.name for table in part.tables]
     assert {"t017", "dlv_trp", "ord_hdr"} <= set(names)
     text = render_schema(lighten(part, schema))
-    assert "\nt017(k* {'A' = 'truck broke down', 'B' = 'nobody at home'}, t)" in text
+    assert "\nt017(k* {t: 'A' = 'truck broke down', 'B' = 'nobody at home'}, t)" in text
     assert text.count("nobody at home") == 1
     assert "table: its column of that name" in text
 
@@ -219,3 +219,13 @@ def test_partitions_beside_their_table_are_no_copies() -> None:
     whole, stale = (_table("visits", "visit_id", "visitor", "page", rows=rows) for rows in (10, 900))
     assert not copies(Schema("w", (whole, *parts)))
     assert copies(Schema("w", (stale, *parts))) == {table.name for table in parts}, "snapshots of it"
+
+
+def test_later_tables_show_how_dates_are_written_in_numbers() -> None:
+    columns = (
+        ColumnSchema("invoice_date", "INTEGER", "number", samples=(20240131, 20240201)),
+        ColumnSchema("update_count", "INTEGER", "number", samples=(3, 4)),
+    )
+    later = TableSchema("invoice", columns, row_count=9)
+    schema = Schema("large", (*_SHOP, later))
+    assert "invoice(invoice_date [20240131], update_count)" in render_schema(lighten(schema, schema), samples=1)

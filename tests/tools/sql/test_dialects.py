@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from sqlglot import exp
-from tableturn.prompts.sql_reply import find_sql
+from tableturn.prompts.find_sql import find_sql
 from tableturn.tools.database.rendering.render import render_schema
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.errors import QueryFailed, ReplyError, SQLParseError

@@ -169,3 +169,30 @@ def test_numbers_and_small_words_are_no_hints_by_chance(
     with Database.open(path) as database:
         matches = likely(question, ValueIndex.open(database, cache=tmp_path).find(question, 100), database.schema())
         assert [(match.table, match.column, match.value) for match in matches] == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the total price of all books?", []),
+        ("Which line of the report is total?", [("report", "line", "Total")]),
+        ("How many bills were sent in 2024?", [("bill", "status", "Sent")]),
+        ("How many were sent in 2024?", [("bill", "status", "Sent"), ("report", "status", "Sent")]),
+    ],
+)
+def test_an_ordinary_word_is_a_value_of_what_the_question_names(
+    tmp_path: Path, question: str, expected: list[tuple[str, str, str]]
+) -> None:
+    path = tmp_path / "bills.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript("""
+            CREATE TABLE bill(id INTEGER PRIMARY KEY, status TEXT);
+            CREATE TABLE book(id INTEGER PRIMARY KEY, price REAL);
+            CREATE TABLE report(id INTEGER PRIMARY KEY, line TEXT, status TEXT);
+            INSERT INTO bill VALUES (1, 'Sent'), (2, 'Paid');
+            INSERT INTO report VALUES (1, 'Total', 'Sent'), (2, 'Net', 'Open'), (3, 'Tax', 'Open');
+        """)
+    connection.close()
+    with Database.open(path) as database:
+        matches = likely(question, ValueIndex.open(database, cache=tmp_path).find(question, 100), database.schema())
+        assert sorted((match.table, match.column, match.value) for match in matches) == expected

@@ -1,4 +1,4 @@
-"""DuckDB as an `Engine`: its own files, files of tables, and data frames, as they were at one time."""
+"""DuckDB as an `Engine`: snapshots of its own files, files of tables, and data frames."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ..workers import Workers
 from .entries import About, Entry, pack_entry
 from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
 from .opening import NURSERY, QUERIES, read_files
-from .sources import Sources, sources, told_apart
+from .sources import Sources, number_repeated
 
 if TYPE_CHECKING:
     import pandas
@@ -44,22 +44,22 @@ _OWN = Limits(rows=100_000, cell_bytes=20_000_000, result_bytes=200_000_000)
 _MISFITS = ("CSV Error", "JSON transform error", "Failed to parse")
 _PART_ROWS = 200_000
 _LIMITS_HERE = (
-    "this system cannot hold a process to limits, so queries run in the caller's: the memory that one step takes"
+    "this system cannot limit a process, so queries run in the calling one: the memory that one step takes"
     " is not limited"
 )
 
 
 def find_tables(contents: Sources, folder: Path, *, thorough: bool = False) -> tuple[Path | None, list[Entry]]:
-    """Return what an instance is made from: a DuckDB file, or the tables of other files, with copies in the folder."""
+    """Return the DuckDB file, or the tables of other files, that an instance is made from."""
     if contents.database is not None:
         return contents.database, []
     entries = list(read_files(contents.files(), folder / "read", thorough=thorough))
-    names = told_apart([entry.name for entry in entries])
+    names = number_repeated([entry.name for entry in entries])
     return None, [replace(entry, name=name, shown=name) for entry, name in zip(entries, names, strict=True)]
 
 
 class Snapshot:
-    """Contents in the state in which they were opened; gone with its folder and workers when nobody holds it."""
+    """Contents as they were when opened; its folder and workers go when nobody holds it."""
 
     def __init__(self, contents: Sources, permissions: Permissions, *, thorough: bool) -> None:
         self.state = contents.state()
@@ -85,7 +85,7 @@ class Snapshot:
 
 
 class DuckDBConnection(ServerConnection):
-    """A connection to a snapshot, used by one thread at a time: the snapshot's workers run what they are given."""
+    """A connection to a snapshot, whose workers run the statements."""
 
     errors = (TableturnError,)
 
@@ -197,7 +197,7 @@ class DuckDBBackend(Backend):
         return super().cut(column) if column.type == "VARCHAR" else self.quoted(column.name)
 
     def reread(self) -> bool:
-        """Have the types in files found by all rows from now on; False if they were already."""
+        """Whether the types in files have to be found again, from now on by all rows."""
         with self._lock:
             if self._thorough or self.contents.database is not None:
                 return False
@@ -247,7 +247,7 @@ _CARDINALITY = "Estimated Cardinality"
 
 
 def estimate(plan: str, catalogue: Catalogue) -> Estimate | None:
-    """Return what a statement will cost; None if the plan does not say how many rows a step gives."""
+    """Return the cost of a statement by its plan; None if a step has no number of rows."""
     sizes = {f"{each.schema}.{each.name}".lower(): each.estimate or 0 for each in catalogue.relations}
     try:
         return Estimate(round(sum(_cost(step, sizes)[0] for step in json.loads(plan))))
@@ -271,11 +271,6 @@ def _cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, flo
     given = float(info.get(_CARDINALITY, pairs if joins else max(rows for _, rows in below)))
     compared = pairs if "NESTED_LOOP" in step["name"] or "NL_JOIN" in step["name"] else given
     return read + (compared if joins else 0.0), given
-
-
-def open_files(url: str, session: Session) -> DuckDBEngine:
-    """Open what a path, a pattern or a URL names."""
-    return DuckDBEngine(DuckDBBackend(sources(url), session), session)
 
 
 def open_frames(frames: Mapping[str, pandas.DataFrame], session: Session) -> DuckDBEngine:

@@ -1,4 +1,4 @@
-"""What an instance is made from: tables as they were found, before it is decided what of them may be seen."""
+"""Entries: tables as they were found, before it is decided what of them may be seen."""
 
 from __future__ import annotations
 
@@ -79,15 +79,15 @@ def unpack_entry(packed: Any) -> Entry:
 
 
 def column(name: str, declared: str, **more: Any) -> ColumnSchema:
-    """Return a column by its name and DuckDB's name of its type; of kind `other` if it is text, whose values tell."""
+    """Return a column by its name and DuckDB's name of its type; texts are of kind `other`."""
     if declared.startswith("ENUM"):
         return ColumnSchema(name, "ENUM", "text", samples=enum_labels(declared), **more)
     kind: ColumnKind = next(kind for form, kind in _KINDS if form.match(declared))
     return ColumnSchema(name, declared, kind, **more)
 
 
-def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, ...]:
-    """Return the tables and columns that may be seen, without views that read, or compute from, what may not.
+def select_visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, ...]:
+    """Return the tables and columns that may be seen, without views that read what may not.
 
     A view over a table of which only some columns are hidden is to be declared anew, over what may be seen: whether it
     reads a hidden one turns out when that is done. So is a view over such a view.
@@ -100,7 +100,7 @@ def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, 
     names = {entry.shown for entry in entries}
     names |= {f"{entry.shown}.{shown.name}" for entry in entries for shown in entry.columns}
     permissions.check(set(map(str.lower, names)))
-    kept = {entry.key: _reduced(entry, permissions) for entry in entries}
+    kept = {entry.key: _without_hidden(entry, permissions) for entry in entries}
     whole = {entry.key: len(entry.columns) for entry in entries}
 
     def seen(entry: Entry) -> Entry | None:
@@ -118,7 +118,7 @@ def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, 
     return tuple(kept.values())
 
 
-def _reduced(entry: Entry, permissions: Permissions) -> Entry:
+def _without_hidden(entry: Entry, permissions: Permissions) -> Entry:
     hidden = {shown.name.lower() for shown in entry.columns if not permissions.shows(entry.shown, shown.name)}
     while more := {name for name, sources in entry.computed.items() if sources & hidden} - hidden:
         hidden |= more
@@ -129,7 +129,7 @@ def _reduced(entry: Entry, permissions: Permissions) -> Entry:
 
 @dataclass(frozen=True)
 class About:
-    """What is known of an instance, and of what may be read in it."""
+    """A description of an instance, and of what may be read in it."""
 
     version: str  # of DuckDB
     catalogue: Catalogue

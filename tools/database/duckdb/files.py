@@ -18,6 +18,7 @@ from fsspec.spec import AbstractFileSystem
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quoted
 from ..schema import ColumnSchema
+from ..server.address import scrub_message
 from .entries import Entry, column, file_entry
 from .sources import File, FileKind, column_names, table_name
 from .tables import copy_frame, sheets
@@ -52,8 +53,8 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
         connection.register_filesystem(self)
 
     def address(self, path: Path) -> str:
-        """Return the address of a file, which ends as its name does: by that, DuckDB knows what is compressed."""
-        # The same in every process, so that one can tell another how a file is read.
+        """Return the address of a file, which ends as the file's name does."""
+        # By its end, DuckDB knows what is compressed. It is the same in every process, so that they can share a scan.
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
         address = f"{name}{''.join(each for each in path.suffixes[-2:] if each[1:].isalnum())}"
         self._paths[address] = path
@@ -96,7 +97,6 @@ _CLASS = re.compile(r"^(?:[A-Z]\w* )+Error: ")
 _LINE = re.compile(r"Original Line:.*?(?=\n(?:Maximum|Value|Expected|Error)|\Z)", re.DOTALL)
 _REST = re.compile(r"\s*(?:The search space used|Stack Trace:|Possible |Try increasing|LINE 1:).*", re.DOTALL)
 _ADDRESS = re.compile(r"tableturn://[^\s\"']*")
-_LONGEST = 300
 
 
 def settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool | int | float | list[str]]:
@@ -143,56 +143,56 @@ class FileReader:
                         )
                     ]
                 case "json":
-                    entries = [self._of_json(file)]
+                    entries = [self._read_json(file)]
                 case "parquet":
-                    entries = [self._of_parquet(file.path, file.table)]
+                    entries = [self._read_parquet(file.path, file.table)]
                 case "workbook":
-                    entries = list(self._of_workbook(file))
+                    entries = list(self._read_workbook(file))
         except (duckdb.OutOfMemoryException, MemoryError):
             raise DatabaseUnavailable(f"{file.path} cannot be read: {_NEEDS_MEMORY}") from None
         except (duckdb.Error, OSError, EOFError, zlib.error) as error:
             said = _ADDRESS.sub(lambda _: file.path.name, str(error))
             for noise in (_CLASS, _LINE, _REST):
                 said = noise.sub("", said)
-            said = " ".join(said.split())[:_LONGEST].rstrip(". ")
+            said = scrub_message(said).rstrip(". ")
             raise DatabaseUnavailable(f"{file.path} cannot be read: {said}: {_ADVICE[file.kind]}") from None
         for entry in entries:
             check_width(file.path, len(entry.columns))
         return entries
 
-    def _of_workbook(self, file: File) -> Iterator[Entry]:
+    def _read_workbook(self, file: File) -> Iterator[Entry]:
         for name, frame, title in list(sheets(file.path)):
             if len(frame.columns):
                 copy_frame(self._connection, "sheet", frame)
                 copy = self._folder / f"{len(list(self._folder.iterdir()))}.parquet"
                 self._connection.execute(f"COPY sheet TO {literal(str(copy))} (FORMAT parquet)")
-                yield self._of_parquet(copy, table_name(name), title)
+                yield self._read_parquet(copy, table_name(name), title)
 
-    def _of_json(self, file: File) -> Entry:
+    def _read_json(self, file: File) -> Entry:
         address = literal(self._files.address(file.path))
         slow = unpacked_size(file.path, SLOW_BYTES) > SLOW_BYTES
         whole = ", sample_size = -1" if self._thorough or not slow else ""
         # Other dates would be found, but not read: they stay text.
-        declared = self._described(f"read_json({address}{whole}, dateformat = '%Y-%m-%d')")
+        declared = self._describe(f"read_json({address}{whole}, dateformat = '%Y-%m-%d')")
         listed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in declared)
         scan = f"read_json({address}, columns = {{{listed}}})"
-        return file_entry(file.table, *_renamed(scan, declared), file.path, slow=slow)
+        return file_entry(file.table, *_rename_columns(scan, declared), file.path, slow=slow)
 
-    def _of_parquet(self, path: Path, table: str, comment: str = "") -> Entry:
+    def _read_parquet(self, path: Path, table: str, comment: str = "") -> Entry:
         address = literal(self._files.address(path))
         sql = f"SELECT sum(num_rows) FROM parquet_file_metadata({address})"
         ((rows,),) = self._connection.execute(sql).fetchall()
         scan = f"read_parquet({address})"
-        renamed = _renamed(scan, self._described(scan))
+        renamed = _rename_columns(scan, self._describe(scan))
         return file_entry(table, *renamed, path, comment=comment, estimate=int(rows))
 
-    def _described(self, scan: str) -> list[tuple[str, str]]:
+    def _describe(self, scan: str) -> list[tuple[str, str]]:
         """Return names and types of the columns."""
         rows = self._connection.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
         return [(name, kind) for name, kind, *_ in rows]
 
 
-def _renamed(scan: str, declared: list[tuple[str, str]]) -> tuple[list[ColumnSchema], str]:
+def _rename_columns(scan: str, declared: list[tuple[str, str]]) -> tuple[list[ColumnSchema], str]:
     """Return columns with names that can be shown, and what selects them by these."""
     names = column_names(name for name, _ in declared)
     listed = ", ".join(f"{quoted(own)} AS {quoted(name)}" for name, (own, _) in zip(names, declared, strict=True))

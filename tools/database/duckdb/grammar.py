@@ -1,4 +1,4 @@
-"""What a statement for DuckDB may be made of, and how a plan is asked for."""
+"""The grammar of statements for DuckDB, and of requests for plans."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..server.statement_check import Grammar
 
 PROFILE = read_profile(__package__ or "")
 
-GRAMMAR = Grammar(DuckDB(), PROFILE.functions, fold=str.lower, kinds=PROFILE.syntax)
+GRAMMAR = Grammar(DuckDB(), PROFILE, fold=str.lower)
 """DuckDB's names ignore case, with quotes too."""
 
 EXPLAIN, EXPLAIN_JSON = "EXPLAIN ", "EXPLAIN (FORMAT JSON) "

@@ -1,4 +1,4 @@
-"""An instance of DuckDB in memory that holds nothing but what a session may read, and whose settings are locked.
+"""Instances of DuckDB in memory, locked, with nothing but what a session may read.
 
 Files are views over them; a DuckDB file is attached read-only under a name that no query can guess, with views over
 what may be seen. Once all is set up, the file system is closed but for the named files, which are read and never
@@ -34,16 +34,16 @@ from ..dialects import parse_statement
 from ..fetch import Sink, fetch
 from ..quoting import literal, quoted
 from ..schema import ForeignKey, TableSchema, keys_between
+from ..server.address import scrub_message
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import BoundedRows
 from ..session import Permissions
 from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery
-from .entries import About, Entry, column, visible
+from .entries import About, Entry, column, select_visible
 from .files import NamedFiles, settings
 from .grammar import EXPLAIN, EXPLAIN_JSON, PROFILE
 
-_LONGEST = 300
 _SHOWN = re.compile(r"^(?:[A-Z]\w*|INTERRUPT|TransactionContext)(?: \w+)* Error: ")
 # What DuckDB would offer instead may be a name that the session may not know; the rest repeats the statement.
 _OFFERS = re.compile(
@@ -112,8 +112,8 @@ def _attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tup
     entries: list[Entry] = []
     for schema, name, kind, comment, estimate, sql, columns in tables:
         names = [each["name"] for each in columns]
-        computed = {} if kind == "view" else _computed(sql, names)
-        more: dict[str, Any] = _view(sql, schema, names, macros) if kind == "view" else {"computed": computed}
+        computed = {} if kind == "view" else _find_computed(sql, names)
+        more: dict[str, Any] = _read_view(sql, schema, names, macros) if kind == "view" else {"computed": computed}
         described = tuple(column(**each, generated=each["name"].lower() in computed) for each in columns)
         shown = name if schema == "main" else f"{schema}.{name}"
         scan = f"{quoted(private)}.{quoted(schema)}.{quoted(name)}"
@@ -121,8 +121,8 @@ def _attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tup
     return entries, [ForeignKey(table, tuple(own), other, tuple(names)) for table, own, other, names in rows(_KEYS)]
 
 
-def _view(sql: str, schema: str, names: Sequence[str], macros: set[str]) -> dict[str, Any]:
-    """Return a view's definition, and the tables that it reads; None if it may read others, by a function or a macro.
+def _read_view(sql: str, schema: str, names: Sequence[str], macros: set[str]) -> dict[str, Any]:
+    """Return a view's definition, and the tables that it reads; None if it may read others.
 
     With it comes its query, to be declared anew, if it names all that it reads.
     """
@@ -148,12 +148,12 @@ def _view(sql: str, schema: str, names: Sequence[str], macros: set[str]) -> dict
         # A name that is both a local and a table's may be either: then the table counts as read too.
         if table.db or name not in local:
             read.add(f"{(table.db or schema).lower()}.{name}")
-    anew = _anew(sql, body, names) if schema == "main" and read else ""
+    anew = _query_anew(sql, body, names) if schema == "main" and read else ""
     return {"definition": sql, "reads": frozenset(read), "anew": anew}
 
 
-def _anew(sql: str, body: exp.Query, names: Sequence[str]) -> str:
-    """Return a view's query with its columns' names, to be selected from; empty if it reads what it does not name.
+def _query_anew(sql: str, body: exp.Query, names: Sequence[str]) -> str:
+    """Return a view's query, to be selected from; empty if it reads what it does not name.
 
     What stands for all columns of a table (`*`, NATURAL, new names for them, a whole row) would mean something else
     over a part of them.
@@ -172,8 +172,8 @@ def _anew(sql: str, body: exp.Query, names: Sequence[str]) -> str:
     return f"({found[1]}) AS held ({', '.join(map(quoted, names))})" if found else ""
 
 
-def _computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
-    """Return generated columns with the names that their declarations hold; with all if they cannot be read."""
+def _find_computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return generated columns with the names in their declarations; all names if unreadable."""
     if "generated" not in sql.lower() and " as (" not in sql.lower():
         return {}
     everything = frozenset(name.lower() for name in names)
@@ -210,12 +210,12 @@ class Instance:
             if database is not None:
                 _attach(self._root, database, self._private)
                 entries, keys = _attached_tables(self._root, self._private)
-            shown = visible(entries, permissions)
+            shown = select_visible(entries, permissions)
             # Before any of what was read from files is declared.
             paths = ", ".join(literal(self._files.address(entry.path)) for entry in shown if entry.path is not None)
             self._root.execute(f"SET allowed_paths = [{paths}]")
             self._root.execute("SET enable_external_access = false")
-            made = self._made(shown)
+            made = self._make_all(shown)
             self._root.execute("SET lock_configuration = true")
         except BaseException as error:
             self._root.close()
@@ -257,7 +257,7 @@ class Instance:
         finally:
             connection.close()
 
-    def _made(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    def _make_all(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         """Make the tables, without those views of a file that cannot be read any more."""
         if not entries:
             raise NothingReadable("the database has no tables that you may read")
@@ -308,7 +308,7 @@ def failure(error: Exception, private: str = "") -> TableturnError:
     # What follows repeats the statement, whose own texts tell nothing of the error.
     said = _OFFERS.sub("", _ADDRESS.sub("the file", whole.partition("Stack Trace:")[0]))
     message = _SHOWN.sub("", said) or whole
-    message = " ".join((message.replace(f"{private}.", "") if private else message).split())[:_LONGEST]
+    message = scrub_message(message.replace(f"{private}.", "") if private else message)
     if isinstance(error, duckdb.InterruptException):
         return QueryTimeout(message)
     if isinstance(error, duckdb.OutOfMemoryException | MemoryError) or _FULL in said:

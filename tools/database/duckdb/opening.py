@@ -1,9 +1,10 @@
-"""Opens files, and finds their tables in a process of its own; what starts and tells it has no need of DuckDB."""
+"""The start of DuckDB's processes, which open files and find their tables."""
 
 from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from importlib.util import find_spec
@@ -15,21 +16,19 @@ import ormsgpack
 from ...errors import DatabaseUnavailable
 from ...forkserver import available
 from ..session import Session
-from ..wire import ERROR_BYTES, PART, RESULT, patience, receive, send, unpack_error
-from ..workers import query_nursery
+from ..wire import ERROR_BYTES, MESSAGE_BYTES, PART, RESULT, receive, send, unpack_error
+from ..workers import START_SECONDS, query_nursery
 from .entries import Entry, unpack_entry
-from .sources import File
+from .sources import File, sources
 
 if TYPE_CHECKING:
     from .engine import DuckDBEngine
 
 # Of a process that reads files, beside DuckDB's own limit: what reads workbooks counts too.
 READING_BYTES = 1_000_000_000
-MESSAGE_BYTES = 1 << 26
 _SECONDS = 60.0
 # A larger file may take longer.
 _BYTES_A_SECOND = 5_000_000
-_START_SECONDS = 60.0
 
 FILES, QUERIES = "files", "queries"
 """How the first message to a worker begins: what it is to do."""
@@ -44,13 +43,13 @@ def open_engine(url: str, session: Session) -> DuckDBEngine:
     if available():
         with suppress(OSError):  # the first query says so
             NURSERY.start(wait=False)  # it loads DuckDB while the engine is loaded here
-    from .engine import open_files
+    from .engine import DuckDBBackend, DuckDBEngine
 
-    return open_files(url, session)
+    return DuckDBEngine(DuckDBBackend(sources(url), session), session)
 
 
 def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterator[Entry]:
-    """Find the tables of files, in a process of its own that the kernel holds to limits of memory and time.
+    """Find the tables of files, in a process that the kernel holds to limits of memory and time.
 
     What it says of a file, a name and a call of DuckDB for each table, is read as data from an untrusted side: an
     instance closes the file system but for the files that were asked for before it declares any view.
@@ -64,10 +63,9 @@ def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterat
                 yield from reader.entries(file)
         return
     with NURSERY.call(b"\0") as line:
-        patience(line, _START_SECONDS)
         opening = FILES, os.fsencode(folder), thorough, list({file.kind for file in files})
-        send(line, RESULT, ormsgpack.packb(opening))
-        receive(line, MESSAGE_BYTES)
+        send(line, RESULT, ormsgpack.packb(opening), START_SECONDS)
+        receive(line, MESSAGE_BYTES, time.monotonic() + START_SECONDS)
         for file in files:
             yield from _answer(line, file, folder)
 
@@ -76,9 +74,10 @@ def _answer(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
     seconds = _SECONDS + file.path.stat().st_size / _BYTES_A_SECOND
     try:
         # On a busy machine, it takes longer than the processor needs.
-        patience(line, 2 * seconds)
-        send(line, RESULT, ormsgpack.packb((os.fsencode(file.path), file.kind, file.table, seconds)))
-        answer = receive(line, MESSAGE_BYTES)
+        deadline = time.monotonic() + 2 * seconds
+        order = ormsgpack.packb((os.fsencode(file.path), file.kind, file.table, seconds))
+        send(line, RESULT, order, START_SECONDS)
+        answer = receive(line, MESSAGE_BYTES, deadline)
     except (OSError, ValueError):
         answer = None
     if answer is None:

@@ -1,4 +1,4 @@
-"""What a path names: a DuckDB file, or files of tables, alone, in a folder, or by a pattern."""
+"""Sources that a path names: a DuckDB file, or files of tables, in a folder or by a pattern."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _LONGEST = 60
 
 
 def table_name(text: str) -> str:
-    """Return a file's or sheet's name as one that needs no quotes: `Sales 2024 (EU)` is `Sales_2024_EU`."""
+    """Return a name that needs no quotes: `Sales_2024_EU` for the file `Sales 2024 (EU)`."""
     plain = unicodedata.normalize("NFKC", text)
     name = re.sub(r"\W+", "_", plain).strip("_")[:_LONGEST] or "data"
     return f"t_{name}" if name[0].isdigit() or name.lower() in naming("duckdb").reserved else name
 
 
 def column_names(headers: Iterable[object]) -> list[str]:
-    """Return headers without line breaks and outer blanks, empty ones numbered, and repeated ones told apart."""
+    """Return headers as names: in one line, numbered if empty, told apart if repeated."""
     cleaned = [" ".join(str("" if header is None else header).replace("\0", " ").split()) for header in headers]
-    return told_apart([name or f"column{place}" for place, name in enumerate(cleaned, start=1)])
+    return number_repeated([name or f"column{place}" for place, name in enumerate(cleaned, start=1)])
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
-    """Return the names, in whichever case each only once: a number is added to those that come again."""
+def number_repeated(names: Sequence[str]) -> list[str]:
+    """Return the names with numbers at those that come again, in any case."""
     taken: set[str] = set()
     given = {name.lower() for name in names}
     result: list[str] = []
@@ -75,7 +75,7 @@ class File:
 
 @dataclass(frozen=True)
 class Sources:
-    """Where the tables are: in a DuckDB file, which may be a copy of data frames, or in files that a pattern finds."""
+    """The places of tables: a DuckDB file (perhaps a copy of data frames), or a pattern's files."""
 
     name: str  # the database's short name
     location: str
@@ -91,7 +91,7 @@ class Sources:
             raise DatabaseUnavailable(f"{what} {self.pattern} contains no table files: {_READ}")
         if len(found) > _MOST_FILES:
             raise DatabaseUnavailable(f"{self.pattern} holds {len(found):,} files: at most {_MOST_FILES:,} are read")
-        names = told_apart([table_name(_stem(path)) for path in found])
+        names = number_repeated([table_name(_stem(path)) for path in found])
         return tuple(File(path, kind_of(path) or "text", name) for path, name in zip(found, names, strict=True))
 
     def state(self) -> str:
@@ -103,7 +103,7 @@ class Sources:
 
 
 def names_files(text: str) -> bool:
-    """Whether a path that is no URL is for this engine: by its ending, what it begins with, or as a folder."""
+    """Whether a path is for this engine, by its ending, its first bytes, or as a folder."""
     path = Path(text).expanduser()
     if path.suffix.lower() in _DATABASES or kind_of(path) is not None or path.is_dir():
         return True
@@ -184,5 +184,5 @@ def _state(path: Path) -> str:
 
 
 def _shown(text: str) -> str:
-    """Return a name without bytes that are no text, which neither prompts nor stores can hold."""
+    """Return a name without bytes that are not text, which prompts and stores cannot hold."""
     return os.fsencode(text).decode("utf-8", "replace")

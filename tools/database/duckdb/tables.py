@@ -15,8 +15,9 @@ import duckdb
 
 from ...errors import DatabaseUnavailable
 from ..quoting import quoted
-from .sources import column_names, table_name, told_apart
-from .text_files import header_at, is_filled, titles
+from ..server.address import scrub_message
+from .sources import column_names, number_repeated, table_name
+from .text_files import find_header, is_filled, join_titles
 
 if TYPE_CHECKING:
     import pandas
@@ -27,7 +28,7 @@ _INCOMING = "tableturn_incoming"
 
 
 def sheets(path: Path) -> Iterator[tuple[str, pandas.DataFrame, str]]:
-    """Iterate over the sheets of a workbook that hold a table: names, tables, and what stands above each."""
+    """Yield the sheets of a workbook that hold a table: names, tables, and titles above them."""
     import pandas
 
     try:
@@ -36,8 +37,8 @@ def sheets(path: Path) -> Iterator[tuple[str, pandas.DataFrame, str]]:
         raise DatabaseUnavailable("reading Excel files needs openpyxl: pip install 'tableturn[duckdb]'") from None
     for name, rows in _cells(path, openpyxl.load_workbook):
         if rows:
-            at = header_at(rows)
-            yield name, pandas.DataFrame(_table(rows[at:])), titles(rows[:at])
+            at = find_header(rows)
+            yield name, pandas.DataFrame(_table(rows[at:])), join_titles(rows[:at])
 
 
 def _cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
@@ -65,12 +66,12 @@ def _cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tup
     except (DatabaseUnavailable, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - a damaged workbook makes openpyxl fail anywhere
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        reason = scrub_message(f"{type(error).__name__}: {error}")
         raise DatabaseUnavailable(f"the workbook {path} cannot be read: {reason}: {advice}") from None
 
 
 def _table(rows: Sequence[Sequence[Any]]) -> dict[str, pandas.Series[Any]]:
-    """Return columns by name: the first row is the header, columns with nothing in them are left out."""
+    """Return columns by name, without empty ones; the first row is the header."""
     every = ([row[place] if place < len(row) else None for row in rows] for place in range(max(map(len, rows))))
     columns = [column for column in every if any(map(is_filled, column))]
     names = column_names([column[0] for column in columns])
@@ -93,7 +94,7 @@ def _series(values: Sequence[Any]) -> pandas.Series[Any]:
 
 
 def frames_of(given: Any) -> dict[str, pandas.DataFrame] | None:
-    """Return data frames by the names of their tables; None for anything else. One alone is the table `data`."""
+    """Return data frames by their tables' names, one alone as `data`; None for anything else."""
     import pandas
 
     if isinstance(given, pandas.DataFrame):
@@ -106,7 +107,7 @@ def frames_of(given: Any) -> dict[str, pandas.DataFrame] | None:
 
 
 def fingerprint(frames: Mapping[str, pandas.DataFrame]) -> str:
-    """Return a key that is equal for frames with the same contents; unlike any other if values have no hash."""
+    """Return a key that is equal for frames with the same contents; unique if they have no hash."""
     from pandas.util import hash_pandas_object
 
     digest = hashlib.sha256()
@@ -139,9 +140,9 @@ def copy_frame(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.
 
 
 def copy_frames(frames: Mapping[str, pandas.DataFrame], path: Path) -> None:
-    """Write frames to a file, which any number of workers read; an index counts as columns if it has names."""
+    """Write frames to a file, which workers read; an index with names counts as columns."""
     with duckdb.connect(str(path), config={"storage_compatibility_version": "latest"}) as connection:
-        names = told_apart([table_name(name) for name in frames])
+        names = number_repeated([table_name(name) for name in frames])
         for name, frame in zip(names, frames.values(), strict=True):
             flat = frame.reset_index() if any(level is not None for level in frame.index.names) else frame
             if not len(flat.columns):

@@ -58,20 +58,20 @@ def read_text_file(
     *,
     thorough: bool = False,
 ) -> Entry:
-    """Find out how to read a file; raise `duckdb.Error` or `DatabaseUnavailable` if it cannot be read as a table."""
+    """Find out how to read a file as a table; raise an error if that is not possible."""
     path = file.path
-    encoding, is_guess = encoding_of(path)
+    encoding, is_guess = find_encoding(path)
     remarks = (f"not UTF-8, read as {encoding}: a guess",) if is_guess else ()
     if encoding not in _NATIVE:
-        path, encoding = copied(path, private, encoding), "utf-8"
+        path, encoding = copy_as_utf8(path, private, encoding), "utf-8"
     with open_unpacked(path) as opened:
         start = opened.read(2 * _LINE_BYTES)
     _check_lines(file.path, start.decode(encoding, "replace").split("\n"))
     size = unpacked_size(path, SLOW_BYTES)
     rows = -1 if thorough or size <= WHOLE_BYTES else FIRST_ROWS
     read = _Reading(connection, address(path), f", sample_size = {rows}", f"encoding = '{encoding}'")
-    first, title = _laid_out(read, start[:_HEAD_BYTES].decode(encoding, "replace").splitlines(keepends=True))
-    best, dated = _dated(_numbered(first))
+    first, title = _find_layout(read, start[:_HEAD_BYTES].decode(encoding, "replace").splitlines(keepends=True))
+    best, dated = _read_dates(_read_numbers(first))
     if len(best.columns) == 1 and kind_of(file.path) is None:
         raise DatabaseUnavailable(
             f"{file.path} is not a table: its lines are not separated by a comma, semicolon, tab or bar; if it is"
@@ -88,7 +88,7 @@ def read_text_file(
 
 @dataclass(frozen=True)
 class _Reading:
-    """How DuckDB reads a file: what it was told, and what it found itself."""
+    """A way to read a file: options that DuckDB was told, and those that it found itself."""
 
     connection: duckdb.DuckDBPyConnection
     address: str
@@ -98,7 +98,7 @@ class _Reading:
     details: str = ""  # the options that it found
     columns: tuple[tuple[str, str], ...] = ()  # names with types
 
-    def sniffed(self, more: str = "") -> _Reading:
+    def sniff(self, more: str = "") -> _Reading:
         """Return what DuckDB finds if it is told more."""
         options = self.options + more
         (found,) = self.connection.execute(
@@ -141,40 +141,40 @@ class _Reading:
         return self.connection.execute(f"SELECT {what} FROM {texts.scan}{rest}").fetchall()
 
 
-def _laid_out(read: _Reading, head: Sequence[str]) -> tuple[_Reading, str]:
-    """Return how columns are separated and where the header is, and what stands above it."""
+def _find_layout(read: _Reading, head: Sequence[str]) -> tuple[_Reading, str]:
+    """Find the separator and the header, and return with them what stands above the header."""
     if head and (named := _NAMED_SEPARATOR.fullmatch(head[0])):
-        return read.sniffed(f", delim = {literal(named[1])}, skip = 1"), ""
-    first = read.sniffed()
+        return read.sniff(f", delim = {literal(named[1])}, skip = 1"), ""
+    first = read.sniff()
     header = first.columns[0][0] if len(first.columns) == 1 else ""
     likeliest = max(_SEPARATORS, key=header.count)
     if likeliest in header:
         # Rows that are too short make it look as if nothing were separated.
-        first = read.sniffed(f", delim = {literal(likeliest)}, null_padding = true")
+        first = read.sniff(f", delim = {literal(likeliest)}, null_padding = true")
     reader = csv.reader(head, delimiter=first.delimiter if len(first.delimiter) == 1 else ",")
     try:
         rows = [(row, reader.line_num) for row in islice(reader, _HEAD_ROWS)]
     except csv.Error:
         rows = []
-    at = header_at([row for row, _ in rows])
+    at = find_header([row for row, _ in rows])
     if not at:
         return first, ""
-    return first.sniffed(f", skip = {rows[at - 1][1]}, header = true"), titles([row for row, _ in rows[:at]])
+    return first.sniff(f", skip = {rows[at - 1][1]}, header = true"), join_titles([row for row, _ in rows[:at]])
 
 
-def _numbered(first: _Reading) -> _Reading:
+def _read_numbers(first: _Reading) -> _Reading:
     """Have numbers read as most columns write them."""
     found = [first]
     for numbers in _NUMBERS if any(kind == "VARCHAR" for _, kind in first.columns) else ():
         # A comma can only be a decimal's where it separates nothing.
         if first.delimiter != "," or "decimal" not in numbers:
-            read = first.sniffed(numbers)
-            found.append(_grouped(first, read) if "thousands" in numbers else read)
+            read = first.sniff(numbers)
+            found.append(_keep_ungrouped(first, read) if "thousands" in numbers else read)
     return max(found, key=lambda each: each.typed * (len(each.columns) == len(first.columns)))
 
 
-def _grouped(first: _Reading, read: _Reading) -> _Reading:
-    """Keep numbers text whose thousands are no groups of three digits: `1,50` would be read as 150."""
+def _keep_ungrouped(first: _Reading, read: _Reading) -> _Reading:
+    """Keep numbers without proper groups of three digits as text: `1,50` is not 150."""
     thousands, decimal = (r"\.", ",") if "decimal" in read.options else (",", r"\.")
     numbers = [
         name for name, kind in read.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
@@ -192,8 +192,8 @@ def _grouped(first: _Reading, read: _Reading) -> _Reading:
     return read.with_texts(texts)
 
 
-def _dated(best: _Reading) -> tuple[_Reading, dict[str, str]]:
-    """Have dates read in the order that fits most columns, and return remarks on those that fit in both."""
+def _read_dates(best: _Reading) -> tuple[_Reading, dict[str, str]]:
+    """Read dates in the order that fits most columns; return remarks on those that fit both."""
     cells = zip(*best.rows("*", f" LIMIT {_DATED_ROWS}"), strict=True)
     written = {name: list(filter(None, texts)) for (name, _), texts in zip(best.columns, cells, strict=False)}
     formats = _date_formats(chain(*written.values()))
@@ -201,7 +201,7 @@ def _dated(best: _Reading) -> tuple[_Reading, dict[str, str]]:
         return best, {}
     # Numbers that were kept text stay so.
     texts = {name for name, kind in best.columns if kind == "VARCHAR" and not _date_formats(written[name])}
-    found = (best.sniffed(formats.format(*order)) for order in _ORDERS)
+    found = (best.sniff(formats.format(*order)) for order in _ORDERS)
     day_first, month_first = read = [each.with_texts(texts) for each in found]
     chosen = int(month_first.typed > day_first.typed)
     if read[chosen].typed < best.typed:
@@ -248,7 +248,7 @@ _READ_AS = "read as day/month/year; the file may mean month/day/year"
 
 
 def _date_formats(texts: Iterable[str]) -> str:
-    """Return options for the dates and times among texts, at most one of each, with places for day and month."""
+    """Return options for dates and times among texts, with places for day and month."""
     found: dict[str, str] = {}
     for shape in filter(None, map(_SHAPE.fullmatch, texts)):
         form = f"{{0}}{shape['sign']}{{1}}{shape['sign']}{'%Y' if len(shape['year']) == 4 else '%y'}"
@@ -270,7 +270,7 @@ def is_filled(cell: object) -> bool:
     return cell is not None and cell != ""
 
 
-def header_at(rows: Sequence[Sequence[object]]) -> int:
+def find_header(rows: Sequence[Sequence[object]]) -> int:
     """Return the place of the header; 0 if it is not surely a later row."""
     # A title fills the first column and at most half of all; below titles, a header is a row of words.
     places = {place for row in rows for place, cell in enumerate(row) if is_filled(cell)}
@@ -282,7 +282,7 @@ def header_at(rows: Sequence[Sequence[object]]) -> int:
     return 0
 
 
-def titles(rows: Sequence[Sequence[object]]) -> str:
+def join_titles(rows: Sequence[Sequence[object]]) -> str:
     """Return what stands in rows above the header, in one line."""
     return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
 
@@ -311,8 +311,8 @@ _CANDIDATES = tuple(
 _PRIOR = 0.55
 
 
-def encoding_of(path: Path) -> tuple[str, bool]:
-    """Return what a file is read as, by Python's name, and whether that is a guess: nothing in the file says so."""
+def find_encoding(path: Path) -> tuple[str, bool]:
+    """Return the encoding of a file, by Python's name, and whether that is a guess."""
     with open_unpacked(path) as file:
         start, end = file.read(_LOOKED_AT), b""
         size = path.stat().st_size
@@ -328,10 +328,10 @@ def encoding_of(path: Path) -> tuple[str, bool]:
             return name, False
     if _reads("utf-8", start) and _reads("utf-8", end):
         return "utf-8", False
-    return _likeliest(start, end), True
+    return _guess_encoding(start, end), True
 
 
-def copied(path: Path, private: Path, encoding: str) -> Path:
+def copy_as_utf8(path: Path, private: Path, encoding: str) -> Path:
     """Copy the file's text in UTF-8, to a folder of our own."""
     copy = private / f"{len(list(private.iterdir()))}.csv"
     with open_unpacked(path) as file, copy.open("w", encoding="utf-8", newline="") as written:
@@ -352,8 +352,8 @@ def unpacked_size(path: Path, enough: int) -> int:
         return file.seek(enough + 1)
 
 
-def _likeliest(start: bytes, end: bytes) -> str:
-    """Return the encoding of what is not UTF-8, by statistics of languages, over the lines that tell."""
+def _guess_encoding(start: bytes, end: bytes) -> str:
+    """Return the likeliest encoding of what is not UTF-8, by statistics of languages."""
     import chardet
 
     # DuckDB reads Latin-1 itself, which differs in what are control characters there.

@@ -1,4 +1,4 @@
-"""DuckDB in workers: those that serve queries, and those that find the tables of files, within the kernel's limits."""
+"""DuckDB in workers within the kernel's limits, which serve queries or find tables of files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,23 @@ import ormsgpack
 from ...errors import TableturnError
 from ...nursery import serve_workers
 from ...sandbox.boundary import confine_reader, drop_capabilities_for, memory_held
-from ..wire import ERROR_BYTES, FAILURE, PART, RESULT, pack_error, receive, send, soft_limit, unpack_opening
+from ..wire import (
+    ERROR_BYTES,
+    FAILURE,
+    MESSAGE_BYTES,
+    PART,
+    RESULT,
+    pack_error,
+    receive,
+    send,
+    soft_limit,
+    unpack_opening,
+)
 from ..worker import answer
 from .entries import pack_entry, unpack_entry
 from .files import DISK_BYTES, MEMORY_BYTES, THREADS, FileReader
 from .instance import Instance
-from .opening import FILES, MESSAGE_BYTES, READING_BYTES
+from .opening import FILES, READING_BYTES
 from .sources import File, FileKind
 
 

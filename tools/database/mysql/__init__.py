@@ -1,1 +1,1 @@
-"""MySQL and MariaDB: read-only transactions under the server's time limit, results taken row by row."""
+"""MySQL and MariaDB: read-only transactions with a time limit, results taken row by row."""

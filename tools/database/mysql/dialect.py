@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sqlglot import exp
@@ -13,7 +13,7 @@ from sqlglot.generator import Generator
 from ...errors import ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..profile import ConnectionLost, read_profile
-from ..server.address import scrubbed
+from ..server.address import scrub_message
 from ..server.statement_check import Grammar, version_call
 from ..table import Cell
 
@@ -21,27 +21,27 @@ PROFILE = read_profile(__package__ or "")
 
 
 def _regexp_like(writer: Generator, node: exp.RegexpLike) -> str:
-    """As an operator, which MariaDB has too."""
+    # As an operator, which MariaDB has too.
     if node.args.get("flag"):
         return writer.func("REGEXP_LIKE", node.this, node.expression, node.args["flag"])
     return writer.binary(node, "REGEXP")
 
 
 def _json_text(writer: Generator, node: exp.JSONExtractScalar) -> str:
-    """As functions, for MariaDB lacks `->>`."""
+    # As functions, because MariaDB lacks `->>`.
     return writer.func("JSON_UNQUOTE", writer.func("JSON_EXTRACT", node.this, node.expression))
 
 
 GRAMMAR = Grammar(
     MySQL(),
-    PROFILE.functions,
+    PROFILE,
     writes=((exp.RegexpLike, _regexp_like), (exp.JSONExtractScalar, _json_text), (exp.CurrentVersion, version_call)),
     names_by_text=True,
 )
 
 
 def estimate(plan: Iterable[Mapping[str, Any]]) -> Estimate:
-    """Return what a statement will cost.
+    """Return the cost of a statement by its plan.
 
     The tables of one SELECT are read in the order of the plan, each once for every row that those before it make.
     """
@@ -49,22 +49,19 @@ def estimate(plan: Iterable[Mapping[str, Any]]) -> Estimate:
     for line in plan:
         if line["rows"] is not None:
             selects[line["id"]].append(line)
-    costs = {number: _nested(lines) for number, lines in selects.items()}
-    rows, outermost = 0.0, max((made for _, made in costs.values()), default=0.0)
-    for number, (read, _) in costs.items():
-        again = "DEPENDENT" in str(selects[number][0]["select_type"])
-        rows += read * max(1.0, outermost) if again else read
-    return Estimate(round(rows))
-
-
-def _nested(lines: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
-    """Rows that are read, and rows that come of it."""
-    read, made = 0.0, 1.0
-    for line in lines:
-        made *= float(line["rows"])
-        read += made
-        made *= float(line.get("filtered") or 100) / 100
-    return read, made
+    once = again = outermost = 0.0
+    for lines in selects.values():
+        read, made = 0.0, 1.0
+        for line in lines:
+            made *= float(line["rows"])
+            read += made
+            made *= float(line.get("filtered") or 100) / 100
+        outermost = max(outermost, made)
+        if "DEPENDENT" in str(lines[0]["select_type"]):
+            again += read
+        else:
+            once += read
+    return Estimate(round(once + again * max(1.0, outermost)))
 
 
 TOO_LARGE = -1
@@ -74,7 +71,7 @@ TOO_LARGE = -1
 def failure(error: Exception, longest: int) -> TableturnError | ConnectionLost:
     """Return the typed error for what the driver raised."""
     number = error.args[0] if error.args and isinstance(error.args[0], int) else None
-    message = scrubbed(error.args[-1] if error.args else error)
+    message = scrub_message(error.args[-1] if error.args else error)
     if number == TOO_LARGE:
         return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
     if isinstance(error, OSError) or type(error).__name__ == "InterfaceError":
@@ -89,10 +86,10 @@ _LONGEST = 200
 _OF_FORM = (1287, 1681, 3719, 3778)
 
 
-def diagnostics(count: int, rows: Callable[[str], list[tuple[Cell, ...]]]) -> tuple[str, ...]:
-    """Return a line for each kind of warning, with how many there were in all, which comes with every result.
+def read_warnings(count: int, rows: Callable[[str], list[tuple[Cell, ...]]]) -> tuple[str, ...]:
+    """Return a line for each of the first kinds of warnings; `count` comes with every result.
 
-    The server is asked for more, before anything else is sent, only where that is not 0.
+    The server is asked for more, before anything else is sent, only if that is not 0.
     """
     if not count:
         return ()

@@ -14,7 +14,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
 
 from ...errors import DatabaseUnavailable
-from ..server.address import Address, parted, without_password
+from ..quoting import literal
+from ..server.address import Address, split_address, without_password
 from ..server.connection import Backend, BoundedRows, ServerConnection
 from ..server.engine import ServerEngine
 from ..session import Session
@@ -25,6 +26,7 @@ from .dialect import TOO_LARGE
 _SYSTEM = "('information_schema', 'performance_schema', 'mysql', 'sys')"
 _CONNECT_SECONDS = 10
 _FLAGS = ("ssl_disabled", "ssl_verify_cert", "ssl_verify_identity")
+_TRUE = ("1", "true", "yes", "on")
 _TEXTS = (
     *("ssl_ca", "ssl_cert", "ssl_key", "ssl_key_password"),
     *("unix_socket", "read_default_file", "read_default_group"),
@@ -103,8 +105,13 @@ class MySQLBackend(SQLAlchemyBackend):
             raise DatabaseUnavailable(
                 f"not a URL of MySQL: {without_password(address.url)}; write mysql://user@host:3306/database"
             ) from None
+        for name in url.query:
+            if name not in (*_TEXTS, *_FLAGS, "charset"):
+                raise DatabaseUnavailable(f"MySQL's driver knows no parameter {name!r} in a URL")
+        flags = {name: str(url.query[name]).lower() in _TRUE for name in _FLAGS if name in url.query}
         options: dict[str, Any] = {
-            **_options(dict(url.query)),
+            **url.query,
+            **flags,
             **url.translate_connect_args(username="user"),
             "conv": DECODERS,
             "charset": "utf8mb4",
@@ -126,10 +133,8 @@ class MySQLBackend(SQLAlchemyBackend):
         self._address = address
         self.database = url.database or "mysql"
         self.location = f"mysql://{url.host or 'localhost'}:{url.port or 3306}/{url.database or ''}"
-        named = (url.database,) if url.database else ()
-        listed = ", ".join(
-            "'" + name.replace("\\", "\\\\").replace("'", "''") + "'" for name in address.schemas or named
-        )
+        schemas = address.schemas or ((url.database,) if url.database else ())
+        listed = ", ".join(literal(name.replace("\\", "\\\\")) for name in schemas)
         self._readable = f"TABLE_SCHEMA {f'IN ({listed})' if listed else f'NOT IN {_SYSTEM}'}"
         self.connect().close()
         self.name = "MariaDB" if self.kind == "mariadb" else "MySQL"
@@ -169,17 +174,8 @@ class MySQLBackend(SQLAlchemyBackend):
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
-    """Opens the database that a URL names."""
-    return ServerEngine(MySQLBackend(parted(url, roles=False), session), session)
-
-
-def _options(query: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a URL that the driver takes."""
-    for name in query:
-        if name not in (*_TEXTS, *_FLAGS, "charset"):
-            raise DatabaseUnavailable(f"MySQL's driver knows no parameter {name!r} in a URL")
-    flags = {name: str(query[name]).lower() in ("1", "true", "yes", "on") for name in _FLAGS if name in query}
-    return query | flags
+    """Open the database that a URL names."""
+    return ServerEngine(MySQLBackend(split_address(url, roles=False), session), session)
 
 
 _GRANT = re.compile(r"^GRANT (?P<powers>.+?) ON (?:TABLE |FUNCTION |PROCEDURE )?(?P<where>\S+) TO ", re.IGNORECASE)

@@ -14,19 +14,12 @@ from ...errors import QueryFailed, ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..profile import ConnectionLost, read_profile
 from ..quoting import literal
-from ..server.address import scrubbed
+from ..server.address import scrub_message
 from ..server.statement_check import Grammar, version_call
 from ..table import Cell
 
 PROFILE = read_profile(__package__ or "")
-GRAMMAR = Grammar(
-    Postgres(),
-    PROFILE.functions,
-    str.lower,
-    writes=((exp.CurrentVersion, version_call),),
-    reserved=PROFILE.reserved,
-    groups_by_key=True,
-)
+GRAMMAR = Grammar(Postgres(), PROFILE, fold=str.lower, writes=((exp.CurrentVersion, version_call),), groups_by_key=True)
 
 # A scan that several processes share is told as the part of one.
 ALONE = "SET LOCAL max_parallel_workers_per_gather = 0"
@@ -37,17 +30,14 @@ Plan = Mapping[str, Any]
 
 
 def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimate | None:
-    """Return what a statement will cost."""
+    """Return the cost of a statement by its plan."""
     ((explained,),) = rows(f"EXPLAIN (FORMAT JSON, VERBOSE) {sql}")
     steps = list(_steps(json.loads(str(explained))[0]["Plan"], 1.0))
     scans = [
-        (plan, times, (plan.get("Schema", ""), plan["Relation Name"]))
-        for plan, times in steps
-        if plan.get("Relation Name")
+        (plan, times, (plan.get("Schema", ""), name)) for plan, times in steps if (name := plan.get("Relation Name"))
     ]
-    names = ", ".join(
-        f"({literal(schema)}, {literal(name)})" for schema, name in sorted({table for *_, table in scans})
-    )
+    read = sorted({table for *_, table in scans})
+    names = ", ".join(f"({literal(schema)}, {literal(name)})" for schema, name in read)
     tables = rows(PROFILE.statements["sizes"].format(names=names)) if names else []
     sizes = {(schema, name): int(size or 0) for schema, name, size, _ in tables}
     cost = sum(
@@ -59,9 +49,9 @@ def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimat
     for plan, times, table in scans:
         # All of the table's rows, where it is no index that finds them.
         whole = sizes.get(table, 0) if plan["Node Type"] == "Seq Scan" else 0
-        read = max(float(plan.get("Plan Rows", 0)), float(whole)) * times
-        cost += read
-        total += read * int(plan.get("Plan Width", 0))
+        rows_read = max(float(plan.get("Plan Rows", 0)), float(whole)) * times
+        cost += rows_read
+        total += rows_read * int(plan.get("Plan Width", 0))
     return Estimate(round(cost), round(total), any(private for *_, private in tables))
 
 
@@ -95,7 +85,7 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
     """Return the typed error for what a driver raised."""
     code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None) or ""
     told = getattr(getattr(error, "diag", None), "message_primary", None)
-    message = scrubbed(told or error)
+    message = scrub_message(told or error)
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
     if not code or code.startswith(_GONE):

@@ -1,4 +1,4 @@
-"""PostgreSQL as an `Engine`: every query in a read-only transaction, as the session's person, taken row by row."""
+"""PostgreSQL as an `Engine`: queries in read-only transactions, as the session's person."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..fetch import Row, RowCursor
 from ..profile import ConnectionLost
 from ..quoting import literal, quoted
 from ..schema import ColumnSchema
-from ..server.address import Address, parted, scrubbed, without_password
+from ..server.address import Address, scrub_message, split_address, without_password
 from ..server.catalogue import Catalogue
 from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection
 from ..server.engine import ServerEngine
@@ -74,10 +74,10 @@ class PostgresConnection(ServerConnection):
 
     def query(self, sql: str, limits: Limits) -> RowCursor:
         self._longest = limits.cell_bytes
-        described = self._described(sql)
+        described = self._describe(sql)
         columns = [(described.fname(at) or b"").decode("utf-8", "replace") for at in range(described.nfields)]
         types = [described.ftype(at) for at in range(described.nfields)]
-        statement = (self._remark() + bounded(sql, types, limits)).encode()
+        statement = (self._remark() + limit_rows(sql, types, limits)).encode()
         chunk = max(1, min(_CHUNK, limits.result_bytes // max(1, limits.cell_bytes)))
         self._sent = sent = cast("Generator[Row]", self._connection.cursor().stream(statement, size=chunk))
         return RowCursor(columns, _rows_of(sent, limits.rows + 1))
@@ -86,7 +86,7 @@ class PostgresConnection(ServerConnection):
         return self._connection.execute((self._remark() + sql).encode()).fetchall()
 
     def compile(self, sql: str) -> None:
-        self._described(sql)
+        self._describe(sql)
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
         del catalogue
@@ -99,8 +99,8 @@ class PostgresConnection(ServerConnection):
     def close(self) -> None:
         self._connection.close()
 
-    def _described(self, sql: str) -> Any:
-        """The result's columns, told by the server without running the statement, which has to be a single one."""
+    def _describe(self, sql: str) -> Any:
+        """Return the result's columns, without running the statement; it must be a single one."""
         server = self._connection.pgconn
         for result in (server.prepare(b"", (self._remark() + sql).encode()), server.describe_prepared(b"")):
             if result.status != pq.ExecStatus.COMMAND_OK:
@@ -126,8 +126,8 @@ _SHORT = frozenset({16, 18, 20, 21, 23, 26, 700, 701, 790, 1082, 1083, 1114, 118
 _MEASURED = frozenset({17, 25, 1042, 1043})
 
 
-def bounded(sql: str, types: Sequence[int], limits: Limits) -> str:
-    """Return the statement, cut after the rows that are wanted, with a last column that is always null.
+def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
+    """Return the statement, cut after the wanted rows, with a last column that is always null.
 
     Whole rows have to be taken from the server, and a value may have a gigabyte. So the server itself is made to fail
     on a row that is too large, before it sends it.
@@ -177,7 +177,7 @@ _DECODERS: dict[int, Callable[[bytes], Cell]] = {
 
 
 class CellAdapters:
-    """What psycopg asks for: how to load the values of each type, as PostgreSQL writes them.
+    """Adapters, as psycopg wants them, that load the values of each type as cells.
 
     Integers and whole numerics are exact integers, other numerics the nearest float, truth values 1 and 0, bytea bytes.
     Everything else, times and arrays, JSON and UUIDs, ranges and values of types that the database defines, is the text
@@ -216,7 +216,7 @@ class PostgresBackend(Backend):
         listed = ", ".join(map(literal, address.schemas))
         self._readable = PROFILE.statements["readable"].format(only=f"AND n.nspname IN ({listed})" if listed else "")
         # The driver, which looks into the environment and service files too, knows where the database is.
-        with self._connected() as connection:
+        with self._connect() as connection:
             info = connection.info
             port = f":{info.port}" if info.port else ""
             searched = f"?schema={','.join(address.schemas)}" if address.schemas else ""
@@ -227,11 +227,11 @@ class PostgresBackend(Backend):
         return PostgresBackend(self._address, session)
 
     def connect(self) -> PostgresConnection:
-        connection = self._connected()
+        connection = self._connect()
         path = ", ".join(map(quoted, self._address.schemas))
         searched = (f"SET search_path = {path}",) if path else ()
         connection.execute("; ".join((*PROFILE.setup, *searched)).encode())
-        return PostgresConnection(connection, self._person(), partial(remark, self._session.identity))
+        return PostgresConnection(connection, self._person_settings(), partial(remark, self._session.identity))
 
     def state(self, connection: ServerConnection) -> str:
         # How many rows were ever written, by the server's statistics.
@@ -264,15 +264,15 @@ class PostgresBackend(Backend):
             return name
         return f"substring({name} FROM 1 FOR {CUT})" if column.type == "bytea" else f"left({name}::text, {CUT})"
 
-    def _connected(self) -> psycopg.Connection[Row]:
+    def _connect(self) -> psycopg.Connection[Row]:
         try:
             return psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, context=CellAdapters())
         except psycopg.Error as error:
-            message = scrubbed(error, [str(conninfo_to_dict(self._conninfo).get("password") or "")])
+            message = scrub_message(error, [str(conninfo_to_dict(self._conninfo).get("password") or "")])
             raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {message}") from None
 
-    def _person(self) -> str:
-        """What makes a transaction the person's: settings that policies can read, and the role."""
+    def _person_settings(self) -> str:
+        """Return statements that make a transaction the person's: settings for policies, the role."""
         identity = self._session.identity
         groups, claims = json.dumps(identity.groups), json.dumps(dict(identity.claims))
         # As settings that were never made read as null, they are made for nobody in particular too.
@@ -284,13 +284,13 @@ class PostgresBackend(Backend):
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
-    """Opens the database that a URL names."""
-    return ServerEngine(PostgresBackend(parted(url), session), session)
+    """Open the database that a URL names."""
+    return ServerEngine(PostgresBackend(split_address(url), session), session)
 
 
 def _conninfo(url: str) -> str:
-    """What libpq reads: it knows the parameters, PG* variables, service files and .pgpass."""
     try:
+        # By libpq, which knows the parameters, PG* variables, service files and .pgpass.
         url_of_libpq = _SCHEME.sub("postgresql://", url)
         return make_conninfo(url_of_libpq, client_encoding="UTF8", fallback_application_name="tableturn")
     except psycopg.Error as error:

@@ -1,4 +1,4 @@
-"""Our own form of a schema: the most compact that keeps keys, types and value hints. One line a table."""
+"""The compact form of a schema, with keys, types and value hints: one line per table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ...derived import derived
+from ..column_kinds import is_time_like
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from ..table import Cell
 from .text import Names, examples, filled, identifier, literal, one_line, pitfalls, remark
 
 _LEGEND = "Notation: table(column type{values}); * primary key{key}, -> references"
@@ -19,7 +21,6 @@ _LONGEST_CODES, _LONGEST_LIST = 160, 320
 _SHORT = 60  # characters of all values of a column that are shown to the last
 _MOST = 8  # sample values that a schema keeps of a column
 _FEW = 30  # distinct values of a column that is taken to hold codes, kinds or categories
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _TIMES = re.compile(r"date(?!time)|datetime|timestamp|time|interval")
 # Declared types of texts that are searched by other means than texts are.
 _STRUCTURED = re.compile(
@@ -77,7 +78,8 @@ def _legend(written: Names) -> str:
         (shows, ", ^ used by earlier queries"),
         (
             any(table.brief for table in schema.tables),
-            "; of later tables names and keys alone, -> table: its column of that name",
+            "; of later tables names and keys, types of dates and of keys that are no numbers, "
+            "-> table: its column of that name",
         ),
     )
     values, key, *others = (text if occurs else "" for occurs, text in signs)
@@ -94,54 +96,89 @@ def _column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey]
         # Nothing of the table of codes is shown here.
         references = f" -> {written.table(codes.table)}{'' if table.brief else '.' + written(codes.key)}"
     marked = "^" if (table.name.lower(), column.name.lower()) in written.marked else ""
-    return _with_contents(column, marked, references, table.brief, written.samples, written.schema.dialect)
+    if table.brief:
+        return _brief(column, marked, references, bool(keys), written.samples, written.schema.dialect)
+    return _with_contents(column, marked, references, written.samples, written.schema.dialect)
+
+
+def _marked(column: ColumnSchema, marked: str, dialect: str) -> str:
+    key = "*" if column.primary_key else "~*" if column.likely_key else ""
+    return f"{identifier(column.name, dialect)}{key}{marked}"
 
 
 @derived
-def _with_contents(column: ColumnSchema, marked: str, references: str, brief: bool, samples: int, dialect: str) -> str:
+def _brief(column: ColumnSchema, marked: str, references: str, keyed: bool, samples: int, dialect: str) -> str:
+    """Write a column of a later table: the types of dates and text keys, how dates are written, what codes mean."""
+    text, codes = _marked(column, marked, dialect), column.codes
+    if column.kind == "time":
+        text += f" {_type(column)}"
+        if warnings := _pitfalls(column):
+            text += f" [{examples(column, 1)}]{warnings}" if samples else warnings
+    elif column.kind == "text" and (column.primary_key or column.likely_key or keyed):
+        text += f" {_type(column)}"
+    text += references
+    if column.kind != "time" and not codes and not references and (dated := examples(column, samples)):
+        return f"{text} [{dated}]"
+    return text + (_meanings(column, dialect, _LONGEST_LIST) if samples and not (codes and codes.table) else "")
+
+
+@derived
+def _with_contents(column: ColumnSchema, marked: str, references: str, samples: int, dialect: str) -> str:
     """Write a column, given its mark and what it references, with what it holds or what its codes mean."""
-    text = identifier(column.name, dialect) + ("*" if column.primary_key else "~*" if column.likely_key else "")
-    text += marked
-    if brief:
-        text, listed = text + references, column.codes and column.codes.table
-        return text + (_meanings(column, _LONGEST_LIST) if samples and not listed else "")
     # Without samples it is a structure, told in the plain kinds.
-    text += f" {_type(column)}{'?' if column.nulls else ''}" if samples else f" {column.kind}"
+    kind = f"{_type(column)}{'?' if column.nulls else ''}" if samples else column.kind
+    text = f"{_marked(column, marked, dialect)} {kind}"
     if references:
-        text += references + (_meanings(column) if samples else "")
+        text += references + (_meanings(column, dialect) if samples else "")
     else:
         shown = _telling(column, samples)
         if values := examples(column, shown):
             text += f" {{{values}}}" if shown >= (column.distinct or shown + 1) else f" [{values}]"
-        warnings = pitfalls(column) if samples else ()
-        text += f" ({', '.join(warnings)})" if warnings else ""
+        text += _pitfalls(column) if samples else ""
     return f"{text} {remark(column.comment)}" if column.comment else text
 
 
 def _type(column: ColumnSchema) -> str:
-    """Return a column's kind, or its declared type if a query has to be written otherwise for it."""
+    """Return a column's kind, or its declared type if queries depend on it."""
     declared = column.type.lower()
-    if column.kind == "time" and (named := _TIMES.match(declared)):
-        zoned = "with time zone" in declared or declared.endswith("tz")
-        return f"{named[0]} with time zone" if zoned else named[0]
-    if column.kind == "time" and column.samples and all(_DAY.fullmatch(str(value)) for value in column.samples):
-        return "date"
+    if column.kind == "time":
+        match = _TIMES.match(declared)
+        named = match[0] if match else "time"
+        # SQLite has no types for them: values tell what a text is, and whether what is declared a DATE has a time.
+        forms = set(map(_time_form, column.samples)) if named in ("date", "time") else set()
+        named = forms.pop() or named if len(forms) == 1 else named
+        return f"{named} with time zone" if "with time zone" in declared or declared.endswith("tz") else named
     if column.kind == "text" and _STRUCTURED.match(declared):
         return one_line(declared, _LONGEST_TYPE)
     return column.kind
 
 
-def _meanings(column: ColumnSchema, longest: int = _LONGEST_CODES) -> str:
-    """Write what a column's codes mean, if it is short."""
+def _time_form(value: Cell) -> str:
+    """Return what a value is: `date`, `time` of day or `datetime`; empty if it is neither."""
+    text = str(value)
+    if not is_time_like(text):
+        return ""
+    return "date" if ":" not in text else "time" if text.index(":") <= len("00") else "datetime"
+
+
+def _pitfalls(column: ColumnSchema) -> str:
+    """Write what to mind in comparing and sorting the column."""
+    warnings = pitfalls(column)
+    return f" ({', '.join(warnings)})" if warnings else ""
+
+
+def _meanings(column: ColumnSchema, dialect: str, longest: int = _LONGEST_CODES) -> str:
+    """Write what a column's codes mean, after the name of the column that says so, if it is short."""
     if column.codes is None:
         return ""
     meanings = ", ".join(f"{literal(code)} = {literal(text)}" for code, text in column.codes.meanings)
-    return f" {{{meanings}}}" if len(meanings) <= longest else ""
+    return f" {{{identifier(column.codes.label, dialect)}: {meanings}}}" if len(meanings) <= longest else ""
 
 
 def _telling(column: ColumnSchema, samples: int) -> int:
-    """Return how many sample values tell something: all of a column of codes, several of kinds, one of others."""
-    # Numbers look like numbers, and whatever a query compares with is looked up by the question's own words.
+    """Return how many sample values to show."""
+    # All of a column of codes, several of kinds, one of others: numbers look like numbers, and what a query compares
+    # with is looked up by the question's own words.
     few = column.distinct is not None and column.distinct <= _FEW
     if column.type.lower().startswith("bool") and {*filled(column)} <= {0, 1}:
         return 0  # as numbers they would mislead where truth values are no numbers

@@ -16,7 +16,7 @@ _PLAIN_TYPE = re.compile(r"\w+( \w+){0,3} ?(\( ?\d+ ?(, ?\d+ ?)?\))?\Z", re.ASCI
 
 
 def render_ddl(written: Names) -> str:
-    """Write one CREATE TABLE a table; what is no plain table, and keys that are only likely, say so in comments."""
+    """Write one CREATE TABLE per table; comments tell views and likely keys."""
     schema, keys = written.schema, keys_of_tables(written.schema)
     tables = (_table(table, written, keys[table.name.lower()]) for table in schema.tables)
     return "\n".join((*_part_of(schema, "-- {}"), *tables))
@@ -71,7 +71,7 @@ _MARK = "[SN]"
 
 
 def render_credit(written: Names) -> str:
-    """CREDIT-SQL appendix C: the database, one line a table with `*` first among its columns, the foreign keys.
+    """Write the form of CREDIT-SQL, appendix C: a line per table, then the foreign keys.
 
     The form has no place for sample values or marks.
     """
@@ -85,9 +85,10 @@ def render_credit(written: Names) -> str:
 
 
 def render_track(written: Names, all_columns: tuple[tuple[str, int], ...] = ()) -> str:
-    """Track-SQL appendix B.4: `table : column, column | table : ...`, the most relevant first, then the foreign keys.
+    """Write the form of Track-SQL, appendix B.4: `table : column, column | table : ...`.
 
-    What earlier queries used is marked `[SN]`; `*` stands among the columns where all are asked for (section 2.2).
+    The most relevant tables come first, foreign keys last. What earlier queries used is marked `[SN]`; `*` stands among
+    the columns of tables of which all columns are asked for (section 2.2).
     """
     places = {table.lower(): place for table, place in all_columns}
     parts: list[str] = []
@@ -105,14 +106,14 @@ def render_track(written: Names, all_columns: tuple[tuple[str, int], ...] = ()) 
 
 
 def render_craft(written: Names) -> str:
-    """SQL-CRAFT appendix A.4 for who writes SQL alone: keys as SQL has them, columns with types, example values."""
+    """Write the form of SQL-CRAFT, appendix A.4, with keys as SQL has them."""
     tables = written.schema.tables
     primary = (f"{written.table(table.name)}.{written(name)}" for table in tables for name in table.primary_key)
     return _structure(written, primary, _pairs(written))
 
 
 def render_frames(written: Names) -> str:
-    """SQL-CRAFT appendix A.4: keys as pandas indexing and merges over `db_dict`, columns with types, example values.
+    """Write the form of SQL-CRAFT, appendix A.4, with keys as pandas indexing and merges.
 
     Names are as the frames have them.
     """

@@ -1,4 +1,4 @@
-"""How names, values and comments of a database enter a prompt: on one line, delimited, and never long.
+"""Names, values and comments of a database in prompts: short, on one line, delimited.
 
 What a database holds was written by others. A value can't end the line or the quotes it stands in, and so can't pass
 for an instruction or for another part of the schema.
@@ -21,7 +21,7 @@ _LONGEST_COMMENT = 100
 
 
 @lru_cache(maxsize=50_000)
-def identifier(name: str, dialect: str = "sqlite") -> str:
+def identifier(name: str, dialect: str) -> str:
     """Return a name as a query has to write it: in quotes if the dialect needs them."""
     rules = naming(dialect)
     if len(name) <= _LONGEST_NAME and rules.is_plain(name):
@@ -31,7 +31,7 @@ def identifier(name: str, dialect: str = "sqlite") -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """Names as queries of a schema have to write them, called with that of a column, and what is shown beside them.
+    """A writer of names as queries have to write them, called with that of a column.
 
     Attributes:
         marked: (table, column) pairs in lower case that earlier queries used; the column is empty for a table itself.
@@ -55,7 +55,7 @@ class Names:
 
 
 def literal(value: Cell) -> str:
-    """Write a value as a short SQL literal; what was cut off shows as an ellipsis, bytes as their number."""
+    """Write a value as a short SQL literal; a cut text ends with an ellipsis."""
     if isinstance(value, str):
         if len(value) > _LONGEST_VALUE or not value.isprintable():
             value = one_line(value, _LONGEST_VALUE)
@@ -66,7 +66,8 @@ def literal(value: Cell) -> str:
 
 
 def examples(column: ColumnSchema, number: int) -> str:
-    """Write sample values, separated by commas; none if they say nothing: numbers that only identify rows, blanks."""
+    """Write sample values, separated by commas; empty if they say nothing."""
+    # Numbers of a key only identify rows.
     if not number or not column.samples or (column.primary_key and column.kind == "number"):
         return ""
     return ", ".join([literal(value) for value in filled(column)[:number]])
@@ -83,7 +84,7 @@ def remark(comment: str, longest: int = _LONGEST_COMMENT) -> str:
 
 
 def one_line(text: str, longest: int) -> str:
-    """Return a text without line breaks and other control characters, cut to `longest` characters."""
+    """Return a text without line breaks and controls, cut to `longest` characters."""
     if not text.isprintable():
         text = "".join([character if character.isprintable() else " " for character in text[: 2 * longest]])
     return text if len(text) <= longest else text[: longest - 1] + "…"
@@ -99,7 +100,7 @@ _FORMS: dict[TextForm, str] = {
 
 @derived
 def pitfalls(column: ColumnSchema) -> tuple[str, ...]:
-    """Return a few words on each: spaces around texts, numbers as text, dates that do not sort, '' if NULL is meant."""
+    """Return remarks: padded texts, numbers as text, dates that do not sort."""
     texts = [value for value in column.samples if isinstance(value, str)]
     if not texts:
         return ()

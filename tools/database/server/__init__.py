@@ -1,1 +1,1 @@
-"""What the engines that talk to a server share: reading statements, pooling, limits, schema and samples."""
+"""Parts that engines of servers share: statement checks, pools, limits, schemas, samples."""

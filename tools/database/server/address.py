@@ -18,7 +18,7 @@ _PARAMETERS = re.compile(
 
 
 def without_password(url: str) -> str:
-    """Return a URL with `***` for what stands where a password does."""
+    """Return a URL with `***` in the place of passwords and tokens."""
     return _PARAMETERS.sub(r"\g<before>***", _PASSWORD.sub(r"\g<before>***", url))
 
 
@@ -37,7 +37,7 @@ class Address:
     role: str = ""
 
     def role_of(self, identity: Identity) -> str:
-        """Return the role of a person; empty where none is taken on.
+        """Return the role of a person; empty if none is taken on.
 
         Raises:
             SettingsError: There is no person to take the role of, or the name is that of no role.
@@ -55,7 +55,7 @@ class Address:
         return role
 
 
-def parted(url: str, *, roles: bool = True) -> Address:
+def split_address(url: str, *, roles: bool = True) -> Address:
     """Take `schema` and `role` out of a URL's parameters.
 
     Raises:
@@ -76,15 +76,15 @@ def parted(url: str, *, roles: bool = True) -> Address:
 
 
 def in_schemas(url: str, schemas: str) -> str:
-    """Return the URL of a database with the schemas to read, as `parted` finds them."""
+    """Return the URL of a database with the schemas to read, as `split_address` finds them."""
     if "://" not in url or url.partition("://")[0].partition("+")[0].lower() in ("sqlite", "duckdb"):
         raise SettingsError("schemas can be chosen only on servers: give a URL such as postgresql://user@host/database")
-    if parted(url).schemas:
+    if split_address(url).schemas:
         raise SettingsError("the database's URL already names schemas: leave out one of the two")
     return f"{url}{'&' if '?' in url else '?'}{urlencode({'schema': schemas}, quote_via=quote)}"
 
 
-def scrubbed(told: object, secrets: Sequence[str] = ()) -> str:
+def scrub_message(told: object, secrets: Sequence[str] = ()) -> str:
     """Return a driver's message in one line, without the secrets."""
     message = str(told)
     for secret in filter(None, secrets):

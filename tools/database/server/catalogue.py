@@ -1,4 +1,4 @@
-"""What a server's database holds, by name: enough to tell what a statement may read."""
+"""Catalogues of servers' databases: names of tables and columns."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Catalogue:
         return found
 
     def find(self, *path: str) -> Relation | None:
-        """Return the relation that the parts of a name mean, the last its own; in another case if only one is meant."""
+        """Return the relation that the parts of a name mean; their case counts only if it has to."""
         path = (".".join(path[:-1]), path[-1]) if len(path) > 1 else path
         similar = self._any_case.get(tuple(map(str.lower, path)), ())
         return self._by_path.get(path) or (similar[0] if len(similar) == 1 else None)
@@ -90,7 +90,7 @@ Ask = Callable[[str], list[tuple[Any, ...]]]
 
 
 def read_version(ask: Ask, owner: str) -> str:
-    """Return what changes with tables, columns, comments, privileges and the path."""
+    """Return a key that changes with tables, columns, comments, privileges and the path."""
     ((version,),) = ask("version")
     return f"{version} {owner}".strip()
 
@@ -118,22 +118,11 @@ def read_catalogue(ask: Ask, owner: str) -> Catalogue:
             references[key, (schema, table), (ref_schema, ref_table)].append((name, ref_name))
         elif (column := columns[schema, table].get(name)) is not None:
             columns[schema, table][name] = replace(column, primary_key=position)
-    relations = {
-        (schema, name): Relation(
-            schema,
-            name,
-            shown,
-            tuple(columns[schema, name].values()),
-            kind,
-            comment or "",
-            estimate,
-            definition or "",
-            bool(unshown),
-            bool(hides),
-        )
-        for schema, name, shown, kind, comment, estimate, definition, unshown, hides in ask("relations")
-        if columns[schema, name]
-    }
+    relations: dict[tuple[str, str], Relation] = {}
+    for schema, name, shown, kind, comment, estimate, definition, unshown, hides in ask("relations"):
+        if held := tuple(columns[schema, name].values()):
+            told = kind, comment or "", estimate, definition or "", bool(unshown), bool(hides)
+            relations[schema, name] = Relation(schema, name, shown, held, *told)
     foreign_keys = [
         ForeignKey(relations[place].shown, names, relations[target].shown, ref_names)
         for (_, place, target), pairs in references.items()

@@ -1,4 +1,4 @@
-"""What an engine that talks to a server has to do for itself; the rest is in `server.engine`."""
+"""The parts of a server's engine that differ by server; the rest is in `server.engine`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HANG_UP_SECONDS = 3.0
 
 
 class Interrupter:
-    """Ends what runs, in a thread of its own: a new connection takes time, and the watchdog looks after others too.
+    """Ends what runs, in a thread of its own, because a new connection takes time.
 
     Of what it is given, one asks the server to, and one hangs up, later; both may raise, and are then tried again.
     """
@@ -43,7 +43,7 @@ class Interrupter:
         self._last = 0.0
 
     def interrupt(self) -> None:
-        """Called again and again until the statement has ended."""
+        """End the statement; called again and again until it has ended."""
         now = time.monotonic()
         self._first = self._first or now
         if now - self._last >= _AGAIN_SECONDS:
@@ -106,7 +106,7 @@ SHORT = ("number", "time", "boolean")
 
 
 class BoundedRows:
-    """What a driver's cursor gives, as cells, none of them longer than it may be; a cursor for `fetch`.
+    """A cursor over a driver's rows, as cells, none of them longer than it may be.
 
     `complete` tells whether all rows are taken, so that nothing is left to be heard of the server.
     """
@@ -145,7 +145,7 @@ class ServerConnection(ABC):
 
     @abstractmethod
     def begin(self, seconds: float) -> None:
-        """Begin a read-only transaction as the session's person, each statement of which may take so long."""
+        """Begin a read-only transaction as the session's person; `seconds` is per statement."""
 
     @abstractmethod
     def end(self) -> None:
@@ -153,13 +153,13 @@ class ServerConnection(ABC):
 
     @abstractmethod
     def query(self, sql: str, limits: Limits) -> Cursor:
-        """Run a statement that was read and written by `Reader`, which gives one row more than `limits.rows` at most.
+        """Run a statement as `Reader` wrote it, for one row more than `limits.rows` at most.
 
         No value longer than `limits.cell_bytes` is taken from the server.
         """
 
     def notes(self) -> tuple[str, ...]:
-        """Return what the server remarks on the query that ran last, once its rows are taken; often nothing."""
+        """Return the server's remarks on the last query, once its rows are taken; often none."""
         return ()
 
     @abstractmethod
@@ -171,7 +171,7 @@ class ServerConnection(ABC):
         """Have the server read a statement without running it; raises what `query` would."""
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
-        """Return what the server's plan of a statement tells of its cost; None where that is not known."""
+        """Return the cost of a statement by the server's plan; None if it is not known."""
         del sql, catalogue
 
     @abstractmethod
@@ -226,7 +226,7 @@ class Backend(ABC):
         return read_catalogue(partial(self._ask, connection), self._session.key)
 
     def catalogue_version(self, connection: ServerConnection) -> str:
-        """Return what changes whenever the catalogue does; cheap."""
+        """Return a key that changes whenever the catalogue does; cheap."""
         return read_version(partial(self._ask, connection), self._session.key)
 
     def _ask(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
@@ -234,7 +234,7 @@ class Backend(ABC):
         return connection.rows(self.profile.statements[name].format(readable=self._readable))
 
     def state(self, connection: ServerConnection) -> str:
-        """Return what changes with the contents, which is cheap; without a common way to tell, it never does."""
+        """Return a key that changes with the contents; empty if no cheap one is known."""
         del connection
         return ""
 
@@ -247,7 +247,7 @@ class Backend(ABC):
         raise DatabaseUnavailable(f"{self.name} keeps no queries that could be read: give a file of SQL")
 
     def check_text(self, statement: str) -> None:
-        """Raise `QueryRejected` for a statement that the server would make something else of than what was checked."""
+        """Raise `QueryRejected` for a statement that the server would read otherwise than the check."""
         del statement
 
     def quoted(self, name: str) -> str:

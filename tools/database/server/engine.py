@@ -1,4 +1,4 @@
-"""An engine that talks to a server: pooled connections, read-only transactions, limits, a schema that is kept fresh."""
+"""The engine of servers: pooled connections, read-only transactions, limits, a fresh schema."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Pool:
             self.drop_idle()
 
     def drop_idle(self, *, closed: bool = False) -> None:
-        """Close the idle connections; when the pool is closed, those in use follow once they are given back."""
+        """Close the idle connections, and with `closed`, those in use once they are given back."""
         self._closed |= closed
         with suppress(Empty):
             while True:
@@ -126,13 +126,12 @@ class ServerEngine:
                     backend.catalogue(connection),
                 ),
             )
+            if not self._catalogue.relations:
+                raise NothingReadable(f"{self.location} holds no tables that may be read")
         except BaseException:
             self._pool.drop_idle(closed=True)
             raise
         self._looked = time.monotonic()
-        if not self._catalogue.relations:
-            self._pool.drop_idle(closed=True)
-            raise NothingReadable(f"{self.location} holds no tables that may be read")
 
     def under(self, session: Session) -> ServerEngine:
         return type(self)(self._backend.under(session), session)
@@ -179,7 +178,7 @@ class ServerEngine:
             raise TableLocked(f"{which} is locked by another program: try again later") from None
 
     def query_log(self, most: int) -> tuple[str, ...]:
-        """Queries that were run on this database and that the server keeps, without their constants; commonest first.
+        """Return the queries that the server recorded, without their constants, commonest first.
 
         Other people's queries that the login may not read are `UNREADABLE`.
 
@@ -205,8 +204,7 @@ class ServerEngine:
         relation = self._fresh().find(table)
         if relation is None:
             raise QueryFailed(f"no such table: {table}", "unknown_table")
-        declared = next((known.name for known in relation.columns if known.name.lower() == column.lower()), column)
-        name, source = self._backend.quoted(declared), self._backend.source(relation)
+        name, source = self._backend.quoted(column), self._backend.source(relation)
         filled = f"{source} WHERE {name} IS NOT NULL"
         # Where all of a table cannot be read in time, the values of its first rows.
         for rows in (filled, f"(SELECT {name} FROM {filled} LIMIT {_PART_ROWS}) AS part"):
@@ -228,7 +226,7 @@ class ServerEngine:
         work: Callable[[ServerConnection, str], R],
         cancellation: Cancellation | None = None,
     ) -> R:
-        """Do something with a statement, once more where it may name what was made or granted meanwhile.
+        """Do something with a checked statement; twice if it may name what was made meanwhile.
 
         What is hidden takes the same way, as many requests long, as what is not there.
         """
@@ -262,7 +260,7 @@ class ServerEngine:
     def _with(
         self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None = None
     ) -> R:
-        """Do something in a read-only transaction, once more where the connection turns out to be dropped."""
+        """Do something in a read-only transaction; once more if the connection was dropped."""
         for _ in range(2):
             try:
                 return self._once(seconds, work, cancellation)

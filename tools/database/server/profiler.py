@@ -1,4 +1,4 @@
-"""The schema with what the tables hold: counts and samples, from few rows and by few queries.
+"""Profiles of a server's tables: counts and samples, from few rows and by few queries.
 
 Work is counted in queries, each of few rows: what is found of a database is the same however busy the server is, and so
 is the prompt that shows it. Time alone ends what hangs.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import QueryError
-from ..codes import Rows, few_rows
-from ..profiling import completed, observed
+from ..codes import Rows, code_rows
+from ..profiling import complete_schema, profile_column
 from ..schema import Schema, TableSchema
 from ..table import Cell
 from .catalogue import Catalogue, Relation
@@ -33,7 +33,7 @@ def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catal
     """
     profiler = _Profiler(connection, backend, catalogue)
     tables = tuple(map(profiler.table, catalogue.relations))
-    return completed(
+    return complete_schema(
         Schema(backend.database, tables, catalogue.foreign_keys, catalogue.version, dialect=backend.dialect),
         profiler.rows_of,
         profiler.uniqueness,
@@ -42,7 +42,7 @@ def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catal
 
 
 class _Profiler:
-    """Looks at table after table until its queries are used up; later tables then have no samples."""
+    """A profiler that has so many queries; the tables after the last one have no samples."""
 
     def __init__(self, connection: ServerConnection, backend: Backend, catalogue: Catalogue) -> None:
         self.connection, self.backend = connection, backend
@@ -57,11 +57,11 @@ class _Profiler:
         complete = rows is not None and len(rows) <= _ROWS
         held = list(zip(*rows, strict=True)) if rows else [()] * len(relation.columns)
         if complete and rows:
-            self.rows_of[relation.shown] = few_rows([column.name for column in relation.columns], rows)
+            self.rows_of[relation.shown] = code_rows([column.name for column in relation.columns], rows)
         return TableSchema(
             relation.shown,
             tuple(
-                observed(column, values, seen=rows is not None, complete=complete)
+                profile_column(column, values, seen=rows is not None, complete=complete)
                 for column, values in zip(relation.columns, held, strict=True)
             ),
             relation.kind,
@@ -73,7 +73,7 @@ class _Profiler:
         )
 
     def _count(self, relation: Relation) -> int | None:
-        """Counted where there are few; else by the server's statistics; None where it has none."""
+        """Return the number of rows: counted if there are few, else by the server's statistics."""
         if relation.kind == "view" or (relation.estimate or 0) > _COUNTED_ROWS:
             return relation.estimate
         source = self._sources[relation.shown]
@@ -88,7 +88,7 @@ class _Profiler:
         return rows[0] if rows else None
 
     def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        """Whether values of a column, as far as looked at, all stand in another one; False where there are none."""
+        """Whether the first values of a column all stand in another one; False if there are none."""
         name, ref_name = self.backend.quoted(column), self.backend.quoted(ref_column)
         rows = self._rows(
             f"SELECT count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM {self._sources[ref_table]} AS r WHERE"
@@ -98,7 +98,7 @@ class _Profiler:
         return bool(rows and rows[0][0] and rows[0][0] == rows[0][1])
 
     def _rows(self, sql: str) -> list[tuple[Cell, ...]] | None:
-        """The rows of a query; None if it was one too many, took too long, or failed."""
+        """Return the rows of a query; None if it was one too many, took too long, or failed."""
         if self._left <= 0 or self._late >= _LATE:
             return None
         self._left -= 1

@@ -1,4 +1,4 @@
-"""Statements: read by a parser of the dialect, checked against lists of what is allowed, and written anew.
+"""The check of statements: parsed, held against lists of what is allowed, and written anew.
 
 What is sent to the server is written from the tree that was checked, never the text that came in: comments that a
 server executes, escapes that it reads otherwise and second statements don't survive. Each table's name is looked up in
@@ -24,7 +24,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from ...errors import QueryFailed, QueryRejected, ResultTooLarge
 from ..dialects import TooLong, check_parts, parse_tokens
-from ..profile import read_profile
+from ..profile import Profile, read_profile
 from .catalogue import Catalogue, Relation
 
 # What a statement may be made of in every dialect.
@@ -47,25 +47,21 @@ _ODD_NAME = "names of functions may have only plain letters, digits and undersco
 
 @dataclass(frozen=True)
 class Grammar:
-    """What a dialect allows.
+    """The rules of a dialect.
 
     Attributes:
         dialect: sqlglot's.
-        functions: The functions that may be called, in lower case.
+        profile: The functions and kinds of syntax that may be used, and what is peculiar to names.
         fold: What an unquoted table name becomes.
         writes: How sqlglot's writing of some kinds of syntax is corrected, by the kind.
-        kinds: Kinds of syntax that it has beyond those that every dialect may use.
-        reserved: How names of common table expressions may not begin: the server would look up system tables by them.
         groups_by_key: Whether GROUP BY may leave out what a table's primary key determines, but not a sub-query's.
         names_by_text: Whether a result's columns are called as they are written, which sub-queries would change.
     """
 
     dialect: Dialect
-    functions: frozenset[str]
+    profile: Profile
     fold: Callable[[str], str] = str
     writes: tuple[tuple[type[exp.Expr], Callable[[Any, Any], str]], ...] = ()
-    kinds: frozenset[str] = frozenset()
-    reserved: str = ""
     groups_by_key: bool = False
     names_by_text: bool = False
 
@@ -81,8 +77,6 @@ class Reader:
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
-        # There a name after IN is a table's.
-        self._in_takes_tables = type(grammar.dialect).__name__ == "ClickHouse"
         generator: Any = grammar.dialect.generator()
         # The generator may be compiled: it takes no subclass and no other method, but looks its handlers up in a dict.
         self._handlers = {**generator._dispatch, **dict(grammar.writes)}
@@ -152,7 +146,7 @@ class Reader:
         usual = self._grammar.dialect.NORMALIZE_FUNCTIONS
         texts = {case: self._generate(tree, case) for case in {"upper", "lower", usual}}
         for name in _names_of_calls(texts["upper"], texts["lower"], texts[usual]):
-            if name not in self._grammar.functions:
+            if name not in self._grammar.profile.functions:
                 raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
             if name in own_functions:
                 raise QueryRejected(f"the function {name}() may not be used here: somebody made one of that name")
@@ -173,7 +167,7 @@ class Reader:
             raise QueryRejected("the statement cannot be passed on safely: write it plainly") from error
 
     def _check_written(self, written: str, catalogue: Catalogue) -> None:
-        """Read and check again what was written, for it is what counts, and must mean what was checked before.
+        """Read and check again what was written; it must mean what was checked before.
 
         A name that sqlglot writes without the quotes that it had would otherwise be read as SQL.
         """
@@ -189,7 +183,7 @@ class Reader:
     def _check(self, tree: exp.Expr, catalogue: Catalogue) -> list[tuple[exp.Table, Relation]]:
         """Write the tables' names with their schemas, and return those with columns that are hidden."""
         tables: list[exp.Table] = []
-        reserved = self._grammar.reserved
+        reserved = self._grammar.profile.reserved
         for node in tree.walk():
             self._check_node(node, catalogue)
             if isinstance(node, exp.Table):
@@ -200,14 +194,17 @@ class Reader:
         return [(table, relation) for table, relation in read if relation is not None and relation.hides]
 
     def _check_node(self, node: exp.Expr, catalogue: Catalogue) -> None:
-        kind = type(node).__name__
+        kind, profile = type(node).__name__, self._grammar.profile
         if isinstance(node, exp.Anonymous):
             self._check_call(node)
-        elif kind not in (_COMMON.functions if isinstance(node, exp.Func) else _COMMON.syntax) | self._grammar.kinds:
+        elif (
+            kind
+            not in (_COMMON.functions if isinstance(node, exp.Func) else _COMMON.syntax) | self._grammar.profile.syntax
+        ):
             raise QueryRejected(_refusal(node))
         if isinstance(node, exp.Query) and (node.args.get("settings") or node.args.get("format")):
             raise QueryRejected("SETTINGS and FORMAT may not be used here: leave them out")
-        if isinstance(node, exp.In) and self._in_takes_tables:
+        if isinstance(node, exp.In) and profile.in_names_tables:
             sought = [item for item in (node.args.get("field"), *node.expressions) if isinstance(item, exp.Column)]
             if sought:
                 raise QueryRejected("a name may not stand after IN here: write a sub-query in parentheses")
@@ -233,7 +230,7 @@ class Reader:
         called = node.this
         name = called.name if isinstance(called, exp.Expr) else str(called)
         quoted = isinstance(called, exp.Identifier) and called.quoted
-        if name.lower() not in self._grammar.functions or (quoted and name != name.lower()):
+        if name.lower() not in self._grammar.profile.functions or (quoted and name != name.lower()):
             raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
 
     def _place(self, table: exp.Table, catalogue: Catalogue) -> Relation | None:
@@ -302,7 +299,7 @@ class Reader:
             read.set("this", exp.select(*(exp.column(name, quoted=True) for name in known)).from_(table))
 
     def _call(self, outputs: Sequence[exp.Expr]) -> None:
-        """Call a result's columns what they are called where no table is a sub-query."""
+        """Name the columns of a result as if no table were replaced by a sub-query."""
         select, named = outputs[0].parent if outputs else None, list[exp.Expr]()
         for item in outputs:
             if isinstance(item, exp.Column) and not item.is_star:
@@ -315,7 +312,8 @@ class Reader:
             select.set("expressions", named)
 
     def _group(self, select: exp.Select, alias: str, relation: Relation) -> None:
-        """Group by what a table's key determines, too, which servers know of tables, but not of sub-queries."""
+        """Add to GROUP BY what a table's key determines."""
+        # Servers know that of tables, but not of sub-queries.
         group = select.args.get("group")
         key = {column.name for column in relation.columns if column.primary_key}
         if not key or group is None or any(group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets")):
@@ -345,7 +343,7 @@ class Reader:
         return name.name if name.quoted else self._grammar.fold(name.name)
 
     def _is_declared(self, table: exp.Table, name: str) -> bool:
-        """Whether a common table expression of that name is in scope where a table's name stands.
+        """Whether a table's name means a common table expression that is in scope.
 
         One is in scope in the query that its WITH belongs to, in those declared after it, and, in WITH RECURSIVE, in
         its own. A name that is out of scope must be a table's: the server would look it up among its own.
@@ -366,7 +364,7 @@ class Reader:
 
 
 def _names_of_calls(upper: str, lower: str, usual: str) -> Iterator[str]:
-    """Yield the functions that a generator wrote calls of, in lower case: words that it wrote in two cases.
+    """Yield the names of calls, in lower case: words that the generator wrote in two cases.
 
     `usual` is what will be sent. Some letters change when their case changes twice, such as a dotless i.
     """

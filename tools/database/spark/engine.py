@@ -26,14 +26,14 @@ from ..fetch import Row, RowCursor
 from ..profile import ConnectionLost
 from ..quoting import quoted
 from ..schema import ColumnSchema
-from ..server.address import Address, parted, scrubbed, without_password
+from ..server.address import Address, scrub_message, split_address, without_password
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection, cell
 from ..server.engine import ServerEngine
 from ..session import Session, digest, remark
 from ..table import Cell, Limits
 from ..watchdog import WATCHDOG, RunningQuery
-from .statements import GRAMMAR, PROFILE, TOO_LARGE, as_text, bounded, check_plan, check_text, read_only
+from .statements import GRAMMAR, PROFILE, TOO_LARGE, as_subquery, as_text, check_plan, check_text, limit_rows
 
 Client = Any
 """Pyspark's `SparkConnectClient`: an extra, without its types."""
@@ -46,7 +46,7 @@ _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
 class Driver:
-    """Pyspark, as far as it is used, imported with what it complains of and logs kept from the terminal."""
+    """Pyspark, as far as it is used; its warnings and logs are kept from the terminal."""
 
     def __init__(self) -> None:
         with warnings.catch_warnings():
@@ -60,7 +60,7 @@ class Driver:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
     def connect(self, url: str) -> Client:
-        """Return a client, which calls the server when it is first used, and only once where it gets no answer."""
+        """Return a client, which calls the server on first use."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             client = self._client.SparkConnectClient(url, use_reattachable_execute=False)
@@ -75,7 +75,7 @@ class Driver:
         return plan
 
     def reporting(self) -> Any:
-        """Return what has a session report often how far a query is."""
+        """Return a request that has a session report often how far a query is."""
         operation = self._messages.ConfigRequest.Operation()
         operation.set.pairs.add(key="spark.connect.progress.reportInterval", value="200ms")
         return operation
@@ -103,7 +103,7 @@ class SparkConnection(ServerConnection):
         self._running = ExitStack()
         self._works = False
         self._sent = 0.0
-        self._interrupter = self._made_interrupter()
+        self._interrupter = self._make_interrupter()
         self._client.register_progress_handler(self._hear)
 
     @property
@@ -118,7 +118,7 @@ class SparkConnection(ServerConnection):
         # that does not make, and keep to the end, a client for each.
         self._client._session_id = str(uuid4())
         self._client._server_session_id = None
-        self._interrupter = self._made_interrupter()
+        self._interrupter = self._make_interrupter()
         self._seconds = seconds
         self._sent = 0.0
         self._begun = True
@@ -143,9 +143,9 @@ class SparkConnection(ServerConnection):
         self._running.close()
         # Until the session ends, for nobody tells when the last row is fetched.
         self._running.enter_context(self._timed())
-        fields = self._analysed(sql)
+        fields = self._analyse(sql)
         types = [str(field.dataType.simpleString()) for field in fields]
-        return RowCursor([str(field.name) for field in fields], self._send(bounded(sql, types, limits)))
+        return RowCursor([str(field.name) for field in fields], self._send(limit_rows(sql, types, limits)))
 
     def rows(self, sql: str) -> list[Row]:
         with self._timed():
@@ -153,7 +153,7 @@ class SparkConnection(ServerConnection):
 
     def compile(self, sql: str) -> None:
         with self._timed():
-            self._analysed(sql)
+            self._analyse(sql)
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
         return failure(error, self._longest)
@@ -163,9 +163,9 @@ class SparkConnection(ServerConnection):
             self.end()
             self._client.close()
 
-    def _analysed(self, sql: str) -> list[Any]:
-        """Return the result's columns, told without running the statement, once its plan has been looked at."""
-        plan = self._driver.plan(self._remark + read_only(sql))
+    def _analyse(self, sql: str) -> list[Any]:
+        """Check a statement's plan, and return the columns of its result, without running it."""
+        plan = self._driver.plan(self._remark + as_subquery(sql))
         fields: list[Any] = list(self._client.schema(plan).fields)
         check_plan(self._client.explain_string(plan, "extended"), self._backend.readable)
         return fields
@@ -177,7 +177,7 @@ class SparkConnection(ServerConnection):
     def _hear(self, stages: Iterable[object] | None = None, **_: object) -> None:
         self._works = self._works or bool(list(stages or ()))
 
-    def _made_interrupter(self) -> Interrupter:
+    def _make_interrupter(self) -> Interrupter:
         def end(how: Callable[[], None]) -> None:
             # Spark forgets a query that is interrupted while it is planned, and then works on it all the same, with
             # nothing left that could end it. So it is not interrupted before it works.
@@ -187,26 +187,26 @@ class SparkConnection(ServerConnection):
         return Interrupter(partial(end, self._client.interrupt_all), partial(end, self._client.close))
 
     def _timed(self) -> AbstractContextManager[RunningQuery]:
-        """End the statements of a block when their time is over; a session may have several at once."""
+        # A session may have several statements at once.
         return WATCHDOG.watching(RunningQuery(self._interrupter, time.monotonic() + self._seconds))
 
 
 def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
-    """Return the typed error for a `PySparkException`, an error of gRPC's, or what a closed channel raises."""
-    condition = str(_told(error, "getCondition") or "").partition(".")[0]
-    message = str(_told(error, "getMessage") or error)
+    """Return the typed error for one of pyspark's, of gRPC's, or of a closed channel."""
+    condition = str(_call_if_there(error, "getCondition") or "").partition(".")[0]
+    message = str(_call_if_there(error, "getMessage") or error)
     # Without the condition, which is its class here, and without state, place, plan and stack after it.
     for end in (" SQLSTATE: ", "\n\nJVM stacktrace", "\n== SQL"):
         message = message.partition(end)[0]
     if message.lstrip().startswith("["):
         message = message.partition("]")[2] or message
-    message = scrubbed(message)
+    message = scrub_message(message)
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes: select less of it")
     faults = PROFILE.faults
     ended = next((code for code, meaning in faults.items() if meaning == "ended" and f"[{code}]" in str(error)), "")
-    state = str(_told(error, "getSqlState") or "")
-    status = _told(error, "getGrpcStatusCode") or _told(error, "code")
+    state = str(_call_if_there(error, "getSqlState") or "")
+    status = _call_if_there(error, "getGrpcStatusCode") or _call_if_there(error, "code")
     code = ended or (state if faults.get(state) == "refused" else condition) or str(getattr(status, "name", "") or "")
     if not code:
         return ConnectionLost(message)
@@ -214,7 +214,7 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
     return DatabaseUnavailable(f"Spark refuses the login: {message}") if type(found) is DatabaseUnavailable else found
 
 
-def _told(error: Any, method: str) -> Any:
+def _call_if_there(error: Any, method: str) -> Any:
     asked = getattr(error, method, None)
     return asked() if callable(asked) else None
 
@@ -263,7 +263,7 @@ class SparkBackend(Backend):
         except driver.errors as error:
             secrets = [part.partition("=")[2] for part in address.url.split(";")[1:] if part.startswith("token=")]
             raise DatabaseUnavailable(
-                f"not a URL of Spark Connect: {without_password(address.url)} ({scrubbed(error, secrets)});"
+                f"not a URL of Spark Connect: {without_password(address.url)} ({scrub_message(error, secrets)});"
                 f" write sc://host:{_PORT}/;token=..."
             ) from None
         self.database = self._schemas[0] if self._schemas else self.named or "spark"
@@ -300,7 +300,7 @@ class SparkBackend(Backend):
         return digest(names, self.session.key)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """Return one line for each thing that the login may do beside reading, and one with the remedy.
+        """Return a line for each right of the login beside reading, and one with the remedy.
 
         EXPLAIN is what asks: it plans a statement, with all that a catalogue has to say against it, and never runs it.
         What only the file system refuses is found when files are written, so that this is not seen.
@@ -332,7 +332,7 @@ class SparkBackend(Backend):
 
 def open_engine(url: str, session: Session) -> ServerEngine:
     """Open the catalogue that a URL names."""
-    return ServerEngine(SparkBackend(parted(url, roles=False), Driver(), session), session)
+    return ServerEngine(SparkBackend(split_address(url, roles=False), Driver(), session), session)
 
 
 def place(schema: str, name: str) -> str:
@@ -341,7 +341,7 @@ def place(schema: str, name: str) -> str:
 
 
 def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Return the catalogue's name, the schemas to read, and schema and name of each table and view in them.
+    """Return the catalogue, the schemas to read, and schema and name of each table in them.
 
     The schemas are those named, else all, the current one first.
     """
@@ -360,15 +360,14 @@ def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], 
 def _relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation:
     ((told,),) = ask(f"DESCRIBE TABLE EXTENDED {place(schema, name)} AS JSON")
     table: Mapping[str, Any] = json.loads(str(told))
-    partitions: Sequence[str] = table.get("partition_columns") or ()
     comment = str(table.get("comment") or "")
-    if partitions:
+    if partitions := table.get("partition_columns"):
         comment = f"{comment} (partitioned by {', '.join(partitions)})".lstrip()
     return Relation(
         schema,
         name,
         name if first else f"{schema}.{name}",
-        tuple(_column(column) for column in table["columns"]),
+        tuple(map(_column, table["columns"])),
         "view" if "VIEW" in str(table.get("type", "")) else "table",
         comment,
         (table.get("statistics") or {}).get("num_rows"),
@@ -376,7 +375,7 @@ def _relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation:
 
 
 def _column(told: Mapping[str, Any]) -> ColumnSchema:
-    declared = _declared(told["type"])
+    declared = _type_as_sql(told["type"])
     return ColumnSchema(
         str(told["name"]),
         declared,
@@ -386,7 +385,7 @@ def _column(told: Mapping[str, Any]) -> ColumnSchema:
     )
 
 
-def _declared(told: Mapping[str, Any]) -> str:
+def _type_as_sql(told: Mapping[str, Any]) -> str:
     """Return a type as SQL writes it."""
     name = str(told["name"])
     if name == "decimal":
@@ -394,11 +393,11 @@ def _declared(told: Mapping[str, Any]) -> str:
     if name in ("char", "varchar"):
         return f"{name}({told['length']})"
     if name == "array":
-        return f"array<{_declared(told['element_type'])}>"
+        return f"array<{_type_as_sql(told['element_type'])}>"
     if name == "map":
-        return f"map<{_declared(told['key_type'])},{_declared(told['value_type'])}>"
+        return f"map<{_type_as_sql(told['key_type'])},{_type_as_sql(told['value_type'])}>"
     if name == "struct":
-        fields = (f"{field['name']}:{_declared(field['type'])}" for field in told["fields"])
+        fields = (f"{field['name']}:{_type_as_sql(field['type'])}" for field in told["fields"])
         return f"struct<{','.join(fields)}>"
     if name == "interval":
         return f"interval {told.get('start_unit', '')} to {told.get('end_unit', '')}".replace(" to None", "")

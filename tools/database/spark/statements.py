@@ -1,4 +1,4 @@
-"""Statements for Spark: what they may be made of, how they are sent, and what of their plans lets them run.
+"""Statements for Spark: their syntax, how they are sent, and the check of their plans.
 
 Standing in FROM, a statement that does anything but read is a mistake of syntax to Spark: it would run every other one.
 The plan is a second look, after the parser's, at what would really be read: Spark's own analysis has then found every
@@ -25,7 +25,7 @@ PROFILE = read_profile(__package__ or "")
 
 
 class Spark4(Spark):
-    """Sqlglot's dialect, where a quote that is written twice stands for itself, as from 4.0 on."""
+    """Sqlglot's dialect, in which a quote that is written twice means itself (Spark 4.0)."""
 
     class Tokenizer(Spark.Tokenizer):
         """Also by a backslash, as ever."""
@@ -33,7 +33,7 @@ class Spark4(Spark):
         STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 - as sqlglot declares it
 
 
-GRAMMAR = Grammar(Spark4(), PROFILE.functions, kinds=PROFILE.syntax)
+GRAMMAR = Grammar(Spark4(), PROFILE)
 
 # Before it reads a statement, the server puts settings and environment variables in the place of `${name}`.
 _SUBSTITUTED = "${"
@@ -61,7 +61,7 @@ _READING = {
 
 
 def check_text(statement: str) -> None:
-    """Refuse a statement, as `Reader` wrote it, that names the server's variables or has line breaks in its texts."""
+    """Refuse a statement that names the server's variables or has line breaks in its texts."""
     if _SUBSTITUTED in statement:
         raise QueryRejected("'${' may not be used here, for Spark reads settings by it: write concat('$', '{')")
     for found in _BREAK.finditer(statement):
@@ -69,13 +69,13 @@ def check_text(statement: str) -> None:
             raise QueryRejected("texts and names with line breaks may not be used here: write chr(10) for one")
 
 
-def read_only(sql: str) -> str:
-    """Return the statement where nothing but a query can stand."""
+def as_subquery(sql: str) -> str:
+    """Return the statement as a sub-query, so that nothing but a query can be run."""
     return f"SELECT * FROM ({sql})"
 
 
-def bounded(sql: str, types: Sequence[str], limits: Limits) -> str:
-    """Return a checked SELECT, cut after the rows that are wanted; the server fails where a value is too large.
+def limit_rows(sql: str, types: Sequence[str], limits: Limits) -> str:
+    """Return a checked SELECT, cut after the wanted rows; the server fails at a too large value.
 
     `types` are those of its columns, as Spark names them: `array<int>`. Values that are neither numbers, times, texts
     nor bytes are sent as text, JSON where they have parts.
@@ -103,7 +103,7 @@ def _sent(name: str, kind: str, longest: int) -> str:
 
 
 def check_plan(explained: str, relations: Collection[tuple[str, str, str]]) -> None:
-    """Refuse a plan that reads anything but tables and views of the catalogue, or does anything but read.
+    """Refuse a plan that does anything but read tables and views of the catalogue.
 
     `relations` are catalogue, schema and name of what may be read. What a view reads is for its maker to say.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from socket import SHUT_RDWR
 from typing import Any, cast
@@ -24,7 +25,7 @@ from ..estimate import Estimate
 from ..mysql import dialect as mysql
 from ..postgres import dialect as postgres
 from ..profile import ConnectionLost, Profile, read_profile
-from ..server.address import parted, scrubbed, without_password
+from ..server.address import scrub_message, split_address, without_password
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import Backend, BoundedRows, Interrupter, ServerConnection, cell
 from ..server.engine import ServerEngine
@@ -112,7 +113,7 @@ class SQLAlchemyConnection(ServerConnection):
         # Those of MySQL and MariaDB, where all rows are here.
         if self._result is None or not self._result.complete:
             return ()
-        return mysql.diagnostics(int(getattr(self._sent, "warning_count", 0)), self.rows)
+        return mysql.read_warnings(int(getattr(self._sent, "warning_count", 0)), self.rows)
 
     def rows(self, sql: str) -> list[Row]:
         result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_PLAIN)
@@ -161,9 +162,9 @@ class SQLAlchemyConnection(ServerConnection):
             known = _FAILURES.get(self.connection.dialect.name)
             if known is not None and isinstance(error.orig, Exception):
                 return known(error.orig, self._longest)
-            message = scrubbed(error.orig)
+            message = scrub_message(error.orig)
             return QueryTimeout(message) if "timeout" in message.lower() else QueryFailed(message)
-        return QueryFailed(scrubbed(error))
+        return QueryFailed(scrub_message(error))
 
     def close(self) -> None:
         try:
@@ -184,7 +185,7 @@ def forget_rows(driver: Any) -> None:
 
 
 def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], name: str) -> list[tuple[Any, ...]]:
-    """Return what an inspector sees of some schemas, as `read_catalogue` asks for it; None is the default schema.
+    """Return what an inspector sees of some schemas; None is the default schema.
 
     Names are looked up in the first. The version changes with names alone: more would take reading all columns.
     """
@@ -201,7 +202,7 @@ def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], na
                     found.append((place, table, shown, "view" if table in views else "table", *_NOTHING_MORE))
             case "columns":
                 found += [
-                    (place, table, column["name"], *_declared(column), None, "", False)
+                    (place, table, column["name"], *_declaration(column), None, "", False)
                     for table, columns in _columns(inspector, schema).items()
                     for column in columns
                 ]
@@ -220,7 +221,7 @@ def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], na
 
 
 def _columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, Sequence[Any]]:
-    """Return the columns of tables and views but those views whose definition the login may not see."""
+    """Return the columns of tables, and of views whose definition the login may see."""
 
     def read_all(kind: ObjectKind) -> dict[str, Sequence[Any]]:
         return {name: columns for (_, name), columns in inspector.get_multi_columns(schema, kind=kind).items()}
@@ -241,8 +242,8 @@ def _columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, S
     return found
 
 
-def _declared(column: Any) -> tuple[str, bool, bool, str]:
-    """Return a column's type, whether it is NOT NULL and whether it is computed, and its comment."""
+def _declaration(column: Any) -> tuple[str, bool, bool, str]:
+    """Return a column's type, whether it is NOT NULL, whether it is computed, and its comment."""
     try:
         declared = "" if isinstance(column["type"], NullType) else str(column["type"])
     except SQLAlchemyError:
@@ -275,7 +276,7 @@ class SQLAlchemyBackend(Backend):
         self._engine = engine
         self._schemas: tuple[str | None, ...] = tuple(schemas) or (None,)
         self._session = session
-        self.grammar = _grammar(engine.dialect.name)
+        self.grammar = grammar(engine.dialect.name)
         self.dialect = _DIALECTS.get(engine.dialect.name, engine.dialect.name)
         url = engine.url
         self.database = url.database or engine.dialect.name
@@ -287,7 +288,7 @@ class SQLAlchemyBackend(Backend):
 
     @property
     def kind(self) -> str:
-        """SQLAlchemy's name of the dialect; whether a server is MariaDB's is known once a connection was made."""
+        """SQLAlchemy's name of the dialect; MariaDB is told apart once a connection was made."""
         return "mariadb" if getattr(self._engine.dialect, "is_mariadb", False) else self._engine.dialect.name
 
     def connect(self) -> SQLAlchemyConnection:
@@ -302,7 +303,7 @@ class SQLAlchemyBackend(Backend):
             if connection is not None:
                 connection.invalidate()  # half set up, it is nobody's
             reasons = error.orig.args if isinstance(error, DBAPIError) and error.orig else ()
-            message = scrubbed(reasons[-1] if reasons else error, [str(self._engine.url.password or "")])
+            message = scrub_message(reasons[-1] if reasons else error, [str(self._engine.url.password or "")])
             raise DatabaseUnavailable(f"{self.location} cannot be reached: {message}") from None
 
     def _ask(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
@@ -353,8 +354,8 @@ class SQLAlchemyBackend(Backend):
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
-    """Opens the database that a URL names."""
-    address = parted(url.removeprefix(PREFIX), roles=False)
+    """Open the database that a URL names."""
+    address = split_address(url.removeprefix(PREFIX), roles=False)
     try:
         engine = sqlalchemy.create_engine(address.url, pool_size=1, max_overflow=-1)
     except NoSuchModuleError:
@@ -369,22 +370,21 @@ def open_engine(url: str, session: Session) -> ServerEngine:
     return from_sqlalchemy(engine, session, address.schemas)
 
 
-def from_sqlalchemy(
-    engine: sqlalchemy.Engine, session: Session | None = None, schemas: Sequence[str] = ()
-) -> ServerEngine:
-    """Return as an `Engine` an open SQLAlchemy engine, such as that of LangChain's `SQLDatabase`; it is left open.
+def from_sqlalchemy(engine: sqlalchemy.Engine, session: Session, schemas: Sequence[str]) -> ServerEngine:
+    """Return an open SQLAlchemy engine, which stays open, as an `Engine`.
 
     `schemas` are those to read; empty for the default one.
     """
-    asked = session or Session()
-    return ServerEngine(SQLAlchemyBackend(engine, schemas, asked), asked)
+    return ServerEngine(SQLAlchemyBackend(engine, schemas, session), session)
 
 
-def _grammar(name: str) -> Grammar:
+def grammar(name: str) -> Grammar:
+    """Return what statements may use in a dialect, by SQLAlchemy's name of it."""
     known = _DIALECTS.get(name, name)
     if known in _GRAMMARS:
         return _GRAMMARS[known]
     read = Dialect.get(known)
     if read is None:
         raise DatabaseUnavailable(f"statements of {name} cannot be checked here: sqlglot has no dialect of that name")
-    return Grammar(read(), mysql.PROFILE.functions | postgres.PROFILE.functions)
+    functions = mysql.PROFILE.functions | postgres.PROFILE.functions
+    return Grammar(read(), replace(read_profile(__package__ or "", known), functions=functions))

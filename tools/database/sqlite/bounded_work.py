@@ -1,4 +1,4 @@
-"""Keeping every single step of a statement short, so that the statement can be interrupted.
+"""Bounds on every single step of a statement, so that the statement can be interrupted.
 
 A query can be interrupted between rows, not inside a function call or in a row's straight run of expressions. The
 work of most functions grows with the length of their argument, so a row's work stays below length of a value times
@@ -59,7 +59,8 @@ def _is_operator(read: list[str], position: int) -> bool:
 
 
 def _check_searched(text: list[str]) -> bool:
-    """Whether what is searched for is a name in double quotes, which stands for a text if there is no such column."""
+    """Whether the text to search for is a name in double quotes."""
+    # Such a name stands for a text if there is no such column.
     if not text or text[0][0] not in "'\"" or (len(text) > 1 and text[1][0] in _CONTINUED):
         raise QueryRejected("write what to search for in a full-text table as one text in single quotes after MATCH")
     if len(text[0]) > _SEARCH_LENGTH:
@@ -70,7 +71,8 @@ def _check_searched(text: list[str]) -> bool:
 
 
 def _is_compared(read: list[str], searched: Collection[str]) -> bool:
-    """Whether a full-text table's name stands for its hidden column, in which FTS5 searches with = as well."""
+    """Whether a full-text table's name stands for its hidden column."""
+    # FTS5 searches in it with = as well.
     clauses = [""]
     for position, word in enumerate(read):
         if word == "(":
@@ -93,8 +95,8 @@ MANY = 1_000_000_000
 """What is counted no further."""
 
 
-def expanded(read: list[str], counted: str) -> int:
-    """Return how often a word occurs once common table expressions are written out, at most `MANY`.
+def count_expanded(read: list[str], counted: str) -> int:
+    """Return how often a word occurs if common table expressions are written out, up to `MANY`.
 
     SQLite compiles such an expression anew for every mention of it, so that a few lines can take hours to compile; and
     what it compiles, it can't be interrupted in.
@@ -130,7 +132,7 @@ def expanded(read: list[str], counted: str) -> int:
 
 
 def _defined(read: list[str]) -> dict[int, int]:
-    """Return where the bodies of common table expressions open, and where their names stand."""
+    """Return the places of the names of common table expressions, by where their bodies open."""
     defined: dict[int, int] = {}
     opened: list[int] = []
     opening: dict[int, int] = {}
@@ -168,7 +170,7 @@ _SAFE_FORMAT = re.compile(r"'(?:[^*0-9]|[0-9]{1,4}(?![0-9]))*'")
 
 
 def value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> int:
-    """Return how many bytes a value, read or computed, may have in a statement: at most `cell_bytes`.
+    """Return how many bytes a value may have in a statement: at most `cell_bytes`.
 
     Raises:
         ResultTooLarge: The statement itself is too long, or has too many window functions.
@@ -185,7 +187,7 @@ def value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> i
     read = words(sql)
     _check_formats(read)
     windows = read.count("over")
-    if windows > _WINDOWS or (windows and expanded(read, "over") > _EXPANDED_WINDOWS):
+    if windows > _WINDOWS or (windows and count_expanded(read, "over") > _EXPANDED_WINDOWS):
         raise ResultTooLarge(f"the statement has too many window functions (OVER): it may have {_WINDOWS}")
     if full_text and _compares_full_text(read, full_text):
         limit = min(limit, _COMPARED_LENGTH)
@@ -209,7 +211,7 @@ def _check_formats(read: list[str]) -> None:
 
 
 def _computed_calls(read: list[str]) -> int:
-    """Return how many calls of the product functions compare with something else than a text that is written out."""
+    """Return how many calls of product functions have a computed second argument."""
     count = 0
     # Of each open bracket: whether it is one of these functions', and where its arguments start.
     brackets: list[tuple[bool, list[int]]] = []

@@ -1,4 +1,4 @@
-"""What a database file holds, by name: enough to guard it, read quickly and watched for changes."""
+"""The catalogue of a database file: its names, read quickly and watched for changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GENERATED = (2, 3)
 
 
 class FileState(NamedTuple):
-    """A file's identity, size and time of the last write, which tell whether it may have changed."""
+    """A file's identity, size and time of last write: the same if it has not changed."""
 
     device: int
     inode: int
@@ -41,9 +41,10 @@ class FileState(NamedTuple):
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The names in a database at one version of its schema, in declaration order, shadow and internal tables left out.
+    """The names in a database at one version of its schema, in declaration order.
 
-    The version is (device, inode, schema cookie); the encoding is what `PRAGMA encoding` names.
+    Shadow and internal tables are left out. The version is (device, inode, schema cookie); the encoding is what
+    `PRAGMA encoding` names.
     """
 
     version: tuple[int, int, int]
@@ -103,7 +104,7 @@ def _with_columns(connection: sqlite3.Connection, entry: Entry) -> Entry:
 
 
 def _reads(connection: sqlite3.Connection, view: str) -> frozenset[tuple[str, str]]:
-    """What SQLite asks to read while it compiles a view; a view that it cannot compile is not readable anyway."""
+    """Return the (table, column) pairs that SQLite asks to read while it compiles a view."""
     read: set[tuple[str, str]] = set()
 
     def note(action: int, table: str | None, column: str | None, _database: str | None, _source: str | None) -> int:
@@ -115,7 +116,7 @@ def _reads(connection: sqlite3.Connection, view: str) -> frozenset[tuple[str, st
     try:
         connection.execute(f"SELECT * FROM {quoted(view)} LIMIT 0").close()
     except (sqlite3.Error, UnicodeDecodeError):
-        return frozenset()
+        return frozenset()  # such a view is not readable anyway
     finally:
         connection.set_authorizer(None)
     return frozenset(read)

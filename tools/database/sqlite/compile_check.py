@@ -1,4 +1,4 @@
-"""Whether SQLite would accept a query, asked of SQLite itself without the data.
+"""The check of whether SQLite would compile a query, by SQLite itself, without the data.
 
 A parser that reads many dialects lets pass what SQLite refuses. So the tables that a query reads are declared, empty
 and in memory, and the query is prepared there (EXPLAIN: compiled, never run) behind the same guard, and inside the same
@@ -17,7 +17,7 @@ from ..engine import TooComplex
 from ..quoting import quoted
 from ..schema import TableSchema
 from ..table import Limits
-from .bounded_work import expanded, value_limit
+from .bounded_work import count_expanded, value_limit
 from .functions import declare_table_functions
 from .guard import Guard, failure
 from .tokens import words
@@ -33,13 +33,13 @@ _STEPS = 1_000
 
 
 def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
-    """Return why SQLite refuses to compile a query; None if it accepts. Raises `TooComplex` if that takes too much."""
+    """Return why SQLite refuses to compile a query; raise `TooComplex` if that takes too much."""
     longest = Limits().cell_bytes
     try:
         value_limit(sql, longest)
     except QueryError as error:
         return error
-    if expanded(words(sql), "select") > _SELECTS:
+    if count_expanded(words(sql), "select") > _SELECTS:
         raise TooComplex
     declared = list(tables)
     visibility = Visibility(frozenset(table.name.lower() for table in declared), frozenset(), {})

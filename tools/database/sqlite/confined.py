@@ -1,4 +1,4 @@
-"""A connection on which what is hidden does not exist: views over what may be seen, and nothing else by any name.
+"""Connections on which hidden data does not exist: names are views over what may be seen.
 
 SQLite's authorizer is not asked about everything that a statement compares: the columns that USING and NATURAL merge
 are an example. A list of such gaps would never be complete. So, where permissions are in force, a query never meets
@@ -68,7 +68,7 @@ class Confinement:
     reserved: frozenset[str]  # names of SQLite's own tables: no statement and no view may hold them
 
     def refuse(self, sql: str) -> None:
-        """Refuse what could tell of the views themselves: no plain query, or one that names a catalogue table."""
+        """Refuse statements that are not plain queries, or that name one of SQLite's own tables."""
         if next((word for word in words(sql) if word != ";"), "") not in _READS:
             raise QueryRejected("only SELECT, VALUES and WITH may be used on a database with hidden parts")
         for name in named_tables(sql):
@@ -90,14 +90,14 @@ class Confinement:
         return QueryFailed(message, "unknown_table") if message.startswith(_NO_TABLE) else type(error)(message)
 
     def begin(self, connection: sqlite3.Connection) -> None:
-        """Start the transaction that a statement runs in; raise `Stale` if the schema is another one."""
+        """Start the transaction of a statement; raise `Stale` if the schema is another one."""
         connection.execute("BEGIN")
         if connection.execute(f"PRAGMA {self.schema}.schema_version").fetchone()[0] != self.version:
             raise Stale
 
 
 def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> Confinement:
-    """Attach the file to an empty database in memory with its text encoding, and declare the views."""
+    """Attach the file to an empty database of its text encoding, and declare the views."""
     schema = f"t{secrets.token_hex(16)}"
     _attach(connection, uri, schema)
     names = _names(connection, schema)
@@ -113,7 +113,7 @@ def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> C
 
 
 def _attach(connection: sqlite3.Connection, uri: str, schema: str) -> None:
-    """Attach the file, without those of its declarations that SQLite does not understand in an attached one."""
+    """Attach the file without declarations that SQLite understands in a main file alone."""
     attach = f"ATTACH ? AS {schema}"
     try:
         connection.execute(attach, (uri,))
@@ -171,7 +171,8 @@ def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catal
 
 
 def _body(declared: str) -> str:
-    """Return what follows a view's name, without `main.` before names, unless something else may be called so in it."""
+    """Return what follows a view's name, without `main.` before names."""
+    # Unless something else may be called `main` in it.
     spans = list(tokens(declared))
     start = spans[0][1] if spans else 0
     main = [number for number, (at, _, word) in enumerate(spans) if at >= start and unquoted(word) == "main"]
@@ -190,7 +191,7 @@ def _readable(connection: sqlite3.Connection, name: str) -> bool:
 
 
 def _names(connection: sqlite3.Connection, schema: str) -> frozenset[str]:
-    """Return every name that a query could mean: of the file, and of SQLite's own table functions."""
+    """Return every name that a query could mean: the file's, and SQLite's own table functions."""
 
     def names(sql: str) -> set[str]:
         return {_folded(str(name)) for (name,) in connection.execute(f"SELECT {sql}")}

@@ -28,7 +28,7 @@ _QUERY_ONLY = "PRAGMA query_only = ON"
 
 
 class ReadConnection(NamedTuple):
-    """A connection that only reads, but reads everything: for the schema, never for a query from outside.
+    """A connection that reads everything: for the schema, never for a query from outside.
 
     It may be `immutable`: opened in the belief that nobody writes (see `location.read_only_uri`).
     """
@@ -92,11 +92,11 @@ def _open(uri: str, first: str) -> sqlite3.Connection:
 
 
 def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
-    """Return a connection for queries: whatever is sent to it, it only reads what the catalogue shows."""
+    """Return a connection for queries, which only reads what the catalogue shows."""
     if not catalogue.visibility.restricted:
         opened = connect(path)
         opened.sqlite.text_factory = str
-        return guarded(opened.sqlite, catalogue, opened.immutable)
+        return guard_connection(opened.sqlite, catalogue, opened.immutable)
     uri = read_only_uri(path)
     connection = _open(":memory:", f"PRAGMA encoding = '{catalogue.encoding}'")
     try:
@@ -106,10 +106,10 @@ def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
         connection.close()
         raise
     connection.text_factory = str
-    return guarded(connection, catalogue, "immutable=1" in uri, confinement)
+    return guard_connection(connection, catalogue, "immutable=1" in uri, confinement)
 
 
-def guarded(
+def guard_connection(
     connection: sqlite3.Connection,
     catalogue: Catalogue,
     immutable: bool = False,

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
 from ...errors import NothingReadable, QueryError
 from ...forkserver import available
+from ..dialects import parse_statement
 from ..estimate import Estimate
 from ..fetch import Sink
 from ..quoting import quoted
@@ -24,7 +30,6 @@ from .catalogue import Catalogue
 from .compile_check import refusal
 from .connection import SQLITE_ERRORS, connect, lenient_text
 from .location import locate, unavailable
-from .plan import estimate
 from .pool import LIMITS_HERE, ConnectionPool
 from .read_schema import read_schema
 
@@ -51,9 +56,8 @@ class SQLiteEngine:
         self.database = os.fsencode(path.stem).decode("utf-8", "replace")
         self._schemas = SchemaCache(self.state, _RENEW_SECONDS, self._is_filled)
         self._probed = ""
-        self._egress = session.policy.egress
+        self._policy = session.policy
         permissions = session.policy.permissions
-        self._restricted = bool(permissions)
         self._pool = ConnectionPool(path, permissions)
         opening = pack_opening(os.path.abspath(path), permissions)
         self._queries = Workers(NURSERY, opening) if available() else self._pool
@@ -78,10 +82,9 @@ class SQLiteEngine:
         return refusal(sql, tables)
 
     def estimate(self, sql: str) -> Estimate | None:
-        if self._restricted:  # plans would tell of what is hidden
+        if self._policy.permissions:  # plans would tell of what is hidden
             return None
-        plan = self.execute(f"EXPLAIN QUERY PLAN {sql}", _PLANNED, None)
-        return estimate(sql, [(int(row[0] or 0), int(row[1] or 0), str(row[3])) for row in plan.rows], self.schema())
+        return _estimate(sql, self.execute(f"EXPLAIN QUERY PLAN {sql}", _PLANNED, None), self.schema())
 
     def schema(self) -> Schema:
         catalogue = self._pool.catalogue()
@@ -101,12 +104,86 @@ class SQLiteEngine:
         with self._pool.taken() as guarded:
             try:
                 with closing(connect(self.path).sqlite) as reader, lenient_text(guarded.sqlite):
-                    return read_schema(reader, guarded.sqlite, self.database, catalogue, self._egress)
+                    return read_schema(reader, guarded.sqlite, self.database, catalogue, self._policy.egress)
             except SQLITE_ERRORS as error:
                 raise unavailable(self.path, error) from None
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         return self._pool.distinct_values(table, column, limit, seconds)
+
+
+_STEP = re.compile(
+    r"(?P<how>SCAN|SEARCH) (?P<table>.+?)(?: USING (?P<index>.+?))?(?: \((?P<terms>.*)\))?(?: LEFT-JOIN)?$"
+)
+_MADE = re.compile(r"(?:CO-ROUTINE|MATERIALIZE) (?P<name>.+)$")
+_FOUND = 10.0
+_BETWEEN = 0.25
+
+
+def _estimate(sql: str, plan: Table, schema: Schema) -> Estimate | None:
+    """Return the cost of a statement by its plan; None if a table's rows were not counted."""
+    # The plan has no numbers. They are the schema's counts of rows, and, for what an index finds, what SQLite itself
+    # assumes if nobody has run ANALYZE: one row by a table's own key, ten by another one, a quarter between two bounds.
+    sizes = {table.name.lower(): table.row_count for table in schema.tables if table.kind == "table"}
+    known = [size for size in sizes.values() if size is not None]
+    if not known:
+        return None
+    names = _named_sizes(sql, sizes, max(known))
+    if names is None:
+        return None
+    largest = float(max(known))
+    below: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for number, parent, _, what in plan.rows:
+        below[int(parent or 0)].append((int(number or 0), str(what)))
+
+    def cost(parent: int) -> tuple[float, float]:
+        """Return how many rows the steps below one read, and how many they make."""
+        read, made, again = 0.0, 1.0, 0.0
+        for number, what in below[parent]:
+            inner, given = cost(number)
+            if named := _MADE.match(what):
+                names[named["name"].lower()] = given
+            if what.startswith("CORRELATED"):
+                again += inner
+                continue
+            read += inner
+            if step := _STEP.match(what):
+                size = names.get(step["table"].lower(), 1.0 if step["table"] == "CONSTANT ROW" else largest)
+                if "AUTOMATIC" in (step["index"] or ""):
+                    read += size  # such an index is made for the statement alone
+                made *= min(size, _found(step, size)) or 1.0
+                read += made
+            elif given > 1.0:
+                made = max(made, given)
+        return read + again * made, made
+
+    return Estimate(round(cost(0)[0]))
+
+
+def _found(step: re.Match[str], size: float) -> float:
+    if step["how"] == "SCAN":
+        return size
+    terms = step["terms"] or ""
+    if "=?" not in terms.replace("<=?", "").replace(">=?", ""):
+        return size * _BETWEEN
+    return 1.0 if "INTEGER PRIMARY KEY" in (step["index"] or "") else _FOUND
+
+
+def _named_sizes(sql: str, sizes: Mapping[str, int | None], largest: int) -> dict[str, float] | None:
+    """Return the sizes of tables by all their names in a statement; the largest of one name."""
+    found: dict[str, float] = {name: float(largest if size is None else size) for name, size in sizes.items()}
+    try:
+        tables: Iterable[exp.Table] = parse_statement(sql, "sqlite").find_all(exp.Table)
+    except (SqlglotError, RecursionError):
+        return None
+    for table in tables:
+        name = table.name.lower()
+        if name in sizes and sizes[name] is None:
+            return None
+        if table.alias and name in found:
+            alias = table.alias.lower()
+            found[alias] = max(found.get(alias, 0.0), found[name])
+    return found
 
 
 def open_engine(url: str, session: Session) -> SQLiteEngine:

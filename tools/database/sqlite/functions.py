@@ -1,4 +1,4 @@
-"""Which SQL functions a query may call; see `data/profile.toml`."""
+"""The SQL functions that a query may call; `data/profile.toml` lists them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
 
 
 def declare_table_functions(connection: sqlite3.Connection) -> None:
-    """Use each table function once: they come into being on first use, which the guard would refuse."""
+    """Use each table function once."""
+    # They come into being on first use, which the guard would refuse.
     for name in sorted(TABLE_FUNCTIONS):
         # A table of that name takes its place.
         with suppress(sqlite3.OperationalError):

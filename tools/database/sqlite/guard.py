@@ -44,7 +44,7 @@ _QUERY_LIMITS = {
 
 @dataclass(frozen=True)
 class Refusal:
-    """What the authorizer refused first; `row` is a table's row number."""
+    """An action that the authorizer refused; `row` is a table's row number."""
 
     what: Literal["table", "column", "row", "function", "action"]
     name: str  # of the table or function, or what the statement would do, in words
@@ -52,7 +52,7 @@ class Refusal:
 
 
 class Guard:
-    """The authorizer of one connection, and its memory of what it refused first in the current statement."""
+    """The authorizer of one connection; `refusal` is its first in the current statement."""
 
     def __init__(self, visibility: Visibility, connection: sqlite3.Connection) -> None:
         """Have every later statement of a connection checked, and held to the limits on statements."""

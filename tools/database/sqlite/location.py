@@ -1,4 +1,4 @@
-"""Finding the database file that a path or a URL names, with one clear line for all that can be wrong with it."""
+"""Locations of database files, with one clear line for all that can be wrong with one."""
 
 from __future__ import annotations
 
@@ -26,23 +26,10 @@ def locate(path_or_url: str | Path) -> Path:
 
 
 def _path_of_url(text: str) -> str:
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        url = make_url(text)
-    except ArgumentError:
-        raise DatabaseUnavailable(f"not a database URL: {text}; write sqlite:///path/to/file.db") from None
-    if url.get_backend_name() != "sqlite":
-        raise DatabaseUnavailable(
-            f"this is a URL of {url.get_backend_name()}, not of SQLite: write sqlite:///path/to/file.db"
-        )
-    name = url.database or ""
+    address, _, query = text.partition("://")[2].partition("?")
+    name = unquote(address.partition("/")[2])
     if name.startswith("file:"):
-        parts = urlsplit(name)
-        name = unquote(parts.path)
-        if "mode=memory" in parts.query or url.query.get("mode") == "memory":
-            name = ":memory:"
+        name = ":memory:" if "mode=memory" in query.split("&") else unquote(urlsplit(name).path)
     if name in ("", ":memory:"):
         raise DatabaseUnavailable(f"{text} is a database in memory, which is empty here: name a file")
     return name

@@ -1,4 +1,4 @@
-"""Queries on guarded connections to one file, which are renewed when the file or its schema changes."""
+"""Pools of guarded connections to a file, renewed when the file or its schema changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .location import has_no_writer, unavailable
 from .tokens import words
 
 LIMITS_HERE = (
-    "this system cannot hold a process to limits, so queries run in the caller's: a statement that compiles for long"
+    "this system cannot limit a process, so queries run in the calling one: a statement that compiles for long"
     " can pass its time, temporary files are not limited, and memory is limited for all queries together"
 )
 """What a `ConnectionPool` does not hold if it is not in a worker."""
@@ -50,12 +50,12 @@ def run_query(
     try:
         with connection.transaction(), WATCHDOG.watching(query):
             try:
-                return _fetched(sqlite, sql, limits, sink, start)
+                return _fetch(sqlite, sql, limits, sink, start)
             except sqlite3.OperationalError as error:
                 if not str(error).startswith(NOT_UTF8):
                     raise
                 with lenient_text(sqlite):
-                    return _fetched(sqlite, sql, limits, sink, start)
+                    return _fetch(sqlite, sql, limits, sink, start)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
         connection.failed(error)
         query.check(time.monotonic())  # the transaction's wait is not watched
@@ -65,7 +65,7 @@ def run_query(
         raise (confinement.conceal(failed) if confinement else failed) from None
 
 
-def _fetched(sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sink | None, start: float) -> Table:
+def _fetch(sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sink | None, start: float) -> Table:
     cursor = sqlite.execute(sql)
     try:
         if cursor.description is None:
@@ -123,7 +123,7 @@ class ConnectionPool:
             return self._catalogue
 
     def files(self) -> tuple[FileState, FileState | None]:
-        """Return the states of the file and of its write-ahead log: one of them changes whenever the schema does."""
+        """Return the states of the file and its write-ahead log; one changes with the schema."""
         file = FileState.of(self._path)
         try:
             return file, FileState.of(f"{self._path}-wal")
@@ -204,7 +204,8 @@ class ConnectionPool:
         return tuple(values)
 
     def _limit_heap(self, limit: int) -> None:
-        """Lower the limit on the heap of the whole process: it alone ends a statement that fills it when compiled."""
+        """Lower the limit on the heap of the whole process."""
+        # Nothing else ends a statement that fills the heap when it is compiled.
         global _lowest_heap
         if not limit or 0 < _lowest_heap <= limit:
             return

@@ -1,4 +1,4 @@
-"""Reading a schema: names and keys from the file's own list, counts and samples from the tables.
+"""Schemas of files: names and keys from the file's own list, counts and samples from tables.
 
 Work is counted in steps of SQLite's virtual machine and in bytes that are read, never in seconds: what is found of a
 database is the same however busy the machine is, and so is the prompt that shows it.
@@ -17,11 +17,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ..codes import Rows, few_rows
+from ..codes import Rows, code_rows
 from ..column_kinds import column_kind
 from ..egress import Egress, Leaving
 from ..fetch import size_of
-from ..profiling import completed, observed
+from ..profiling import complete_schema, profile_column
 from ..quoting import quoted
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..session import digest
@@ -84,7 +84,7 @@ def read_schema(
     shown = [(table.name, [column.name for column in table.columns]) for table in tables]
     version = digest(catalogue.version, [entry.sql for entry in catalogue.visible], shown)
     read = Schema(name, tuple(tables), keys, version)
-    return completed(read, profiler.rows, profiler.uniqueness, profiler.includes)
+    return complete_schema(read, profiler.rows, profiler.uniqueness, profiler.includes)
 
 
 def _table(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -> TableSchema:
@@ -116,7 +116,7 @@ def _table(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -
 
 
 def _foreign_keys(connection: sqlite3.Connection, tables: Mapping[str, TableSchema]) -> list[ForeignKey]:
-    """Return the keys whose two ends are there, with names as their tables declare them, each once."""
+    """Return the keys whose two ends are there, with names as declared, each once."""
     keys: dict[ForeignKey, None] = {}
     for table in tables.values():
         rows = connection.execute(f"PRAGMA foreign_key_list({quoted(table.name)})").fetchall()
@@ -173,7 +173,7 @@ def ddl_comments(sql: str) -> tuple[str, Mapping[str, str]]:
 
 @dataclass
 class Profiler:
-    """Profiles table after table until its work is done; later tables then have samples, but no counts.
+    """A profiler with a budget of work; tables after its end have samples, but no counts.
 
     Attributes:
         connection: Guarded, so that nothing hidden can show in a sample, and reading text leniently.
@@ -188,10 +188,11 @@ class Profiler:
     sorts: bool
     rows: dict[str, Rows] = field(default_factory=dict[str, Rows])
     _left: int = _STEPS
+    _done: int = 0  # steps of the last query
     _deadline: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
 
     def profile(self, table: TableSchema) -> TableSchema:
-        """Return a table with what those of its columns hold that may be read."""
+        """Return a table with the contents of those of its columns that may be read."""
         name = quoted(table.name)
         columns = [column for column in table.columns if not self.unread(table.name, column.name)]
         if not columns:
@@ -201,23 +202,22 @@ class Profiler:
         rows, complete = self._rows(name, names)
         row_count = len(rows) if complete else self._row_count(name)
         if complete:
-            self.rows[table.name] = few_rows(names, rows)
+            self.rows[table.name] = code_rows(names, rows)
         reading = (row_count or 0) * size_of(rows) // max(len(rows), 1) // _BYTES_A_STEP
         held = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
-        seen: dict[str, ColumnSchema] = {}
+        profiles: dict[str, ColumnSchema] = {}
         for column, values in zip(columns, held, strict=True):
             # What is declared here says little: values tell more of a kind.
-            found = observed(replace(column, kind="other"), values, complete=complete)
+            profile = profile_column(replace(column, kind="other"), values, complete=complete)
             if self.sorts:
-                ordered = sorted(found.samples, key=lambda cell: (type(cell).__name__, cell))
-                found = replace(found, samples=tuple(ordered))
+                ordered = sorted(profile.samples, key=lambda cell: (type(cell).__name__, cell))
+                profile = replace(profile, samples=tuple(ordered))
             if not complete and row_count is not None:
                 count = self._number(f"SELECT count(DISTINCT {quoted(column.name)}) FROM {name}", reading)
-                found = replace(found, distinct=count)
-            seen[column.name] = found
-        return replace(
-            table, columns=tuple(seen.get(column.name, column) for column in table.columns), row_count=row_count
-        )
+                profile = replace(profile, distinct=count)
+            profiles[column.name] = profile
+        every = tuple(profiles.get(column.name, column) for column in table.columns)
+        return replace(table, columns=every, row_count=row_count)
 
     def uniqueness(self, table: str, column: str) -> tuple[int, int] | None:
         """Return how many first rows a table has, and how many values of a column are in them."""
@@ -227,7 +227,7 @@ class Profiler:
         return self._first_row(f"SELECT count(*), count(DISTINCT v) FROM {part}")
 
     def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        """Whether values of a column, as far as looked at, all stand in another one; False if there are none."""
+        """Whether the first values of a column all stand in another one; False if there are none."""
         if self.unread(table, column) or self.unread(ref_table, ref_column):
             return False
         name, ref_name = quoted(column), quoted(ref_column)
@@ -243,20 +243,20 @@ class Profiler:
         """Return the first rows within the bounds, and whether these are all."""
         names = list(map(quoted, columns))
         try:
-            return self._fetched(table, names)
+            return self._fetch_rows(table, names)
         except sqlite3.DataError:
             # Values too long to be taken whole.
             before = self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
             cut = "CASE WHEN typeof({0}) IN ('text', 'blob') THEN substr({0}, 1, {1}) ELSE {0} END"
             try:
-                return self._fetched(table, [cut.format(name, _CUT) for name in names])[0], False
+                return self._fetch_rows(table, [cut.format(name, _CUT) for name in names])[0], False
             finally:
                 self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
 
-    def _fetched(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
+    def _fetch_rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
         rows: list[tuple[Cell, ...]] = []
         size = 0
-        with self._within(_STEPS_A_QUERY) as work:  # samples are to be had of the last table too
+        with self._within(_STEPS_A_QUERY):  # samples are to be had of the last table too
             try:
                 cursor = self.connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT {_ROWS + 1}")
                 while size < _BYTES:
@@ -268,7 +268,7 @@ class Profiler:
                 cursor.close()
             except SQLITE_ERRORS:
                 # Too much work: what was read until then will do.
-                if not work.stopped:
+                if self._done <= _STEPS_A_QUERY:
                     raise
         return rows, False
 
@@ -285,34 +285,25 @@ class Profiler:
         if reading > min(_STEPS_A_QUERY, self._left):
             return None
         self._left -= reading
-        with self._within(min(_STEPS_A_QUERY, self._left)) as work, suppress(*SQLITE_ERRORS):
+        with self._within(min(_STEPS_A_QUERY, self._left)), suppress(*SQLITE_ERRORS):
             try:
                 return self.connection.execute(sql).fetchone()
             finally:
-                self._left -= work.done
+                self._left -= self._done
         return None
 
     @contextmanager
-    def _within(self, most: int) -> Generator[_Work]:
-        """Stop a query that takes more steps than that."""
-        work = _Work(most)
+    def _within(self, most: int) -> Generator[None]:
+        """Stop a query that takes more steps than `most`."""
+        self._done = 0
+
+        def count() -> bool:
+            self._done += _STEPS_AT_ONCE
+            return self._done > most  # to SQLite, true means to stop
+
         with WATCHDOG.watching(RunningQuery(self.connection, self._deadline)):
-            self.connection.set_progress_handler(work.add, _STEPS_AT_ONCE)
+            self.connection.set_progress_handler(count, _STEPS_AT_ONCE)
             try:
-                yield work
+                yield
             finally:
                 self.connection.set_progress_handler(None, _STEPS_AT_ONCE)
-
-
-@dataclass
-class _Work:
-    """Steps of one query, which is stopped once there are more than `most`."""
-
-    most: int
-    done: int = 0
-    stopped: bool = False
-
-    def add(self) -> bool:
-        self.done += _STEPS_AT_ONCE
-        self.stopped = self.done > self.most
-        return self.stopped  # to SQLite, true means to stop

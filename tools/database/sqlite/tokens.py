@@ -22,19 +22,19 @@ BEFORE_TABLE = frozenset({"from", "join", "in", ",", "(", "."})
 
 
 def words(sql: str) -> list[str]:
-    """Return words, signs, and texts and names in their quotes, in lower case, without comments and spaces."""
+    """Return words, signs, and quoted texts and names, in lower case, without comments."""
     return [(quoted or plain).lower() for quoted, plain in _TOKEN.findall(sql) if quoted or plain]
 
 
 def tokens(sql: str) -> Iterator[tuple[int, int, str]]:
-    """Iterate over the words, each with where it starts and ends."""
+    """Yield the words, each with the places of its start and end."""
     for found in _TOKEN.finditer(sql):
         if word := found[1] or found[2]:
             yield found.start(), found.end(), word.lower()
 
 
 def names_after_using(read: list[str]) -> Iterator[str]:
-    """Iterate over the columns that JOIN ... USING names."""
+    """Yield the columns that JOIN ... USING names."""
     inside = False
     for before, word in pairwise(read):
         inside = (inside or (before == "using" and word == "(")) and word != ")"
@@ -43,7 +43,7 @@ def names_after_using(read: list[str]) -> Iterator[str]:
 
 
 def named_tables(sql: str) -> Iterator[str]:
-    """Iterate over names that could be a table's, without quotes and in lower case: rather too many."""
+    """Yield names that could be a table's, without quotes, in lower case: rather too many."""
     before = ""
     for word in words(sql):
         # A text stands for a table's name where one has to stand, and only there: elsewhere it is a value.
@@ -53,7 +53,7 @@ def named_tables(sql: str) -> Iterator[str]:
 
 
 def unquoted(word: str) -> str:
-    """Return a name without its quotes; a text may stand for one: SQLite takes 'city' for a column."""
+    """Return a name without its quotes, single ones too: SQLite takes 'city' for a column."""
     if word[0] in "\"'`":
         return word[1:-1].replace(word[0] * 2, word[0])
     return word[1:-1] if word[0] == "[" else word

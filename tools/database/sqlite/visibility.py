@@ -1,4 +1,4 @@
-"""Which tables and columns may be seen: the allow and deny lists that a user gives, resolved against the database."""
+"""Visibility of tables and columns: allow and deny lists, resolved against the database."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _with_computed(entry: Entry, hidden: frozenset[str]) -> frozenset[str]:
 def _revealing(
     entries: Sequence[Entry], visible: set[str], hidden: Mapping[str, frozenset[str]], allowed: frozenset[str]
 ) -> set[str]:
-    """Return the virtual tables and views that tell of what is hidden, of those that the rules alone would show.
+    """Return the virtual tables and views that tell of what is hidden, though rules show them.
 
     SQLite asks the authorizer about none of it: an index over another table is searched, and a NATURAL or USING join
     inside a view compared, without a question whether the columns behind may be read. So they are found in the
@@ -85,7 +85,7 @@ def _revealing(
 
 
 def _reads(module: str, arguments: list[list[str]]) -> str | None:
-    """Return the other table that a virtual table reads; empty if none, None if that is not clear."""
+    """Return the other table that a virtual table reads; empty if none, None if unclear."""
     if module in _OVER_ANOTHER:
         place = _OVER_ANOTHER[module]
         named = arguments[place] if len(arguments) >= -place else []
@@ -133,7 +133,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 @dataclass(frozen=True)
 class Visibility:
-    """What of a database may be seen, all names in lower case."""
+    """The names that may be seen and those that are hidden, all in lower case."""
 
     tables: frozenset[str]  # tables, views and virtual tables that may be read, and the shadow tables of the last
     hidden_tables: frozenset[str]  # all others

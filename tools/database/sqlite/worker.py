@@ -1,4 +1,4 @@
-"""SQLite in a worker: it can't be interrupted while it compiles a statement or works inside a function."""
+"""SQLite in a worker: nothing else can end it while it compiles or works inside a function."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from ...errors import DatabaseUnavailable, SettingsError
 from ...nursery import serve_workers
 from ...sandbox.boundary import drop_capabilities_for
-from ..wire import receive, unpack_opening
-from ..worker import ORDER_BYTES, answer
+from ..wire import MESSAGE_BYTES, receive, unpack_opening
+from ..worker import answer
 from .pool import ConnectionPool
 
 # Temporary files that a query may have open, of which each may grow to its share of `Limits.disk_bytes`. They have no
@@ -26,7 +26,7 @@ def serve(descriptor: int) -> None:
 
 def work(line: socket.socket) -> None:
     """Serve one database until the line ends. Never returns."""
-    if message := receive(line, ORDER_BYTES):
+    if message := receive(line, MESSAGE_BYTES):
         answer(line, lambda: _opened(message[1]), files=_FILES)
 
 

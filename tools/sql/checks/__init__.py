@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...database.engine import TooComplex
-from ...database.engines import Compiles, compile_check
+from ...database.engine import Compiles, TooComplex, compile_check
 from ...database.quoting import engine_name
 from ...database.schema import Schema
 from ...errors import SQLParseError

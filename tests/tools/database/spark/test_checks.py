@@ -9,7 +9,7 @@ from tableturn.tools.database import Database
 from tableturn.tools.database.server.address import without_password
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
 from tableturn.tools.database.server.statement_check import Reader
-from tableturn.tools.database.spark.statements import GRAMMAR, bounded, check_plan, check_text, read_only
+from tableturn.tools.database.spark.statements import GRAMMAR, as_subquery, check_plan, check_text, limit_rows
 from tableturn.tools.database.table import Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected
 
@@ -134,13 +134,15 @@ def test_statements_are_checked_before_they_are_sent(sql: str) -> None:
 
 def test_no_command_can_stand_where_a_query_is_sent() -> None:
     # Whatever is sent begins with SELECT, and what was checked stands in parentheses.
-    for sent in (read_only("DROP TABLE x"), bounded("DROP TABLE x", ["int"], Limits())):
+    for sent in (as_subquery("DROP TABLE x"), limit_rows("DROP TABLE x", ["int"], Limits())):
         with pytest.raises(QueryFailed):
             Reader(GRAMMAR).read(sent, _CATALOGUE)
 
 
 def test_values_are_bounded_by_their_types() -> None:
-    sent = bounded("SELECT 1", ["int", "string", "array<int>", "interval day", "decimal(10,2)"], Limits(cell_bytes=7))
+    sent = limit_rows(
+        "SELECT 1", ["int", "string", "array<int>", "interval day", "decimal(10,2)"], Limits(cell_bytes=7)
+    )
     assert sent.startswith("SELECT c1, CASE WHEN octet_length(c2) > 7 ")
     assert "to_json(c3)" in sent
     assert "CAST(c4 AS STRING)" in sent

@@ -13,10 +13,10 @@ from ...tools.keyed_cache import KeyedCache
 from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
 from ..model.chat import PromptedTranslator, TranslatorOptions
-from ..model.resolve import OFFLINE, resolve_model
+from ..model.choose_model import OFFLINE, resolve_model
 from ..settings import Settings
+from .examples_and_knowledge import AgentExamples, KnowledgeSource, PersonKnowledge
 from .resources import Resources, Schemas
-from .taught import AgentExamples, KnowledgeSource, PersonKnowledge
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -30,7 +30,7 @@ _cache = partial(KeyedCache[Session, Resources], 64)
 
 
 @dataclass(frozen=True)
-class House:
+class ResourceFactory:
     """What all people share whose questions one agent answers; makes the resources of one person after the other."""
 
     database: Database  # as the agent's own person reads it
@@ -61,7 +61,7 @@ class House:
         return replace(shared, database=database, tools=tools, knowledge=known)
 
     def _open(self, session: Session) -> Resources:
-        """The resources of the first who reads what may be read in a session that many may share."""
+        """Return the resources of the first who reads what may be read in a session that many may share."""
         database = self.database
         if session != database.shared_session:
             database = database.for_user(session.identity, session.policy)
@@ -93,7 +93,7 @@ class House:
         )
 
     def close(self) -> None:
-        """Closes the databases that were opened for other people."""
+        """Close the databases that were opened for other people."""
         for database in list(self.opened):
             database.close()
 
@@ -101,7 +101,7 @@ class House:
 def make_translators(
     model: str | BaseChatModel | None, base_url: str | None
 ) -> Callable[[Settings], PromptedTranslator | None]:
-    """The translator that asks a model, made once for a run's settings; None where no model is chosen."""
+    """Return the translator that asks a model, made once for a run's settings; None where no model is chosen."""
 
     @lru_cache(maxsize=32)
     def made(options: TranslatorOptions, seconds: float, retries: int) -> PromptedTranslator | None:

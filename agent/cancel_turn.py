@@ -39,7 +39,7 @@ class OpenTurn:
         self._lock = threading.Lock()
 
     def keep(self, found: CheckpointTuple | None) -> CheckpointTuple | None:
-        """Keeps a checkpoint for the run; not one with writes, which looking at it adds to what it holds."""
+        """Keep a checkpoint for the run; not one with writes, which looking at it adds to what it holds."""
         if found is None or not found.pending_writes:
             self.before.append(found)
         return found
@@ -57,13 +57,13 @@ class OpenTurn:
 
 
 def open_turn(config: RunnableConfig | None) -> OpenTurn | None:
-    """The turn that a run is of; None where the graph is run by somebody else than `Conversation`."""
+    """Return the turn that a run is of; None where the graph is run by somebody else than `Conversation`."""
     found = cast("Mapping[str, Any]", (config or {}).get("configurable") or {}).get(KEY)
     return found if isinstance(found, OpenTurn) else None
 
 
 def undoable(saver: S) -> S:
-    """A copy of a checkpointer, over the same store, that writes nothing of a turn that was undone.
+    """Return a copy of a checkpointer, over the same store, that writes nothing of a turn that was undone.
 
     It reads what a turn starts from once.
     """

@@ -8,14 +8,12 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ..tools.database import Cancellation
-from .door import TooMany
-
-if TYPE_CHECKING:
-    from .config import Limits
-    from .store import Owner
+from .config import Limits
+from .request_checks import TooMany
+from .store import Owner
 
 R = TypeVar("R")
 
@@ -23,7 +21,7 @@ _WAITING = 32
 """Of one person, those that run included: a page asks for a few results at once, and nobody waits for more."""
 
 
-class Work:
+class SideQueries:
     """What runs queries for people, beside the turns."""
 
     def __init__(self, limits: Limits) -> None:
@@ -34,7 +32,7 @@ class Work:
         self._running: set[Cancellation] = set()
 
     async def run(self, owner: Owner, function: Callable[[Cancellation], R]) -> R:
-        """Runs something that blocks, once it is its turn; of a named person a few at once."""
+        """Run something that blocks, once it is its turn; of a named person a few at once."""
         if self._wanted[owner] >= _WAITING or self._wanted.total() >= self._limits.at_once:
             raise TooMany("as many queries wait as may: try again in a moment")
         self._wanted[owner] += 1
@@ -65,11 +63,11 @@ class Work:
                 del self._wanted[owner], self._shares[owner]
 
     def cancel(self) -> None:
-        """Ends all that run."""
+        """End all that run."""
         for cancellation in tuple(self._running):
             cancellation.cancel()
 
     def close(self) -> None:
-        """Ends all that run, and takes no more."""
+        """End all that run, and take no more."""
         self.cancel()
         self._pool.shutdown(cancel_futures=True)

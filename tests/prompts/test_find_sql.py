@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tableturn.prompts.sql_reply import find_sql
+from tableturn.prompts.find_sql import find_sql
 from tableturn.tools.errors import ReplyError
 
 from tests.support.steps import grows_in_proportion

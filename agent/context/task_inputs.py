@@ -15,8 +15,8 @@ from itertools import accumulate
 from langchain_core.messages import AIMessage
 
 from ...prompts.generate import GenerateTask
-from ...prompts.replies import Rephrasing
-from ...prompts.understanding import ReplyForm
+from ...prompts.read_answer import ReplyForm
+from ...prompts.reply_types import Rephrasing
 from ...tools.database import Schema
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn, copies, drop_samples, families, lighten, requested, widen
@@ -33,12 +33,12 @@ ITEMS_CARRIED = 40  # schema probabilities that a message carries, most probable
 
 
 def past_turns(state: AgentState) -> tuple[PastTurn, ...]:
-    """The conversation's turns that are still known, oldest first."""
+    """Return the conversation's turns that are still known, oldest first."""
     return load_all(PastTurn, _records(state))
 
 
 def known_turns(state: AgentState) -> list[Record]:
-    """Their JSON forms, validated once for all nodes of the turn."""
+    """Return the JSON forms of those turns, validated once for all nodes of the turn."""
     return checked(PastTurn, _records(state))
 
 
@@ -55,12 +55,12 @@ def readable_turns(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
 
 
 def window(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
-    """The turns that this one sees (Track-SQL 3.1)."""
+    """Return the turns that this one sees (Track-SQL 3.1)."""
     return readable_turns(state, run)[-run.settings.history_window :] if run.settings.history_window else ()
 
 
 def unread_note(state: AgentState, run: Run) -> str:
-    """What to say of earlier turns that this one does not see for want of rights; empty where it sees all."""
+    """Return what to say of earlier turns that this one does not see for want of rights; empty where it sees all."""
     unread = len(past_turns(state)) - len(readable_turns(state, run))
     if not unread:
         return ""
@@ -69,7 +69,7 @@ def unread_note(state: AgentState, run: Run) -> str:
 
 
 def as_asked(turn: Turn) -> str:
-    """The question in the person's words, with what they said about it since."""
+    """Return the question in the person's words, with what they said about it since."""
     return " ".join([turn.question, *(f"({answered})" for _, answered in turn.clarified)])
 
 
@@ -81,7 +81,7 @@ def leaned_on(turn: Turn, history: tuple[PastTurn, ...]) -> str:
 
 
 def remember(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> Update:
-    """The update that adds a finished turn to the conversation, and its answer to the chat."""
+    """Return the update that adds a finished turn to the conversation, and its answer to the chat."""
     turns = [*known_turns(state), dump(turn)][-max(settings.history_window, 1) :]
     carried = dict(dump(replace(turn, items=turn.items[:ITEMS_CARRIED])))
     return {"turns": turns, "messages": [AIMessage(text, additional_kwargs={KEY: carried})]}
@@ -96,7 +96,7 @@ _ROOM_OF_NAMES = 450  # characters of each of both
 
 
 def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
-    """The schema as far as it helps to understand a question, and whether it is in order of probability."""
+    """Return the schema as far as it helps to understand a question, and whether it is in order of probability."""
 
     def look() -> tuple[Schema, bool]:
         schema = run.schema
@@ -113,7 +113,7 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
 
 
 def shown_schema(state: AgentState, run: Run) -> Body[Schema]:
-    """The part of the schema that this turn shows: what the linker chose, and what attempts named beyond it."""
+    """Return the part of the schema that this turn shows: what the linker chose, and what attempts named beyond it."""
     return (yield from do(lambda: _shown(state, run.schema)))
 
 
@@ -131,7 +131,7 @@ def _first_names(names: Iterable[str]) -> list[str]:
 
 
 def _alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Tables shown, each with those that are not and differ from it by numbers in their names alone."""
+    """Return tables shown, each with those that are not and differ from it by numbers in their names alone."""
     others = families(schema)
     first = {id(others[table.name]): table.name for table in reversed(shown.tables) if table.name in others}
     found = ((name, [other for other in others[name] if not shown.table(other)]) for name in reversed(first.values()))
@@ -139,7 +139,7 @@ def _alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], 
 
 
 def _reply_form(turn: Turn, settings: Settings) -> ReplyForm:
-    """What the reply that writes the SQL may be."""
+    """Return what the reply that writes the SQL may be."""
     if settings.rephrase != "auto" or turn.understood or settings.prompt_style != "full":
         return "sql"
     if not settings.clarify:
@@ -148,7 +148,7 @@ def _reply_form(turn: Turn, settings: Settings) -> ReplyForm:
 
 
 def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
-    """The task of writing SQL for this turn; revision and reasoning build on it."""
+    """Return the task of writing SQL for this turn; revision and reasoning build on it."""
     return (yield from do(lambda: _task(state, run)))
 
 

@@ -49,7 +49,7 @@ def resolve_model(
     timeout: float = 60.0,  # seconds that one request may stay silent
     max_retries: int = 2,  # of one request after 408, 409, 429 (as Retry-After says), 5xx and lost connections
 ) -> BaseChatModel | None:
-    """The chat model to use, or None for the offline translator.
+    """Return the chat model to use, or None for the offline translator.
 
     In order: `spec`; the environment's TABLETURN_MODEL; an OpenAI key or base URL, or an Azure endpoint and
     deployment, in the environment; else offline.
@@ -78,7 +78,7 @@ def resolve_model(
 
 
 def model_label(model: BaseChatModel | None) -> str:
-    """The model's name, as answers and error messages give it."""
+    """Return the model's name, as answers and error messages give it."""
     if model is None:
         return OFFLINE
     for field in ("model_name", "model", "deployment_name", "model_id"):
@@ -89,7 +89,7 @@ def model_label(model: BaseChatModel | None) -> str:
 
 
 def model_address(model: BaseChatModel) -> str:
-    """Whose client a model is, and where its server is; empty after the class for a provider's own."""
+    """Return whose client a model is, and where its server is; empty after the class for a provider's own."""
     fields = (
         "openai_api_base",
         "azure_endpoint",
@@ -115,7 +115,7 @@ def _from_environment(base_url: str | None) -> str:
 
 
 def _served_model(base_url: str) -> str:
-    """What the server at a base URL is to be asked for, where nobody named a model: its own first one."""
+    """Return what the server at a base URL is to be asked for, where nobody named a model: its own first one."""
     import openai
 
     if "api.openai.com" in base_url:
@@ -126,7 +126,7 @@ def _served_model(base_url: str) -> str:
             served = next((model.id for model in client.models.list()), "")
     except openai.OpenAIError as error:
         raise ModelError(
-            f"the server at {base_url} does not say which models it has ({_line(error)}): name one, as openai:NAME"
+            f"the server at {base_url} does not list its models ({_line(error)}): name one, as openai:NAME"
         ) from error
     if not served:
         raise ModelError(f"the server at {base_url} has no model loaded: load one, or name one as openai:NAME")
@@ -163,7 +163,7 @@ def _provided(provider: str, name: str, base_url: str | None, options: dict[str,
 
 
 def _openai(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel:
-    """A model by OpenAI's client: of a server that speaks as theirs, or a deployment on Azure."""
+    """Return a model by OpenAI's client: of a server that speaks as theirs, or a deployment on Azure."""
     key = os.environ.get("OPENAI_API_KEY") or (_NO_KEY if base_url else "")
     if provider == "azure" and not os.environ.get("AZURE_OPENAI_ENDPOINT"):
         raise ModelError(f"azure:{name} needs AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY and OPENAI_API_VERSION")

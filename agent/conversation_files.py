@@ -111,7 +111,7 @@ class Kept:
 
 
 def kept_threads(path: Path | None, location: str) -> list[Kept]:
-    """The kept conversations with a database, the last used first."""
+    """Return the kept conversations with a database, the last used first."""
     path = _file(path)
     if not path.exists():
         return []
@@ -137,7 +137,7 @@ def _file(path: Path | None) -> Path:
 
 
 def _refuse_others(path: Path, more_tables: frozenset[str]) -> None:
-    """Looks into a file without writing."""
+    """Look into a file without writing."""
     if path.name.endswith(_SIDECARS) or any(part.endswith(":") for part in path.parts):
         raise SettingsError(f"cannot store conversations in {path}: give --checkpoints a plain file name")
     if not path.exists():

@@ -38,7 +38,7 @@ def near_value(attempt: Attempt) -> SearchedLiteral | None:
 
 
 def compare_code(attempt: Attempt, code: CodeResult | None) -> Comparison | None:
-    """How the code's result compares with the query's; None where either is missing."""
+    """Return how the code's result compares with the query's; None where either is missing."""
     if code is None or attempt.result is None or attempt.result.withheld:
         return None
     from ...tools.sandbox import SandboxResult, results_agree

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry import trace
 
 from ..agent import Answer
-from ..agent.model.budget import metered
+from ..agent.model.turn_budget import metered
 from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
-from .door import TooMany
 from .errors import error_body, internal
-from .store import WORKER_SECONDS, Asked, Busy, NotKept, NotThere, Owner, Store, StoredTurn, StoreError
+from .request_checks import TooMany
+from .store import WORKER_SECONDS, Busy, NotKept, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
 
 if TYPE_CHECKING:
     from ..agent import SQLAgent
@@ -55,7 +55,7 @@ class RunningTurn:
     """A turn that this worker takes."""
 
     stored: StoredTurn
-    asked: Asked
+    asked: TurnRequest
     conversation: Conversation
     events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # as JSON; the answer comes last
     answer: Answer | None = None
@@ -70,7 +70,7 @@ class RunningTurn:
         return self.stored.id
 
     def tell(self, event: dict[str, Any]) -> None:
-        """Adds an event."""
+        """Add an event."""
         self.events.append(event)
         self._news.set()
 
@@ -80,7 +80,7 @@ class RunningTurn:
         self._news.set()
 
     async def watch(self, after: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]]]:
-        """The events from a number on, with theirs, until there are no more."""
+        """Yield the events from a number on, with theirs, until there are no more."""
         number = min(after, len(self.events))
         while True:
             while number < len(self.events):
@@ -103,7 +103,7 @@ class RunningTurn:
 class Turns:
     """The turns of one worker."""
 
-    def __init__(self, store: Store, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, store: TurnStore, limits: Limits, metrics: Metrics) -> None:
         self._store = store
         self._limits = limits
         self._metrics = metrics
@@ -117,12 +117,12 @@ class Turns:
         self.over = asyncio.Event()
 
     def start(self) -> None:
-        """Begins to be heard of."""
+        """Start the heartbeat."""
         self._watching = asyncio.create_task(self._watch())
         self._heart.start()
 
     def wind_down(self, grace: float = _GRACE_SECONDS) -> asyncio.Task[None]:
-        """Lets turns come to their end for a while, then ends them; those can be asked again. No new one begins."""
+        """Let turns come to their end for a while, then end them; those can be asked again. No new one begins."""
         if self._ending is None:
             self._ending = asyncio.create_task(self._wind_down(grace))
         return self._ending
@@ -146,11 +146,11 @@ class Turns:
         await asyncio.to_thread(self._heart.join)
 
     def get(self, id_: str) -> RunningTurn | None:
-        """A turn that runs here."""
+        """Return a turn that runs here."""
         return self._running.get(id_)
 
-    async def begin(self, agent: SQLAgent, asked: Asked) -> RunningTurn:
-        """Starts a turn.
+    async def begin(self, agent: SQLAgent, asked: TurnRequest) -> RunningTurn:
+        """Start a turn.
 
         Raises:
             Busy: Its thread takes one already, or there are too many at once.
@@ -165,7 +165,7 @@ class Turns:
         self._begun[id_] = asked.owner
         try:
             if await self.dollars_left(asked.owner) <= 0:
-                raise TooMany("the sum that questions may cost today is spent: ask again tomorrow (UTC)")
+                raise TooMany("today's budget is used up: it resets at 00:00 UTC")
             conversation = agent.conversation(asked.thread or None)
             if asked.decision is not None and await conversation.awaits_for() != "approve":
                 raise NothingToDecide("no query of this conversation waits for approval: ask a question in words")
@@ -186,18 +186,18 @@ class Turns:
         return left
 
     async def cancel(self, owner: Owner, id_: str) -> None:
-        """Ends a turn, wherever it runs."""
+        """End a turn, wherever it runs."""
         if (turn := self._running.get(id_)) is not None and turn.asked.owner == owner:
             turn.conversation.cancel()
         else:
             await self._store.run(self._store.ask_to_stop, owner, id_)
 
     async def end(self, owner: Owner, thread: str | None = None) -> None:
-        """Ends a person's turns, or those of one thread, and waits until they are over."""
+        """End a person's turns, or those of one thread, and wait until they are over."""
         until = time.monotonic() + WORKER_SECONDS + 2 * _BEAT_SECONDS
         while running := await self._store.run(self._store.running, owner, thread):
             if time.monotonic() > until:
-                raise Busy("a turn that runs could not be ended: try again in a moment")
+                raise Busy("a running turn could not be stopped: try again in a moment")
             for id_ in running:
                 await self.cancel(owner, id_)
             await asyncio.sleep(_WATCH_SECONDS)
@@ -206,14 +206,14 @@ class Turns:
         if self._ending is not None:
             raise TurnCancelled("the server is stopping: ask again")
         if len(self._running) + len(self._begun) >= self._limits.at_once:
-            raise TooMany("the server takes as many turns as it may: try again in a moment")
+            raise TooMany("the server is busy: try again in a moment")
         owners = [*(turn.asked.owner for turn in self._running.values()), *self._begun.values()]
         own = owners.count(owner)
         if owner.person and own >= self._limits.at_once_a_person:
-            raise TooMany(f"{own} of your turns run already: wait for one of them, or stop it")
+            raise TooMany(f"{own} of your turns are running already: wait for one of them, or stop it")
 
     async def _take(self, turn: RunningTurn, agent: SQLAgent) -> None:
-        """Takes a turn, as a span that says how it went and nothing of what was asked."""
+        """Take a turn, as a span that says how it went and nothing of what was asked."""
 
         def spend(usage: Usage) -> None:
             self._store.spend(usage, turn.asked.owner.person)
@@ -263,7 +263,7 @@ class Turns:
         answer: AnswerRecord | None = None,
         error: TableturnError | None = None,
     ) -> None:
-        """Writes down how a turn ended; where that fails, it is tried again with every beat."""
+        """Write down how a turn ended; where that fails, it is tried again with every beat."""
         end = partial(self._store.end, turn.stored, status, answer, error)
         try:
             turn.stored = await self._store.run(end)
@@ -288,7 +288,7 @@ class Turns:
         turn.tell({"event": "error", "turn": turn.id, **error_body(type(error).__name__, str(error))["error"]})
 
     def _beat(self) -> None:
-        """Has this worker heard of, from a thread of its own: the others may all be taken."""
+        """Run the heartbeat of this worker, in a thread of its own: the others may all be taken."""
         last, steady = time.monotonic(), -math.inf
         while True:
             try:
@@ -301,14 +301,14 @@ class Turns:
                 if last - steady > _SILENT_SECONDS:
                     self._store.mend()
             except StoreError as error:
-                _log.warning("this worker could not be heard of: %s", error)
+                _log.warning("the heartbeat of this worker could not be stored: %s", error)
             except Exception:  # noqa: BLE001 - a worker that is not heard of loses all of its turns
                 _log.exception("a heartbeat failed")
             if self._stopped.wait(_BEAT_SECONDS):
                 return
 
     def _settle(self) -> None:
-        """Ends the turns that are written down as running here and are not: as they ended, otherwise as lost."""
+        """End the turns that are written down as running here and are not: as they ended, otherwise as lost."""
         for id_, end in tuple(self._unwritten.items()):
             with contextlib.suppress(NotThere, NotKept):
                 end()
@@ -318,7 +318,7 @@ class Turns:
                 self._store.lose(id_)
 
     async def _watch(self) -> None:
-        """Looks for turns that somebody asked another worker to stop."""
+        """Look for turns that somebody asked another worker to stop."""
         while not self._stopped.is_set():
             await asyncio.sleep(_WATCH_SECONDS)
             if self._running:
@@ -328,7 +328,7 @@ class Turns:
                             turn.conversation.cancel()
 
     async def follow(self, owner: Owner, id_: str, every: float = 0.25) -> StoredTurn:
-        """A turn that another worker takes, once it is over; as it stands where this one stops before."""
+        """Return a turn that another worker takes, once it is over; as it stands where this one stops before."""
         while (turn := await self._store.run(self._store.turn, owner, id_)).status == "running":
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.over.wait(), every)

@@ -56,7 +56,7 @@ class Forbidden(TableturnError):
 
 
 @dataclass(frozen=True)
-class Session:
+class BrowserSession:
     """A browser's, which the token was shown for; `until` in Unix seconds."""
 
     id: str
@@ -77,14 +77,14 @@ class People:
         self.nobody = agent.resources.database.session.identity  # whose agent that is
 
     def identify(self, request: HTTPConnection) -> Identity:
-        """Who asks; whether a session was ended, the store knows."""
+        """Return who asks; whether a session was ended, the store knows."""
         if not self.bears_token(request) and self.session_of(request) is None:
             raise Unauthorized("give the server's token: Authorization: Bearer TOKEN")
         header = self._settings.user_header
         if header is None:
             return self.nobody
         if not self._settings.is_proxy(request.client.host if request.client else ""):
-            raise Unauthorized(f"this server is asked through a reverse proxy, which says in {header} who asks")
+            raise Unauthorized(f"requests must come through the reverse proxy, which says in {header} who asks")
         names = request.headers.getlist(header)
         if len(names) != 1 or not names[0].strip() or len(names[0]) > _LONGEST_NAME:
             raise Unauthorized(f"the reverse proxy must name one person in {header}")
@@ -138,26 +138,26 @@ class People:
         return asyncio.get_running_loop().run_in_executor(self._reading, function)
 
     def close(self) -> None:
-        """Opens no more."""
+        """Stop opening agents and reading schemas."""
         for pool in (self._opening, self._reading):
             pool.shutdown(cancel_futures=True)
 
     def owner(self, identity: Identity) -> Owner:
-        """Whose threads somebody sees."""
+        """Return whose threads somebody sees."""
         return Owner(identity.name, self._database)
 
     def session(self) -> str:
-        """A cookie's value for a browser that has shown the token; it says until when, and a name of its own."""
+        """Return a cookie's value for a browser that has shown the token; it says until when, and a name of its own."""
         said = f"{int(time.time()) + _SESSION_SECONDS}-{secrets.token_hex(8)}"
         return f"{said}.{self._signed(said)}"
 
-    def session_of(self, request: HTTPConnection) -> Session | None:
-        """The session that a request bears; None where it bears none, or one that is over."""
+    def session_of(self, request: HTTPConnection) -> BrowserSession | None:
+        """Return the session that a request bears; None where it bears none, or one that is over."""
         said, _, signed = request.cookies.get(COOKIE, "").partition(".")
         until, _, id_ = said.partition("-")
         if not hmac.compare_digest(signed.encode(), self._signed(said).encode()) or not until.isdecimal():
             return None
-        return Session(id_, int(until)) if int(until) > time.time() else None
+        return BrowserSession(id_, int(until)) if int(until) > time.time() else None
 
     def token_is(self, given: str) -> bool:
         """Whether this is the token, told in a time that does not say how much of it is right."""

@@ -7,18 +7,13 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ...tools.database import Database, Schema
 from ...tools.errors import KnowledgeError, SettingsError
-from ...tools.knowledge import Knowledge
-from ...tools.knowledge.read import knowledge_path, read_knowledge
+from ...tools.examples import ExampleStore
+from ...tools.knowledge import Entry, Knowledge
+from ...tools.knowledge.read import Layers, knowledge_path, read_knowledge
 from ...tools.knowledge.write import KnowledgeWriter
-
-if TYPE_CHECKING:
-    from ...tools.database import Database, Schema
-    from ...tools.examples import ExampleStore
-    from ...tools.knowledge import Entry
-    from ...tools.knowledge.read import Layers
 
 
 class AgentExamples:
@@ -41,20 +36,20 @@ class AgentExamples:
         return self._given is not None
 
     def store(self) -> ExampleStore:
-        """The store to look examples up in."""
+        """Return the store to look examples up in."""
         from ...tools.examples import default_store
 
         return self.own() or self._open_once("built in", default_store)
 
     def own(self) -> ExampleStore | None:
-        """The store that was given, if anything was ever saved in it; None where there is none."""
+        """Return the store that was given, if anything was ever saved in it; None where there is none."""
         from ...tools.examples import is_made
 
         unmade = self._given is None or (isinstance(self._given, str | Path) and not is_made(self._given))
         return None if unmade else self.saving()
 
     def saving(self) -> ExampleStore:
-        """The store to save in."""
+        """Return the store to save in."""
         from ...tools.examples import make_embedding, open_with_seeds
 
         place = self._given
@@ -90,11 +85,11 @@ class KnowledgeSource:
             self._read(self._given)
 
     def path(self, database: Database) -> Path | None:
-        """Where the knowledge of a database is, or would be written; None where it is switched off."""
+        """Return where the knowledge of a database is, or would be written; None where it is switched off."""
         return None if self._off else self._given or knowledge_path(database)
 
     def layers(self, path: Path | None) -> tuple[_Stamp, Layers] | None:
-        """What a file says now; None where there is none."""
+        """Return what a file says now; None where there is none."""
         return None if path is None or not path.exists() else self._read(path)
 
     def _read(self, path: Path) -> tuple[_Stamp, Layers]:
@@ -125,7 +120,7 @@ class PersonKnowledge:
         self._made: tuple[_Stamp, Schema, Knowledge] | None = None
 
     def now(self) -> Knowledge | None:
-        """What is known; None where there is no file. Reads the schema, so call it within an effect."""
+        """Return what is known; None where there is no file. Reads the schema, so call it within an effect."""
         if self._shared is not None:
             return self._shared.now()
         path = self._path
@@ -179,7 +174,7 @@ class PersonKnowledge:
         return self.source.path(self._database)
 
     def _as_shown(self, entry: Entry) -> Entry:
-        """An entry as of the common file: that it had to be kept apart tells of another one."""
+        """Return an entry as of the common file: that it had to be kept apart tells of another one."""
         return replace(entry, source=self._path.name) if self._path else entry
 
     def _entries(self, path: Path) -> list[Entry]:
@@ -188,7 +183,7 @@ class PersonKnowledge:
 
 
 def _apart(path: Path | None, key: str) -> Path | None:
-    """The file of those with rights of their own; None for all rights."""
+    """Return the file of people with narrower rights; None for all rights."""
     return path.with_suffix(f".{key}.yaml") if path and key else None
 
 
@@ -201,7 +196,7 @@ def _same(entry: Entry, other: Entry) -> bool:
 
 
 def _stamp(paths: Iterable[Path]) -> _Stamp:
-    """Tells one state of files from the next; of one that is not there, None."""
+    """Return what tells one state of files from the next; None for a file that is not there."""
 
     def of(path: Path) -> tuple[int, int] | None:
         try:

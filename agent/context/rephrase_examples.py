@@ -16,7 +16,7 @@ from ...tools.errors import ReplyError
 from ...tools.examples import Example, ExampleStore, seed_dialogues
 from ...tools.linking import PastTurn
 from ..effects import Tally, Translator, ask, run
-from ..model.budget import left_of
+from ..model.turn_budget import left_of
 from ..settings import Settings
 
 R = TypeVar("R")
@@ -38,7 +38,7 @@ class _Spent(Exception):
     """No further request may be made."""
 
 
-class Asker:
+class LimitedTranslator:
     """Has tasks done within a number of requests; shared by threads."""
 
     def __init__(self, translator: Translator, most: int) -> None:
@@ -63,11 +63,11 @@ class Asker:
                 self.calls += max(tally.usage.llm_calls - 1, 0)
 
 
-Forms = Callable[[Dialogue, Asker], Iterator[Example]]
+Forms = Callable[[Dialogue, LimitedTranslator], Iterator[Example]]
 """Yields those of a dialogue's pairs that lacked a form, with it if the model gave one."""
 
 
-def rephrase_all(dialogue: Dialogue, asker: Asker) -> Iterator[Example]:
+def rephrase_all(dialogue: Dialogue, asker: LimitedTranslator) -> Iterator[Example]:
     """CREDIT-SQL 3.1: each turn after the fixed dialogues, and after the rephrasings of the turns before it.
 
     A turn that is not in the store, as it was refused or is another dialogue's too, is rephrased for those after it.
@@ -96,7 +96,7 @@ def rephrase_all(dialogue: Dialogue, asker: Asker) -> Iterator[Example]:
         history.append(PastTurn(question, sentence or question))
 
 
-def simplify_all(dialogue: Dialogue, asker: Asker) -> Iterator[Example]:
+def simplify_all(dialogue: Dialogue, asker: LimitedTranslator) -> Iterator[Example]:
     """Revision chain 3.1.1: each question once more in plain words, so that the repository R has twice the keys."""
     for example in dialogue:
         if not example.simplified:
@@ -121,8 +121,8 @@ def complete(
     jobs: int = 4,
     tell: Callable[[Progress], object] = lambda _: None,
 ) -> Progress:
-    """Asks for what pairs lack and keeps it, dialogue by dialogue: an interrupted call goes on at the next."""
-    everything, asker = dialogues(store), Asker(translator, calls)
+    """Ask for what pairs lack and keep it, dialogue by dialogue: an interrupted call goes on at the next."""
+    everything, asker = dialogues(store), LimitedTranslator(translator, calls)
     progress = Progress(sum(bool(has(pair)) for one in everything for pair in one), sum(map(len, everything)))
 
     def work(dialogue: Dialogue) -> list[Example]:

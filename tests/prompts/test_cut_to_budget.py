@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tableturn.prompts.cut_to_budget import Parts, Prompt
 from tableturn.prompts.task import Task
 from tableturn.prompts.templating import PromptTooLarge, estimate_messages, estimate_tokens
-from tableturn.prompts.token_budget import Parts, Prompt
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.errors import TableturnError
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, contradiction, database_identity, regular_example
 from ..advice import advise
-from ..context.inputs import leaned_on, shown_schema, window
+from ..context.task_inputs import leaned_on, shown_schema, window
 from ..effects import Body, wait_for
 from ..resources import Run
 from ..settings import Settings
@@ -70,7 +70,7 @@ def retrieve(state: AgentState, run: Run) -> Body[Update]:
 
 
 def selector_numbers(settings: Settings) -> dict[str, int | float | str]:
-    """How many examples, in the chosen selector's own terms."""
+    """Return how many examples, in the chosen selector's own terms."""
     numbers: dict[str, dict[str, int | float | str]] = {
         "skeleton": {
             "k1": settings.k_question_skeleton,

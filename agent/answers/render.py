@@ -49,14 +49,14 @@ def answer_json(answer: Answer) -> dict[str, Any]:
 
 
 def answer_text(answer: Answer) -> str:
-    """An answer for a model to read: the words, the SQL and its meaning, the first rows."""
+    """Return an answer for a model to read: the words, the SQL and its meaning, the first rows."""
     if not answer.answered:
         choices = "".join(f"\n- {choice}" for choice in answer.choices)
         return f"{answer.status}: {answer.text}{choices}"
     rows = result_csv(Result(answer.columns, answer.rows, answer.truncated), Bounds(rows=ROWS_SHOWN))
     meaning = f"\nMeaning: {answer.explanation}" if answer.explanation else ""
     basis = "".join(f"\n{line}" for line in basis_lines(answer))
-    label = "\nRead offline, by a grammar and not by a model." if answer.translator == "offline" else ""
+    label = "\nAnswered without a model, by the offline translator." if answer.translator == "offline" else ""
     sure = "".join(f"\n{_sentence(said)}" for said in (answer.certainty, answer.trust) if said)
     return f"{answer.text}\nSQL: {answer.sql}{meaning}{basis}\n{rows}{sure}{label}"
 
@@ -86,12 +86,12 @@ def _sentence(said: str) -> str:
 
 
 def basis_lines(answer: Answer) -> tuple[str, ...]:
-    """What an answer rests on, about three lines; none where there is nothing to rest on."""
+    """Return what an answer rests on, about three lines; none where there is nothing to rest on."""
     return () if answer.basis is None else tuple(answer.basis.text().splitlines())
 
 
 def answer_html(answer: Answer) -> str:
-    """The question, the SQL, the rows, the chart, and, folded, what it rests on and how it came about.
+    """Return the question, the SQL, the rows, the chart, and, folded, what it rests on and how it came about.
 
     No script, nothing from a network.
     """
@@ -118,7 +118,7 @@ def _text(text: object) -> str:
 
 
 def _sql(sql: str) -> str:
-    """The query in colours, where Pygments is there to give them."""
+    """Return the query in colours, where Pygments is there to give them."""
     sql = safe(sql)
     try:
         from pygments import highlight
@@ -144,7 +144,7 @@ def _cell(cell: PlainCell) -> str:
 
 
 def _chart(answer: Answer) -> str:
-    """The chart as an image, in which nothing can run."""
+    """Return the chart as an image, in which nothing can run."""
     spec = answer.chart
     if spec is None or not can_render():
         return ""
@@ -161,7 +161,7 @@ def _folded(summary: str, lines: Sequence[str]) -> str:
 
 
 def _steps(answer: Answer) -> list[str]:
-    """What was tried on the way, what it means, and what to know about it."""
+    """Return what was tried on the way, what it means, and what to know about it."""
     lines = [f"{answer.status}, {answer.usage.llm_calls} model call(s), {answer.model}"]
     lines += [answer.explanation] if answer.explanation else []
     for number, attempt in enumerate(answer.attempts, 1):
@@ -182,7 +182,7 @@ class Why:
 
 
 def read_why(state: AgentState) -> Why:
-    """What the turn at hand knows."""
+    """Return what the turn at hand knows."""
     turn = turn_of(state)
     sure = {table: p for table, column, p in turn.items if column is None}
     tables = tuple((name, sure.get(name, 0.0), columns) for name, columns in turn.shown)
@@ -190,7 +190,7 @@ def read_why(state: AgentState) -> Why:
 
 
 def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Headings, each with its lines; one without lines is left out."""
+    """Return headings, each with its lines; one without lines is left out."""
     tables = why.tables if why else ()
     linked = [
         f"{table} {p:.2f}: {', '.join(columns[:_COLUMNS])}{', ...' if len(columns) > _COLUMNS else ''}"
@@ -205,8 +205,8 @@ def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]
             tried.append(f"   looked at again because: {' '.join(attempt.feedback.split())}")
     sure = answer.certainty
     if answer.answered and not sure:
-        but = " but what another reading gives" if answer.readings.line else ""
-        sure = f"{in_words(answer.confidence, '')}: nothing was found against it{but}"
+        but = " except another reading" if answer.readings.line else ""
+        sure = f"{in_words(answer.confidence, '')}: nothing speaks against it{but}"
     parts = {
         "read as": (answer.rephrased,) if answer.rephrased else (),
         "rests on": basis_lines(answer),

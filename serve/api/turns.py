@@ -12,9 +12,9 @@ from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from ..errors import error_body, status_of
-from ..running import RunningTurn
+from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
-from ..store import Asked, Busy, Store, StoredTurn
+from ..store import Busy, StoredTurn, TurnRequest, TurnStore
 from .bodies import AgainBody, AskBody, Decision, TurnBody, TurnReply
 
 router = APIRouter(tags=["asking"])
@@ -32,33 +32,33 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 
 @router.post("/ask", response_class=JSONResponse)
 async def ask(body: AskBody, asker: AskerHere) -> Response:
-    """Answers one question on its own, with the JSON of `tableturn ask --json`."""
-    turn = await asker.begin(Asked(asker.owner, "", body.question, body.notes))
+    """Answer one question on its own, with the JSON of `tableturn ask --json`."""
+    turn = await asker.begin(TurnRequest(asker.owner, "", body.question, body.notes))
     await turn.wait()
     return _refused(turn) if turn.answer is None else JSONResponse(turn.answer.to_dict(), 200, {TURN_HEADER: turn.id})
 
 
 @router.post("/threads/{thread}/turns", response_model=TurnReply, responses=_EVENTS)
 async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str = Header("")) -> Response:
-    """Takes a turn: events where `text/event-stream` is accepted, else the turn once it is over.
+    """Take a turn: events where `text/event-stream` is accepted, else the turn once it is over.
 
     A turn goes on when nobody listens any more: `GET /turns/{id}` and its events have it.
     """
     question = body.question.model_dump(exclude_defaults=True) if isinstance(body.question, Decision) else body.question
-    asked = Asked(asker.owner, thread, question, body.notes, body.approve, STREAM in accept)
+    asked = TurnRequest(asker.owner, thread, question, body.notes, body.approve, STREAM in accept)
     return await _shown(await asker.begin(asked), asker)
 
 
 @router.post("/turns/{id_}/again", response_model=TurnReply, responses=_EVENTS)
 async def ask_again(id_: str, asker: AskerHere, body: AgainBody | None = None, accept: str = Header("")) -> Response:
-    """Asks a turn's question once more, as it was asked: one that was lost, stopped or failed."""
+    """Ask a turn's question once more, as it was asked: one that was lost, stopped or failed."""
     turn = await asker.turn(id_)
     if turn.thread and await asker.agent.conversation(turn.thread).awaits_for():
-        last = (await asker.kept(Store.turns, turn.thread))[-1]
+        last = (await asker.kept(TurnStore.turns, turn.thread))[-1]
         if turn.answer is not None or turn.id != last.id:
-            raise Busy("this conversation waits for your reply to what was asked back: give that first")
+            raise Busy("this conversation waits for your answer to the agent's question: answer that first")
     approve = turn.approve or False if body is None or body.approve is None else body.approve
-    asked = Asked(asker.owner, turn.thread, turn.decision or turn.question, turn.notes, approve, STREAM in accept)
+    asked = TurnRequest(asker.owner, turn.thread, turn.decision or turn.question, turn.notes, approve, STREAM in accept)
     return await _shown(await asker.begin(asked), asker)
 
 
@@ -83,21 +83,21 @@ async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")
 
 @router.post("/turns/{id_}/stop", status_code=202)
 async def stop_turn(id_: str, asker: AskerHere) -> dict[str, str]:
-    """Ends a turn; the conversation stands as it did before it."""
-    await asker.kept(Store.turn, id_)
+    """End a turn; the conversation stands as it did before it."""
+    await asker.kept(TurnStore.turn, id_)
     await asker.server.turns.cancel(asker.owner, id_)
     return {"id": id_}
 
 
 async def turn_reply(turn: StoredTurn, asker: Asker, rows: int | None = None) -> dict[str, Any]:
-    """A turn as JSON, with so many of its answer's rows at most."""
+    """Return a turn as JSON, with so many of its answer's rows at most."""
     answer = await asker.answer(turn)
     told = None if answer is None else answer.to_dict()
     if told is not None and rows is not None:
         told["rows"] = told["rows"][:rows]
     error = None if turn.error_kind is None else error_body(turn.error_kind, turn.error or "")["error"]
     if turn.status == "lost":
-        error = error_body("Lost", "the worker that took this turn is gone: ask again")["error"]
+        error = error_body("Lost", "the worker that ran this turn has stopped: ask again")["error"]
     choices = [] if answer is None else list(answer.choices)
     fields = vars(turn) | {"answer": told, "choices": choices, "error": error}
     return {name: fields[name] for name in TurnReply.model_fields}
@@ -132,13 +132,13 @@ def _line(number: int, event: dict[str, Any]) -> bytes:
 
 
 def event_stream(lines: AsyncIterator[bytes], headers: dict[str, str] | None = None) -> Response:
-    """A reply of these events."""
+    """Return a reply of these events."""
     more = {"x-accel-buffering": "no", "cache-control": "no-store"}
     return StreamingResponse(_kept_alive(lines), media_type=STREAM, headers=more | (headers or {}))
 
 
 async def _kept_alive(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The lines, with a comment wherever there is none for a while: proxies close what is silent."""
+    """Yield the lines, with a comment wherever there is none for a while: proxies close what is silent."""
     line: asyncio.Task[bytes] | None = None
     try:
         while True:

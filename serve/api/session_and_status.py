@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, Response
 from ...agent import verbs
 from ...agent.evidence.confidence import FAIRLY_SURE, SURE
 from ...tools.database.table import plain_cell
-from ..people import COOKIE, Unauthorized
 from ..server import AskerHere, ServerHere
+from ..sign_in import COOKIE, Unauthorized
 from .bodies import TokenBody
 
 router = APIRouter(tags=["looking"])
@@ -23,7 +23,7 @@ router = APIRouter(tags=["looking"])
 
 @router.get("/schema", response_model=dict[str, Any])
 async def schema(asker: AskerHere) -> Response:
-    """Tables, columns, keys and samples of what this person may see, as far as it may leave."""
+    """Return tables, columns, keys and samples of what this person may see, as far as it may leave."""
     people = asker.server.people
     await people.prepare(asker.agent)
 
@@ -38,7 +38,7 @@ async def schema(asker: AskerHere) -> Response:
 
 @router.get("/me")
 async def me(asker: AskerHere) -> dict[str, Any]:
-    """Who the server takes one for, and what it answers with."""
+    """Return who the server takes one for, and what it answers with."""
     agent = asker.agent
     translator = agent.resources.translator(agent.settings)
     return {
@@ -55,9 +55,9 @@ async def me(asker: AskerHere) -> dict[str, Any]:
 
 @router.post("/session", status_code=204)
 async def begin_session(body: TokenBody, request: Request, server: ServerHere) -> Response:
-    """Gives a browser that has the token a session, as a cookie that no script can read and no other site sends."""
+    """Give a browser that has the token a session, as a cookie that no script can read and no other site sends."""
     if not server.people.token_is(body.token):
-        raise Unauthorized("that is not the server's token")
+        raise Unauthorized("wrong token")
     reply = Response(status_code=204)
     secure = request.url.scheme == "https"
     reply.set_cookie(COOKIE, server.people.session(), httponly=True, samesite="strict", secure=secure, path="/")
@@ -66,7 +66,7 @@ async def begin_session(body: TokenBody, request: Request, server: ServerHere) -
 
 @router.delete("/session", status_code=204)
 async def end_session(request: Request, server: ServerHere) -> Response:
-    """Ends it: its cookie counts no more, wherever it is."""
+    """End it: its cookie counts no more, wherever it is."""
     if (session := server.people.session_of(request)) is not None:
         await server.store.run(server.store.end_session, session.id, session.until)
     reply = Response(status_code=204)
@@ -90,6 +90,6 @@ async def ready(server: ServerHere) -> dict[str, str]:
 
 @router.get("/metrics")
 async def metrics(asker: AskerHere) -> Response:
-    """Counters in Prometheus's form."""
+    """Return counters in Prometheus's form."""
     text = await asyncio.to_thread(asker.server.metrics.text)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -12,9 +12,9 @@ from typing import Literal, cast, get_args
 
 from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
-from .replies import Draft, Intent, Rephrasing
+from .find_sql import LABEL, LABELS, READS_A_TABLE, before_labels, find_sql, may_hold_sql, starts_like_sql
 from .reply_text import clean_reply, find_fences, find_json, text_field
-from .sql_reply import LABEL, LABELS, READS_A_TABLE, before_labels, find_sql, may_hold_sql, starts_like_sql
+from .reply_types import Draft, Intent, Rephrasing
 
 ReplyForm = Literal["sql", "answer", "settle", "any"]
 """What a reply may be.

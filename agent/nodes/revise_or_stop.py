@@ -12,22 +12,22 @@ from dataclasses import replace
 from typing import cast
 
 from ...prompts.explain import ExplainTask
-from ...prompts.replies import Explanation
+from ...prompts.reply_types import Explanation
 from ...prompts.templating import PromptTooLarge
 from ...tools.database import Schema
 from ...tools.sql import same_sql, writes
-from ..context.inputs import generate_task, shown_schema
+from ..context.task_inputs import generate_task, shown_schema
 from ..effects import NO_REPLY, Body, Done, ask, do
-from ..evidence.choose import compare_code, differs, near_value, same_answer
+from ..evidence.choose_attempt import compare_code, differs, near_value, same_answer
 from ..evidence.feedback import code_csv, contents, look_at, problems, result_csv
-from ..model.budget import calls_left
+from ..model.turn_budget import calls_left
 from ..records import Attempt, CodeResult, Feedback, Stop, Turn
 from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState, Update, attempts_of, dump_all, step, turn_of
 from .drafts import MORE_DRAFTS, needs_more
 
-READS_ONLY = "Nothing was changed: this only reads."  # what an answer says that shows what somebody wanted deleted
+READS_ONLY = "I can only read data, so nothing was changed."  # told beside rows that somebody wanted deleted
 _WITH_REVISION = 2  # calls that an explanation and the revision that reads it take
 
 
@@ -93,7 +93,7 @@ def _was_shown_too_little(attempts: list[Attempt], state: AgentState, run: Run) 
 
 
 def _explain(state: AgentState, turn: Turn, attempt: Attempt, run: Run) -> Body[Done[Explanation]]:
-    """What the query means; a model that cannot explain costs the turn nothing but that part of the feedback.
+    """Return what the query means; a model that cannot explain costs the turn nothing but that part of the feedback.
 
     Nor does it cost the turn the revision that the explanation is for.
     """

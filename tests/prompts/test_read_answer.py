@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tableturn.prompts.understanding import ReplyForm, read_answer
+from tableturn.prompts.read_answer import ReplyForm, read_answer
 from tableturn.tools.errors import ReplyError
 
 SQL = "SELECT name FROM customer"

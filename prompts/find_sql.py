@@ -10,8 +10,8 @@ from itertools import islice
 from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
 from ..tools.sql.parse import CHANGES, MAX_LENGTH, analysis_or, parse, statement_ends
-from .replies import Draft
 from .reply_text import Fence, clean_reply, find_fences, find_json, is_refusal, text_field
+from .reply_types import Draft
 
 LABELS: dict[str, str] = {
     "question": r"(?:self-contained |full |rephrased )?question|rephrased|meaning",

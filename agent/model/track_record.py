@@ -37,14 +37,14 @@ _READER = TypeAdapter(Record)
 
 
 def record_file(setting: str | Path | None = None) -> Path | None:
-    """The file that a setting `record` names: None or empty for the one in the data folder, `off` for none."""
+    """Return the file that a setting `record` names: None or empty for the one in the data folder, `off` for none."""
     if str(setting) == "off":
         return None
     return Path(setting) if setting else data_folder() / RECORD_FILE
 
 
 def add_record(record: Record, path: Path) -> None:
-    """Adds a line; several processes may do so at once."""
+    """Add a line; several processes may do so at once."""
     try:
         append_lines(path, json.dumps(asdict(record), ensure_ascii=False) + "\n")
     except OSError as error:
@@ -60,7 +60,7 @@ def check_record_file(path: Path) -> None:
 
 
 def read_records(path: Path) -> Sequence[Record]:
-    """All lines; none where there is no file. A line that a killed process left half written is passed over."""
+    """Return all lines; none where there is no file. A line that a killed process left half written is passed over."""
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
@@ -113,7 +113,7 @@ class Recorded:
 
 @lru_cache(maxsize=64)
 def _chance_of_no_more(right: int, n: int) -> float:
-    """How probable it is that a strong model has so many of `n` right, or fewer."""
+    """Return how probable it is that a strong model has so many of `n` right, or fewer."""
 
     def exactly(k: int) -> float:
         ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
@@ -140,14 +140,14 @@ def recorded(model: str, path: Path) -> Recorded | None:
 
 
 def standing(model: str, database: str, path: Path) -> Standing:
-    """What a record says of a model on a database, by its short name, and on others."""
+    """Return what a record says of a model on a database, by its short name, and on others."""
     found = _by_database(model, path)
     others = [each for name, each in found.items() if name != database]
     return Standing(found.get(database, Recorded()), sum(others, Recorded()))
 
 
 def _by_database(model: str, path: Path) -> Mapping[str, Recorded]:
-    """What a record says of a model, by database; nothing where it cannot be read."""
+    """Return what a record says of a model, by database; nothing where it cannot be read."""
     try:
         state = path.stat()
         return _recorded(path, state.st_mtime_ns, state.st_size).get(model, {})

@@ -42,7 +42,7 @@ class Budget(NamedTuple):
     task_seconds: float = math.inf  # of one task, retries included, however slowly a reply trickles in
 
     def after(self, spent: Usage) -> Budget:
-        """What is left once this is spent of it."""
+        """Return what is left once this is spent of it."""
         calls, tokens = max(self.calls - spent.llm_calls, 0), max(self.tokens - spent.tokens, 0)
         return Budget(calls, tokens, self.until, self.task_seconds)
 
@@ -57,12 +57,12 @@ class Budget(NamedTuple):
         return min(self.seconds, self.task_seconds)
 
     def reply_tokens(self, prompt: int, wanted: int | None) -> int:
-        """How long the reply to one more request may be."""
+        """Return how long the reply to one more request may be."""
         self.check_seconds()
         self.check_calls()
         tokens = self.tokens - prompt
         if tokens < LEAST_REPLY:
-            raise BudgetReached("the turn's budget of tokens is spent (turn_tokens)")
+            raise BudgetReached("the turn's token budget is used up (turn_tokens)")
         return tokens if wanted is None else min(tokens, wanted)
 
     def check_seconds(self) -> None:
@@ -73,7 +73,7 @@ class Budget(NamedTuple):
     def check_calls(self) -> None:
         """Whether there is a call left."""
         if not self.calls:
-            raise BudgetReached("the turn's budget of calls is spent (turn_calls)")
+            raise BudgetReached("the turn's budget of model calls is used up (turn_calls)")
 
 
 @dataclass
@@ -86,13 +86,13 @@ class Allowance:
     _hang_ups: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     def call_off(self) -> None:
-        """Ends what it is spent on: nothing more is sent, and connections that wait for a reply are closed."""
+        """End what it is spent on: nothing more is sent, and connections that wait for a reply are closed."""
         self.called_off = True
         for hang_up in self._hang_ups:
             hang_up()
 
     def connected(self, hang_up: Callable[[], None]) -> None:
-        """Takes in how to close a connection that is used for it; closes it at once where nobody waits any more."""
+        """Take in how to close a connection that is used for it; close it at once where nobody waits any more."""
         self._hang_ups.append(hang_up)
         if self.called_off:
             hang_up()
@@ -103,7 +103,7 @@ class Allowance:
         return self.budget.after(self.spent)
 
     def send(self) -> None:
-        """Counts a request that is about to go out."""
+        """Count a request that is about to go out."""
         self.budget.check_seconds()
         if self.called_off:
             raise BudgetReached("nobody waits for the reply any more (request_seconds)")
@@ -150,23 +150,23 @@ def metered(count: Callable[[Usage], None]) -> Generator[None]:
 
 
 def told_cost(spent: Usage) -> None:
-    """Tells whoever counts what a task cost."""
+    """Tell whoever counts what a task cost."""
     if (count := _meter.get()) is not None and spent.llm_calls:
         count(spent)
 
 
 def current_allowance() -> Allowance | None:
-    """The allowance of what runs; None outside a graph."""
+    """Return the allowance of what runs; None outside a graph."""
     return _current.get()
 
 
 def seconds_left(wanted: float) -> float:
-    """How long something may run: as wanted, or as long as the turn's time lasts, but `LEAST_SECONDS` always."""
+    """Return how long something may run: as wanted, or as long as the turn's time lasts, but `LEAST_SECONDS` always."""
     allowance = _current.get()
     return wanted if allowance is None else min(wanted, max(allowance.budget.seconds, LEAST_SECONDS))
 
 
 def calls_left() -> float:
-    """Requests that may still be made; infinite outside a graph."""
+    """Return how many requests may still be made; infinite outside a graph."""
     allowance = _current.get()
     return math.inf if allowance is None else allowance.left.calls

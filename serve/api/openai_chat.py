@@ -19,13 +19,13 @@ from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
 from ...agent import Answer
-from ...agent.answers.forms import answer_markdown
+from ...agent.answers.render import answer_markdown
 from ..errors import status_of
-from ..running import RunningTurn
+from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
-from ..store import Asked, Store
-from .asking import event_stream
+from ..store import TurnRequest, TurnStore
 from .bodies import Storable
+from .turns import event_stream
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
@@ -43,7 +43,7 @@ class Part(Storable):
     text: str = ""
 
 
-class Message(Storable):
+class ChatMessage(Storable):
     """A message; of other fields nothing is read."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
@@ -66,7 +66,7 @@ class StreamOptions(BaseModel):
 class ChatBody(BaseModel):
     """A request in OpenAI's form. Temperature and the like are not read: a question changes no setting."""
 
-    messages: Annotated[list[Message], Field(min_length=1, max_length=1_000)]
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=1_000)]
     model: str = MODEL
     stream: bool = False
     stream_options: StreamOptions | None = None
@@ -74,19 +74,19 @@ class ChatBody(BaseModel):
 
 @router.get("/models")
 async def models(asker: AskerHere) -> dict[str, Any]:
-    """The one model that there is."""
+    """Return the one model that there is."""
     return {"object": "list", "data": [_MODEL]}
 
 
 @router.get("/models/{name}", response_model=None)
 async def model(name: str, asker: AskerHere) -> dict[str, Any] | Response:
-    """The same, by its name."""
-    return _MODEL if name == MODEL else _refusal(f"there is one model, {MODEL!r}", 404, "NotThere")
+    """Return the model of this name."""
+    return _MODEL if name == MODEL else _refusal(f"unknown model: the only one is {MODEL!r}", 404, "NotThere")
 
 
 @router.post("/chat/completions", response_model=None)
 async def complete(body: ChatBody, asker: AskerHere) -> Response:
-    """Answers the last message of a person in the light of those before it."""
+    """Answer the last message of a person in the light of those before it."""
     question = body.messages[-1].words
     if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST or "\0" in question:
         return _refusal(f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400)
@@ -105,22 +105,22 @@ async def complete(body: ChatBody, asker: AskerHere) -> Response:
 async def _begin(question: str, body: ChatBody, asker: Asker) -> RunningTurn:
     """Start a turn in the conversation that these messages are, or in a new one, with notes that stand for them."""
     said = _said(body.messages[:-1])
-    found = await asker.kept(Store.chat, _digest(said)) if said else None
+    found = await asker.kept(TurnStore.chat, _digest(said)) if said else None
     if found is not None:
-        return await asker.begin(Asked(asker.owner, found.id, question, watched=body.stream))
+        return await asker.begin(TurnRequest(asker.owner, found.id, question, watched=body.stream))
     told = (f"{'Asked' if role == 'user' else 'Answered'} before: {words[:1_000]}" for role, words in said[-_HISTORY:])
     notes = "\n".join(told).replace("\0", "")
-    return await asker.begin_thread("chat", Asked(asker.owner, "", question, notes, watched=body.stream))
+    return await asker.begin_thread("chat", TurnRequest(asker.owner, "", question, notes, watched=body.stream))
 
 
-def _said(messages: list[Message]) -> list[tuple[str, str]]:
+def _said(messages: list[ChatMessage]) -> list[tuple[str, str]]:
     return [(message.role, message.words) for message in messages if message.role in ("user", "assistant")]
 
 
-async def _reply(answer: Answer, messages: list[Message], thread: str, asker: Asker) -> str:
-    """The words of the reply; with them the front end will go on with this conversation."""
+async def _reply(answer: Answer, messages: list[ChatMessage], thread: str, asker: Asker) -> str:
+    """Return the words of the reply; with them the front end will go on with this conversation."""
     text = asker.masked(answer_markdown(Answer(answer.kept, answer.thread), _ROWS))
-    await asker.kept(Store.note_chat, thread, _digest([*_said(messages), ("assistant", text)]))
+    await asker.kept(TurnStore.note_chat, thread, _digest([*_said(messages), ("assistant", text)]))
     return text
 
 

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from ..agent import SQLAgent
-    from .server import AgentOpener, House
+    from .server import AgentOpener, ServerLifecycle
 
 _PLAN = "TABLETURN_SERVE_PLAN"
 """The environment variable that tells a worker what to serve: the plan of the process that starts it."""
 
-_SHUTDOWN_SECONDS = 15  # after which connections are cut; turns end, and say so, before (running.py)
+_SHUTDOWN_SECONDS = 15  # after which connections are cut; turns end, and say so, before (running_turns.py)
 _SWITCHED = 0.001
 """Seconds after which a thread that keeps Python busy lets others have it: the event loop is one of them."""
 
@@ -57,7 +57,7 @@ class Plan:
 
 
 def run(plan: Plan) -> None:
-    """Serves until it is told to stop (SIGINT or SIGTERM); turns that run then come to their end."""
+    """Serve until it is told to stop (SIGINT or SIGTERM); turns that run then come to their end."""
     plan.settings.check_host(plan.host)
     place = Place.of(plan.checkpoints, plan.options.db)
     try:
@@ -76,7 +76,7 @@ def run(plan: Plan) -> None:
             os.environ[_MULTIPROCESS] = stack.enter_context(tempfile.TemporaryDirectory(prefix="tableturn-metrics-"))
         os.environ[_PLAN] = b64encode(pickle.dumps((plan, place))).decode()
         config = uvicorn.Config(
-            "tableturn.serve.run:worker",
+            "tableturn.serve.launch:worker",
             factory=True,
             host=plan.host,
             port=plan.port,
@@ -107,27 +107,27 @@ def run(plan: Plan) -> None:
 
 
 def worker() -> FastAPI:
-    """The app of one process, by the plan in its environment."""
+    """Return the app of one process, by the plan in its environment."""
     from .app import create_app
 
     gc.set_threshold(*_COLLECTED)
     sys.setswitchinterval(_SWITCHED)
     plan, place = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
     app = create_app(_opener(plan, place), store=place.url, settings=plan.settings)
-    app.state.house.beside.append(partial(winding_down, app.state.house))
+    app.state.lifecycle.beside.append(partial(winding_down, app.state.lifecycle))
     return app
 
 
 @asynccontextmanager
-async def winding_down(house: House) -> AsyncGenerator[None]:
-    """Has turns come to their end when this process is told to stop.
+async def winding_down(lifecycle: ServerLifecycle) -> AsyncGenerator[None]:
+    """Have turns come to their end when this process is told to stop.
 
     uvicorn tells the app only once all connections are closed, or cut; who waits for an answer is to be told before.
     """
     loop, begun = asyncio.get_running_loop(), list[asyncio.Task[None]]()
 
     def begin() -> None:
-        begun.append(asyncio.create_task(house.wind_down()))
+        begun.append(asyncio.create_task(lifecycle.wind_down()))
 
     def handle(before: Any, number: int, frame: Any) -> None:
         loop.call_soon_threadsafe(begin)
@@ -140,7 +140,7 @@ async def winding_down(house: House) -> AsyncGenerator[None]:
 
 
 def run_stdio(plan: Plan) -> None:
-    """Serves an assistant over standard input and output, until that ends."""
+    """Serve an assistant over standard input and output, until that ends."""
     from .mcp import mcp_server
     from .server import opened_server
 
@@ -163,7 +163,7 @@ def _opener(plan: Plan, place: Place) -> AgentOpener:
 
 
 def parse_price(price: str | None) -> tuple[float, float] | None:
-    """Two numbers with a comma between them."""
+    """Parse two numbers with a comma between them."""
     if price is None:
         return None
     try:

@@ -10,22 +10,17 @@ import asyncio
 import math
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..tools.errors import TableturnError
-from .config import LOOPBACK_NAMES
+from .config import LOOPBACK_NAMES, ServeSettings
 from .errors import told
-from .people import Forbidden
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from .config import ServeSettings
+from .sign_in import Forbidden
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
@@ -53,7 +48,7 @@ class TooMany(TableturnError):
     """
 
 
-class Door:
+class RequestChecks:
     """The outermost layer of the server; the page's files, of which it loads a few dozen, count against no rate."""
 
     def __init__(self, app: ASGIApp, settings: ServeSettings, free: frozenset[str] = frozenset()) -> None:
@@ -110,17 +105,17 @@ class Door:
         name, colon, port = host.rpartition(":")
         name = name if colon and port.isdecimal() else host
         if name not in LOOPBACK_NAMES and name not in allowed:
-            raise Forbidden("this server is not known by that name: --allow-host adds one")
+            raise Forbidden("unknown host name: add it with --allow-host")
 
     def _check_origin(self, headers: Headers) -> None:
         origin = self._origin(headers)
         if origin is None:
             if headers.get("sec-fetch-site", "none") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
-                raise Forbidden("another site's page may not ask here: --origin allows one")
+                raise Forbidden("pages of other sites may not ask here: allow a site with --origin")
             return
         same = urlsplit(origin).netloc.lower() == headers.get("host", "").lower() and origin != "null"
         if not same and origin not in self._settings.origins:
-            raise Forbidden("another site's page may not ask here: --origin allows one")
+            raise Forbidden("pages of other sites may not ask here: allow a site with --origin")
 
     @staticmethod
     def _origin(headers: Headers) -> str | None:
@@ -137,7 +132,7 @@ class Rates:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def count(self, who: str, now: float | None = None) -> None:
-        """Takes one."""
+        """Count a request; refuse it where there are too many."""
         now = time.monotonic() if now is None else now
         left, then = self._buckets.pop(who, (self._most, now))
         left = min(self._most, left + (now - then) * self._a_second)
@@ -149,7 +144,7 @@ class Rates:
 
 
 def _within(receive: Receive, seconds: float) -> Receive:
-    """Receives a request whose body comes in its time; after that, whatever comes."""
+    """Receive a request whose body comes in its time; after that, whatever comes."""
     until = time.monotonic() + seconds
     complete = False
 
@@ -161,7 +156,7 @@ def _within(receive: Receive, seconds: float) -> Receive:
             async with asyncio.timeout(max(until - time.monotonic(), 0)):
                 message = await receive()
         except TimeoutError:
-            raise HTTPException(408, f"the request's body did not come within {seconds:g} s") from None
+            raise HTTPException(408, f"the request's body did not arrive within {seconds:g} s") from None
         complete = not message.get("more_body", False)
         return message
 
