@@ -1,4 +1,4 @@
-"""Charts of results: one rule set chooses a fitting one, and it is drawn as Vega-Lite, as a picture, in a terminal."""
+"""Charts of results, as Vega-Lite, as pictures and in a terminal."""
 
 from .chart import Axis, Chart, Kind, Mark, Spec, vega_lite
 from .choose_kind import choose
