@@ -137,8 +137,9 @@ class _QuestionWords:
             if mention.value.casefold() == plain.casefold() and (mention.table, mention.column) in columns:
                 return self._question[mention.start : mention.end] or mention.mention
         at = self._question.casefold().find(plain.casefold())
-        if at >= 0 and _is_word(self._question, at, at + len(plain)):
-            return self._question[at : at + len(plain)]
+        end = at + len(plain)
+        if at >= 0 and not any(map(str.isalnum, self._question[at - 1 : at] + self._question[end : end + 1])):
+            return self._question[at:end]
         return self._find_stems(plain) or self._find_time(plain, node)
 
     def _find_word(self, *any_of: str) -> str:
@@ -226,8 +227,3 @@ def _list_values(part: exp.Expr, query: Query) -> Iterator[tuple[str | float, ex
         value = query.literal(node)
         if value is not None:
             yield value, node
-
-
-def _is_word(text: str, start: int, end: int) -> bool:
-    before, after = text[start - 1 : start], text[end : end + 1]
-    return not (before.isalnum() or after.isalnum())

@@ -47,7 +47,7 @@ _ERRORS: dict[str, type[QueryError]] = {
 _OF_OPENING = {kind.__name__: kind for kind in (DatabaseUnavailable, NothingReadable, SettingsError)}
 
 
-def pack_order(sql: str, limits: Limits, in_parts: bool = False) -> bytes:
+def pack_order(sql: str, limits: Limits, in_parts: bool) -> bytes:
     """Pack a query, its limits, and whether its rows are wanted in parts as they come."""
     return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values()), in_parts))
 
@@ -94,7 +94,8 @@ def unpack_error(data: bytes) -> TableturnError:
 
 def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: float | None = None) -> None:
     """Send a message; raise `TimeoutError` if the other side is too slow to take it."""
-    line.settimeout(seconds)
+    if seconds is not None:  # a worker, which waits without end, makes no other call of the kernel
+        line.settimeout(seconds)
     line.sendall(_HEAD.pack(len(body), kind) + body)
 
 

@@ -42,7 +42,7 @@ class Queries(Protocol):
     ) -> Table: ...
 
 
-def answer(
+def serve_database(
     line: socket.socket, open_database: Callable[[], Queries], *, files: int = 0, threads: int = 1, own_bytes: int = 0
 ) -> None:
     """Serve one database until the line ends. Never returns.

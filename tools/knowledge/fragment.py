@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
 
-from ..database.schema import ForeignKey, Schema
+from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..errors import KnowledgeError, SQLParseError, TableturnError
 from ..sql import Query, spell_tables
 from ..sql.dialects import KEYWORDS, rules_of
@@ -97,8 +97,8 @@ def _column_item(column: exp.Column, schema: Schema, about: Sequence[str] = ()) 
     holders = _find_holders(schema, column.name)
     likely = [table for table in holders if table in about] or holders
     if not likely:
-        names = {held.name for table in schema.tables for held in table.columns}
-        raise KnowledgeError(f"there is no column {column.name!r}{_hint(column.name, names)}")
+        columns = (held for table in schema.tables for held in table.columns)
+        raise KnowledgeError(f"there is no column {column.name!r}{_hint(column.name, columns)}")
     if len(likely) > 1:
         raise KnowledgeError(f"{column.name!r} is a column of {listed(likely, 'or')}: qualify it by its table")
     return _find_item(schema, likely[0], column.name)
@@ -110,12 +110,11 @@ def _find_item(schema: Schema, table: str, column: str = "", within: str = "") -
     if held is None:
         if holders := _find_holders(schema, table):
             raise KnowledgeError(f"{table!r} is a column of {listed(holders, 'or')}: qualify it by its table")
-        raise KnowledgeError(f"there is no table {table!r}{_hint(table, [known.name for known in schema.tables])}")
+        raise KnowledgeError(f"there is no table {table!r}{_hint(table, schema.tables)}")
     if not column:
         return held.name, ""
     if (found := held.column(column)) is None:
-        hint = _hint(column, [known.name for known in held.columns])
-        raise KnowledgeError(f"{held.name} has no column {column!r}{hint}")
+        raise KnowledgeError(f"{held.name} has no column {column!r}{_hint(column, held.columns)}")
     return held.name, found.name
 
 
@@ -123,8 +122,8 @@ def _find_holders(schema: Schema, column: str) -> list[str]:
     return [table.name for table in schema.tables if table.column(column) is not None]
 
 
-def _hint(name: str, known: Iterable[str]) -> str:
-    near = did_you_mean(nearest_names(name, known, 2))
+def _hint(name: str, known: Iterable[TableSchema | ColumnSchema]) -> str:
+    near = did_you_mean(nearest_names(name, (item.name for item in known), 2))
     return f"; {near}" if near else ""
 
 

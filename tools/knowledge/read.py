@@ -447,7 +447,8 @@ def _from_dbt(content: _Node, source: str) -> Iterator[Entry]:
             if meaning and column.isidentifier():
                 yield Entry.of_item(table, column, meaning, source=source)
     for name, (metric, _) in metrics.items():
-        label, means = _get_text(metric, "label"), _get_text(metric, "description") or _get_text(metric, "label")
+        label = _get_text(metric, "label")
+        means = _get_text(metric, "description") or label
         also = (label,) if label and label.lower() != name.lower() else ()
         reader = _MetricReader(metrics, measures, dimensions)
         try:

@@ -33,7 +33,7 @@ from ..workers import Workers
 from .entries import About, Entry, pack_entry
 from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
 from .opening import NURSERY, QUERIES, read_files
-from .sources import Sources, number_repeated, sources
+from .sources import Sources, number_repeated
 
 if TYPE_CHECKING:
     import pandas
@@ -229,16 +229,16 @@ class DuckDBEngine(ServerEngine):
             assert isinstance(connection, DuckDBConnection)
             return connection.table(statement, limits, sink)
 
-        return self._read_with(sql, limits.seconds, run, cancellation)
+        return self._run_statement(sql, limits.seconds, run, cancellation)
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         # Of a large file that has to be taken apart, the values of its first rows.
-        relation = self._fresh().find(table)
+        relation = self._fresh_catalogue().find(table)
         if relation is None or relation.shown not in self._duckdb.snapshot().about.slow:
             return super().distinct_values(table, column, limit, seconds)
         name, source = self._duckdb.quoted(column), self._duckdb.source(relation)
         part = f"(SELECT {name} FROM {source} LIMIT {_PART_ROWS}) AS part"
-        return self._values(
+        return self._fetch_values(
             f"SELECT DISTINCT {name} FROM {part} WHERE {name} IS NOT NULL LIMIT {int(limit)}", limit, seconds
         )
 
@@ -271,11 +271,6 @@ def _cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, flo
     given = float(info.get(_CARDINALITY, pairs if joins else max(rows for _, rows in below)))
     compared = pairs if "NESTED_LOOP" in step["name"] or "NL_JOIN" in step["name"] else given
     return read + (compared if joins else 0.0), given
-
-
-def open_files(url: str, session: Session) -> DuckDBEngine:
-    """Open what a path, a pattern or a URL names."""
-    return DuckDBEngine(DuckDBBackend(sources(url), session), session)
 
 
 def open_frames(frames: Mapping[str, pandas.DataFrame], session: Session) -> DuckDBEngine:

@@ -18,6 +18,7 @@ from fsspec.spec import AbstractFileSystem
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quoted
 from ..schema import ColumnSchema
+from ..server.address import scrub_message
 from .entries import Entry, column, file_entry
 from .sources import File, FileKind, column_names, table_name
 from .tables import copy_frame, sheets
@@ -96,7 +97,6 @@ _CLASS = re.compile(r"^(?:[A-Z]\w* )+Error: ")
 _LINE = re.compile(r"Original Line:.*?(?=\n(?:Maximum|Value|Expected|Error)|\Z)", re.DOTALL)
 _REST = re.compile(r"\s*(?:The search space used|Stack Trace:|Possible |Try increasing|LINE 1:).*", re.DOTALL)
 _ADDRESS = re.compile(r"tableturn://[^\s\"']*")
-_LONGEST = 300
 
 
 def settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool | int | float | list[str]]:
@@ -154,7 +154,7 @@ class FileReader:
             said = _ADDRESS.sub(lambda _: file.path.name, str(error))
             for noise in (_CLASS, _LINE, _REST):
                 said = noise.sub("", said)
-            said = " ".join(said.split())[:_LONGEST].rstrip(". ")
+            said = scrub_message(said).rstrip(". ")
             raise DatabaseUnavailable(f"{file.path} cannot be read: {said}: {_ADVICE[file.kind]}") from None
         for entry in entries:
             check_width(file.path, len(entry.columns))

@@ -34,6 +34,7 @@ from ..dialects import parse_statement
 from ..fetch import Sink, fetch
 from ..quoting import literal, quoted
 from ..schema import ForeignKey, TableSchema, keys_between
+from ..server.address import scrub_message
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import BoundedRows
 from ..session import Permissions
@@ -43,7 +44,6 @@ from .entries import About, Entry, column, select_visible
 from .files import NamedFiles, settings
 from .grammar import EXPLAIN, EXPLAIN_JSON, PROFILE
 
-_LONGEST = 300
 _SHOWN = re.compile(r"^(?:[A-Z]\w*|INTERRUPT|TransactionContext)(?: \w+)* Error: ")
 # What DuckDB would offer instead may be a name that the session may not know; the rest repeats the statement.
 _OFFERS = re.compile(
@@ -308,7 +308,7 @@ def failure(error: Exception, private: str = "") -> TableturnError:
     # What follows repeats the statement, whose own texts tell nothing of the error.
     said = _OFFERS.sub("", _ADDRESS.sub("the file", whole.partition("Stack Trace:")[0]))
     message = _SHOWN.sub("", said) or whole
-    message = " ".join((message.replace(f"{private}.", "") if private else message).split())[:_LONGEST]
+    message = scrub_message(message.replace(f"{private}.", "") if private else message)
     if isinstance(error, duckdb.InterruptException):
         return QueryTimeout(message)
     if isinstance(error, duckdb.OutOfMemoryException | MemoryError) or _FULL in said:

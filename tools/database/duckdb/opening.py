@@ -19,7 +19,7 @@ from ..session import Session
 from ..wire import ERROR_BYTES, MESSAGE_BYTES, PART, RESULT, receive, send, unpack_error
 from ..workers import START_SECONDS, query_nursery
 from .entries import Entry, unpack_entry
-from .sources import File
+from .sources import File, sources
 
 if TYPE_CHECKING:
     from .engine import DuckDBEngine
@@ -43,9 +43,9 @@ def open_engine(url: str, session: Session) -> DuckDBEngine:
     if available():
         with suppress(OSError):  # the first query says so
             NURSERY.start(wait=False)  # it loads DuckDB while the engine is loaded here
-    from .engine import open_files
+    from .engine import DuckDBBackend, DuckDBEngine
 
-    return open_files(url, session)
+    return DuckDBEngine(DuckDBBackend(sources(url), session), session)
 
 
 def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterator[Entry]:
@@ -67,10 +67,10 @@ def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterat
         send(line, RESULT, ormsgpack.packb(opening), START_SECONDS)
         receive(line, MESSAGE_BYTES, time.monotonic() + START_SECONDS)
         for file in files:
-            yield from _answer(line, file, folder)
+            yield from _read_file(line, file, folder)
 
 
-def _answer(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
+def _read_file(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
     seconds = _SECONDS + file.path.stat().st_size / _BYTES_A_SECOND
     try:
         # On a busy machine, it takes longer than the processor needs.

@@ -30,7 +30,7 @@ from ..wire import (
     soft_limit,
     unpack_opening,
 )
-from ..worker import answer
+from ..worker import serve_database
 from .entries import pack_entry, unpack_entry
 from .files import DISK_BYTES, MEMORY_BYTES, THREADS, FileReader
 from .instance import Instance
@@ -52,7 +52,7 @@ def work(line: socket.socket) -> None:
         what, *rest = ormsgpack.unpackb(message[1])
         if what == FILES:
             _read(line, *rest)
-        answer(line, lambda: _opened(*rest), threads=THREADS, own_bytes=MEMORY_BYTES)
+        serve_database(line, lambda: _opened(*rest), threads=THREADS, own_bytes=MEMORY_BYTES)
 
 
 def _opened(opening: bytes) -> Instance:

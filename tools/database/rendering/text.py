@@ -21,7 +21,7 @@ _LONGEST_COMMENT = 100
 
 
 @lru_cache(maxsize=50_000)
-def identifier(name: str, dialect: str = "sqlite") -> str:
+def identifier(name: str, dialect: str) -> str:
     """Return a name as a query has to write it: in quotes if the dialect needs them."""
     rules = naming(dialect)
     if len(name) <= _LONGEST_NAME and rules.is_plain(name):

@@ -205,20 +205,19 @@ class Profiler:
             self.rows[table.name] = code_rows(names, rows)
         reading = (row_count or 0) * size_of(rows) // max(len(rows), 1) // _BYTES_A_STEP
         held = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
-        seen: dict[str, ColumnSchema] = {}
+        profiles: dict[str, ColumnSchema] = {}
         for column, values in zip(columns, held, strict=True):
             # What is declared here says little: values tell more of a kind.
-            found = profile_column(replace(column, kind="other"), values, complete=complete)
+            profile = profile_column(replace(column, kind="other"), values, complete=complete)
             if self.sorts:
-                ordered = sorted(found.samples, key=lambda cell: (type(cell).__name__, cell))
-                found = replace(found, samples=tuple(ordered))
+                ordered = sorted(profile.samples, key=lambda cell: (type(cell).__name__, cell))
+                profile = replace(profile, samples=tuple(ordered))
             if not complete and row_count is not None:
                 count = self._number(f"SELECT count(DISTINCT {quoted(column.name)}) FROM {name}", reading)
-                found = replace(found, distinct=count)
-            seen[column.name] = found
-        return replace(
-            table, columns=tuple(seen.get(column.name, column) for column in table.columns), row_count=row_count
-        )
+                profile = replace(profile, distinct=count)
+            profiles[column.name] = profile
+        every = tuple(profiles.get(column.name, column) for column in table.columns)
+        return replace(table, columns=every, row_count=row_count)
 
     def uniqueness(self, table: str, column: str) -> tuple[int, int] | None:
         """Return how many first rows a table has, and how many values of a column are in them."""
