@@ -99,15 +99,15 @@ def find_sql(text: str, dialect: str = "sqlite") -> Draft:
     readers = (_read_json, _read_tags, _read_labels, read_prose)
     if starts_like_sql(reply):
         readers = (read_prose, *readers)
-    candidate = _read_fences(reply, notes) or next((found for read in readers if (found := read(reply))), "")
+    candidate = _read_fences(reply, notes) or next((sql for read in readers if (sql := read(reply))), "")
     if not candidate:
-        shown = " ".join(reply.split())[:160]
+        excerpt = " ".join(reply.split())[:160]
         block = "a fenced block that starts with ```sql"
         hint = f"Reply with exactly one {engine_name(dialect)} SELECT statement in {block}, and nothing else."
         if is_refusal(reply):
-            raise ReplyError(f"the model declined to write SQL: {shown}", "refused", hint)
+            raise ReplyError(f"the model declined to write SQL: {excerpt}", "refused", hint)
         advice = f"Your last reply held no SQL. {hint}"
-        raise ReplyError(f"the model's reply holds no SQL: {shown}", "malformed", advice)
+        raise ReplyError(f"the model's reply holds no SQL: {excerpt}", "malformed", advice)
     statement, more = cut_statement(cut_at_label(candidate, dialect), dialect)
     if more:
         notes.append("The model wrote several statements; only the first was used.")
@@ -133,10 +133,10 @@ def sql_so_far(reply: str) -> str:
 
 
 def _read_fences(reply: str, notes: list[str]) -> str:
-    found = [fence for fence in find_fences(reply) if _holds_sql(fence)]
-    plain = [fence for fence in found if not _ASIDE.search(fence.before)] or found[:1]
-    if len(found) > 1:
-        notes.append(f"The model wrote {len(found)} queries; the one that it gave as its answer was taken.")
+    fences = [fence for fence in find_fences(reply) if _holds_sql(fence)]
+    plain = [fence for fence in fences if not _ASIDE.search(fence.before)] or fences[:1]
+    if len(fences) > 1:
+        notes.append(f"The model wrote {len(fences)} queries; the one that it gave as its answer was taken.")
     return plain[-1].content if plain else ""
 
 
@@ -150,10 +150,10 @@ def may_hold_sql(fence: Fence) -> bool:
 
 
 def _read_json(reply: str) -> str:
-    found = text_field(find_json(reply) or {}, "sql", "sql_query", "sqlquery", "query", "statement", "answer")
-    if "```" in found:
-        return _read_fences(found, [])
-    return found if starts_like_sql(found) else ""
+    statement = text_field(find_json(reply) or {}, "sql", "sql_query", "sqlquery", "query", "statement", "answer")
+    if "```" in statement:
+        return _read_fences(statement, [])
+    return statement if starts_like_sql(statement) else ""
 
 
 def _read_tags(reply: str) -> str:
@@ -222,8 +222,8 @@ def cut_at_prose(text: str) -> str:
     """Cut `text`, which starts with a statement, where it goes on in prose."""
     ends = [len(text)]
     for pattern in (_NEXT_LABEL, _PROSE_LINE, re.compile(r"^[ \t>]*```", re.MULTILINE)):
-        if found := pattern.search(text, 1):
-            ends.append(found.start())
+        if match := pattern.search(text, 1):
+            ends.append(match.start())
     text = text[: min(ends)]
     depth = counted = 0
     for gap in re.finditer(r"\n[ \t]*\n", text):

@@ -119,15 +119,15 @@ class AnnotationStore:
         """Return the stored annotations."""
         return self._current
 
-    def add(self, found: Annotations) -> Annotations:
+    def add(self, more: Annotations) -> Annotations:
         """Add descriptions, replacing older ones, and return all."""
         with self._lock:
             try:
                 with lock_folder(self.path):
-                    self._current |= _read_file(self.path) | found
+                    self._current |= _read_file(self.path) | more
                     self._write_file()
             except OSError:
-                self._current |= found
+                self._current |= more
             return self._current
 
     def open_fresh(self) -> AnnotationStore:
@@ -136,11 +136,11 @@ class AnnotationStore:
 
     def take_over(self, fresh: AnnotationStore) -> None:
         """Move the descriptions of `fresh` here; an empty one replaces none."""
-        found = fresh.read()
+        more = fresh.read()
         self.add(
             Annotations(
-                {name: text for name, text in found.tables.items() if text or name not in self._current.tables},
-                {name: text for name, text in found.columns.items() if text or name not in self._current.columns},
+                {name: text for name, text in more.tables.items() if text or name not in self._current.tables},
+                {name: text for name, text in more.columns.items() if text or name not in self._current.columns},
             )
         )
         fresh.clear()
@@ -163,15 +163,16 @@ def _read_file(path: Path) -> Annotations:
         stored = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return Annotations()
-    kept = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
+    fields = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
     columns = {
         (table, column): text
-        for table, those in _list_items(kept.get("columns"))
+        for table, those in _list_items(fields.get("columns"))
         for column, text in _list_items(those)
         if isinstance(text, str)
     }
-    return Annotations({name: text for name, text in _list_items(kept.get("tables")) if isinstance(text, str)}, columns)
+    tables = {name: text for name, text in _list_items(fields.get("tables")) if isinstance(text, str)}
+    return Annotations(tables, columns)
 
 
-def _list_items(found: object) -> list[tuple[str, object]]:
-    return list(cast("dict[str, object]", found).items()) if isinstance(found, dict) else []
+def _list_items(value: object) -> list[tuple[str, object]]:
+    return list(cast("dict[str, object]", value).items()) if isinstance(value, dict) else []

@@ -30,13 +30,13 @@ def read_dictionary(schema: Schema, read: Callable[[str, int], Sequence[Row]]) -
 
     `read` gives the rows of a query, so many at most; what may not be read or may not leave it does not give.
     """
-    found, rules = Annotations(), naming(schema.dialect)
+    annotations, rules = Annotations(), naming(schema.dialect)
     for table in list(_find_candidates(schema))[:_MOST_TABLES]:
         columns = ", ".join(rules.quoted(column.name) for column in table.columns)
         with suppress(QueryError):  # one that takes too long, or may not be read, is none
             rows = read(f"SELECT {columns} FROM {rules.written_path(table.path)}", _MOST_ROWS)
-            found |= describe(schema, [tuple("" if cell is None else str(cell) for cell in row) for row in rows])
-    return found
+            annotations |= describe(schema, [tuple("" if cell is None else str(cell) for cell in row) for row in rows])
+    return annotations
 
 
 def _find_candidates(schema: Schema) -> Iterator[TableSchema]:
@@ -53,7 +53,7 @@ def _find_candidates(schema: Schema) -> Iterator[TableSchema]:
 def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
     """Return the descriptions in a table's rows; none if it is not a data dictionary.
 
-    Rows for values of a column, as its codes, follow what is said of the column.
+    Rows for values of a column, as its codes, follow the description of the column.
     """
     columns = list(zip(*rows, strict=True))
     tables = next(
@@ -76,15 +76,15 @@ def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
     # A dictionary describes each place once; what describes it again and again is a log of changes.
     if not texts or len({(tables[number], fields[number]) for number in plain}) < len(plain):
         return Annotations()
-    said: dict[tuple[str, str], list[str]] = defaultdict(list)
+    texts_of: dict[tuple[str, str], list[str]] = defaultdict(list)
     for number in sorted(range(len(rows)), key=lambda number: bool(values[number])):
         words = _JOINT.join(filter(None, (names[number].strip() for names in texts)))
         if words and (table := schema.table(tables[number])) is not None:
             column = table.column(fields[number])
             if column is not None or not fields[number]:
                 place = table.name, column.name if column is not None else ""
-                said[place].append(f"{values[number]} = {words}" if values[number] else words)
-    texts_by_place = {place: _JOINT.join(parts) for place, parts in said.items()}
+                texts_of[place].append(f"{values[number]} = {words}" if values[number] else words)
+    texts_by_place = {place: _JOINT.join(parts) for place, parts in texts_of.items()}
     return Annotations(
         {table: text for (table, column), text in texts_by_place.items() if not column},
         {place: text for place, text in texts_by_place.items() if place[1]},

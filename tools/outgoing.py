@@ -53,8 +53,8 @@ class Outgoing:
         leaving = self._database.leaving()
         if not leaving.levels:
             return "values"
-        found = may_read(sql, leaving.schema, leaving.levels)
-        return leaving.strictest if found is None else strictest_of(found)
+        levels = may_read(sql, leaving.schema, leaving.levels)
+        return leaving.strictest if levels is None else strictest_of(levels)
 
     def execute(self, sql: str, limits: Limits | None = None, cancellation: Cancellation | None = None) -> Table:
         """Return the query's result with withheld cells masked.
@@ -84,10 +84,10 @@ class Outgoing:
     def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
         """Return the query's estimated cost; None if it is unknown or withheld."""
         try:
-            found = self._database.estimate(sql, limits) if self.level(sql) == "values" else None
+            estimate = self._database.estimate(sql, limits) if self.level(sql) == "values" else None
         except TableturnError:
             return None
-        return None if found is None or found.private else found
+        return None if estimate is None or estimate.private else estimate
 
     def _compile(self, sql: str) -> None:
         """Raise the engine's error if it rejects the query, without running it."""

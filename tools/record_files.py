@@ -49,12 +49,12 @@ def read_records(path: Path) -> list[object]:
             return list(csv.DictReader(io.StringIO(text)))
         if path.suffix == ".jsonl":
             return read_lines(text)
-        found: object = _read_yaml(text) if path.suffix in (".yaml", ".yml") else read_json(text)
+        records: object = _read_yaml(text) if path.suffix in (".yaml", ".yml") else read_json(text)
     except (OSError, ValueError, csv.Error) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
-    if not isinstance(found, list):
+    if not isinstance(records, list):
         raise SettingsError(f"{path}: expected a list of questions")
-    return found
+    return records
 
 
 def _read_yaml(text: str) -> object:

@@ -199,8 +199,8 @@ def plain_name(name: str) -> str:
 @cache
 def synonyms() -> Mapping[str, tuple[str, ...]]:
     """Return words of identifiers with the common English words that people use instead."""
-    found = json.loads(_read_data("values/data/synonyms.json"))
-    return {word: tuple(others.split()) for word, others in found.items()}
+    words = json.loads(_read_data("values/data/synonyms.json"))
+    return {word: tuple(others.split()) for word, others in words.items()}
 
 
 def _read_data(path: str) -> str:
@@ -282,8 +282,8 @@ def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str,
 
     choices = list(dict.fromkeys(known))
     wanted, *spread = (each.lower().replace("_", " ") for each in (name, *choices))
-    found = process.extract(wanted, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=_OFFERED)
-    return tuple(choices[index] for _, _, index in found)
+    matches = process.extract(wanted, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=_OFFERED)
+    return tuple(choices[index] for _, _, index in matches)
 
 
 def did_you_mean(near: Sequence[str]) -> str:
@@ -295,8 +295,8 @@ def find_misspelt(word: str, known: Iterable[str]) -> tuple[str, float] | None:
     """Return the known word that `word` misspells, with its likeness from 0 to 1, or None."""
     from rapidfuzz import fuzz, process
 
-    found = process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=_TAKEN)
-    return (found[0], found[1] / 100) if found else None
+    match = process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=_TAKEN)
+    return (match[0], match[1] / 100) if match else None
 
 
 def wrong_letters(word: str) -> int:

@@ -73,10 +73,10 @@ class Basis:
         first = "; ".join(filter(None, (f"{_ORIGINS[self.origin]}{tables}", rows, _describe_date(self))))
         second = [_say_only(lead, [f for f in self.filters if _place(f) == place]) for place, lead in _LEADS.items()]
         word = "definition" if len(self.definitions) == 1 else "definitions"
-        known = [f"{word} used: {listed(self.definitions)}"] if self.definitions else []
-        known += [*self.nulls[:_MOST], *filter(None, (self.cut and f"shown: {self.cut}", self.ties))]
-        known += [f"assumed: {', '.join(self.assumed)}"] if self.assumed else []
-        third = "; ".join(known)
+        remarks = [f"{word} used: {listed(self.definitions)}"] if self.definitions else []
+        remarks += [*self.nulls[:_MOST], *filter(None, (self.cut and f"shown: {self.cut}", self.ties))]
+        remarks += [f"assumed: {', '.join(self.assumed)}"] if self.assumed else []
+        third = "; ".join(remarks)
         lines = [f"{line[:1].upper()}{line[1:]}." for line in (first, "; ".join(filter(None, second)), third) if line]
         return "\n".join([*lines, *([f"Other readings: {self.readings}"] if self.readings else [])])
 
@@ -109,10 +109,10 @@ def basis_of(
 
 def _describe_nulls(scope: Scope, query: Query) -> list[str]:
     """Return how the SELECT that gives the rows treats missing values."""
-    found: dict[str, None] = {}
+    clauses: dict[str, None] = {}
     for node in query.own(scope, exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
         if name := _find_nullable(argument_of(node), scope, query):
-            found[f"missing {name} is not counted"] = None
+            clauses[f"missing {name} is not counted"] = None
     # Under OR, or within anything else, such a condition may fail and the row still be in.
     for part in (condition.node for condition in query.conditions(scope) if condition.clause == "where"):
         inner = part.this.unnest() if isinstance(part, exp.Not) else part
@@ -120,8 +120,8 @@ def _describe_nulls(scope: Scope, query: Query) -> list[str]:
         # NOT IN (SELECT ...) lets every row through where there are none.
         tested = isinstance(inner, exp.In | exp.Like | exp.NEQ) and inner.args.get("query") is None
         if negative and tested and (name := _find_nullable(inner.this, scope, query)):
-            found[f"rows whose {name} is missing are out"] = None
-    return list(found)
+            clauses[f"rows whose {name} is missing are out"] = None
+    return list(clauses)
 
 
 def _find_nullable(node: exp.Expr | None, scope: Scope, query: Query) -> str:
@@ -168,10 +168,10 @@ def _place(condition: Filter) -> str:
 
 
 def _say_only(lead: str, filters: list[Filter]) -> str:
-    said = [f"{one.text} ({f'from “{one.words}”' if one.words else 'not in the question'})" for one in filters[:_MOST]]
+    texts = [f"{one.text} ({f'from “{one.words}”' if one.words else 'not in the question'})" for one in filters[:_MOST]]
     if len(filters) > _MOST:
-        said.append(f"{len(filters) - _MOST} more")
-    return f"{lead} {'; '.join(said)}" if said else ""
+        texts.append(f"{len(filters) - _MOST} more")
+    return f"{lead} {'; '.join(texts)}" if texts else ""
 
 
 def _describe_date(basis: Basis) -> str:
@@ -185,11 +185,11 @@ def _describe_date(basis: Basis) -> str:
     last = date.last.removesuffix(MIDNIGHT)
     end = f"{date.last} (the rest of that day is out)" if last != date.last else date.last
     if date.first and date.last:
-        said = f"{name} {date.first} to {end}" if date.first != date.last else f"{name} {date.first}"
+        span = f"{name} {date.first} to {end}" if date.first != date.last else f"{name} {date.first}"
     elif date.first or date.last:
-        said = f"{name} from {date.first}" if date.first else f"{name} up to {end}"
+        span = f"{name} from {date.first}" if date.first else f"{name} up to {end}"
     elif basis.filters:
         return newest and f"the newest {name} is {date.newest}"
     else:
-        said = f"by {name}"
-    return f"{said}{f' ({newest})' if newest else ''}"
+        span = f"by {name}"
+    return f"{span}{f' ({newest})' if newest else ''}"

@@ -104,8 +104,8 @@ class _DateColumn:
         is_day = isinstance(node, exp.Date | exp.TsOrDsToDate) and not (node.args.get("zone") or node.expressions)
         if (is_cast or is_day) and isinstance(node.this, exp.Expr):
             node, times = node.this.unnest(), Times(self.query.rules.is_sqlite)
-        found = self.query.column(node)
-        if found is None or found.source is not self.column.source or found.schema is not self.column.schema:
+        column = self.query.column(node)
+        if column is None or column.source is not self.column.source or column.schema is not self.column.schema:
             return None
         return times
 
@@ -183,9 +183,9 @@ def times_of(column: ColumnSchema, *, is_sqlite: bool) -> Times | None:
     if not is_sqlite and kind == "date":
         return Times(False)
     samples = [_MOMENT.match(str(sample)) for sample in column.samples]
-    found = [sample for sample in samples if sample is not None and is_day(sample[1])]
-    timed = {sample[2] or "" for sample in found}
-    return Times(True, timed.pop()) if samples and len(found) == len(samples) and len(timed) == 1 else None
+    moments = [sample for sample in samples if sample is not None and is_day(sample[1])]
+    timed = {sample[2] or "" for sample in moments}
+    return Times(True, timed.pop()) if samples and len(moments) == len(samples) and len(timed) == 1 else None
 
 
 def is_day(text: str) -> bool:
@@ -203,10 +203,10 @@ def add_days(day: str, days: int) -> str:
 
 def span_days(text: str) -> Bound:
     """Return the bounds of a year, a month or a day."""
-    found = _PREFIX.fullmatch(text)
-    if found is None:
+    match = _PREFIX.fullmatch(text)
+    if match is None:
         return NOTHING
-    year, month, day = found.groups()
+    year, month, day = match.groups()
     first = f"{year}-{month or '01'}-{day or '01'}"
     if not is_day(first):
         return NOTHING

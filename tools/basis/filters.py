@@ -58,14 +58,14 @@ def filters_of(
     Conditions of sub-queries in conditions are left out, because they are part of them. `ranged` are those that the
     range of the answer's date says wholly.
     """
-    words_of, found = _QuestionWords(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
+    words_of, filters = _QuestionWords(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
     for scope in query.scopes:
         for condition in () if _is_in_condition(scope.select) else query.conditions(scope):
             if not _only_joins(condition, query):
                 is_ranged = any(condition.node is part for part in ranged)
                 read = _read_filter(condition, words_of, query, is_ranged)
-                found.setdefault((read.sql, read.groups, read.part), read)
-    return tuple(found.values())
+                filters.setdefault((read.sql, read.groups, read.part), read)
+    return tuple(filters.values())
 
 
 def _is_in_condition(node: exp.Expr) -> bool:
@@ -115,9 +115,9 @@ class _QuestionWords:
     def find(self, part: exp.Expr, columns: Sequence[tuple[str, str]]) -> str | None:
         """Return the words of a condition's values, else of its columns' names, else None."""
         literals = list(_list_values(part, self._query))
-        found = [said for value, node in literals if (said := self._find_value(value, node, columns))]
-        if found:
-            return ", ".join(dict.fromkeys(found))
+        phrases = [phrase for value, node in literals if (phrase := self._find_value(value, node, columns))]
+        if phrases:
+            return ", ".join(dict.fromkeys(phrases))
         values = [value for value, _ in literals]
         if any(_YEAR.fullmatch(str(value).removesuffix(".0")) for value in values):
             return None
@@ -126,8 +126,8 @@ class _QuestionWords:
         return self._find_extreme(part) or self._find_name(columns) or None
 
     def _find_value(self, value: str | float, node: exp.Expr, columns: Sequence[tuple[str, str]]) -> str:
-        if _is_month(node) and (said := self._find_month(value)):
-            return said
+        if _is_month(node) and (word := self._find_month(value)):
+            return word
         if not isinstance(value, str):
             return self._find_number(value)
         plain = value.strip("% ")
@@ -148,9 +148,9 @@ class _QuestionWords:
 
     def _find_stems(self, text: str) -> str:
         wanted = [word.stem for word in words(text)]
-        asked = [word.stem for word in self._words]
-        for start in range(len(asked) - len(wanted) + 1):
-            if wanted and asked[start : start + len(wanted)] == wanted:
+        own = [word.stem for word in self._words]
+        for start in range(len(own) - len(wanted) + 1):
+            if wanted and own[start : start + len(wanted)] == wanted:
                 return self._question[self._words[start].start : self._words[start + len(wanted) - 1].end]
         return ""
 
@@ -183,10 +183,10 @@ class _QuestionWords:
 
     def _shift_year(self, text: str, node: exp.Expr) -> str:
         """Return the neighbouring year that a bound means: `up to 2023` is `< '2024-01-01'`."""
-        kind, year, told = type(node.parent), int(text[:4]), {word.folded for word in self._words}
-        if text[4:] in ("", "-01-01") and (kind is exp.LT or (kind is exp.GTE and told & _AFTER)):
+        kind, year, folded = type(node.parent), int(text[:4]), {word.folded for word in self._words}
+        if text[4:] in ("", "-01-01") and (kind is exp.LT or (kind is exp.GTE and folded & _AFTER)):
             return str(year - 1)
-        if text[4:] == "-12-31" and ((kind is exp.LTE and told & _BEFORE) or (kind is exp.GT and told & _SINCE)):
+        if text[4:] == "-12-31" and ((kind is exp.LTE and folded & _BEFORE) or (kind is exp.GT and folded & _SINCE)):
             return str(year + 1)
         return ""
 
@@ -201,9 +201,9 @@ class _QuestionWords:
         """Return the question's words for a column, as for flags and missing values."""
         for _, column in columns:
             wanted = set(name_stems(column)) - {"is", "has", "id", "on", "at", "date", "code"}
-            said = [word.text for word in self._words if word.stem in wanted]
-            if said:
-                return " ".join(dict.fromkeys(said))
+            matches = [word.text for word in self._words if word.stem in wanted]
+            if matches:
+                return " ".join(dict.fromkeys(matches))
         return ""
 
 

@@ -411,10 +411,10 @@ def _read_time(text: str) -> tuple[str, TimeUnit] | None:
     """Return a point in time and its unit; None if the text is not a time."""
     if quarter := _QUARTER.fullmatch(text):
         return f"{quarter[1]}-{3 * int(quarter[2]) - 2:02d}-01T00:00:00", "quarter"
-    found = _TIME.fullmatch(text)
-    if found is None:
+    match = _TIME.fullmatch(text)
+    if match is None:
         return None
-    year, month, day, clock = found.groups()
+    year, month, day, clock = match.groups()
     if month is None and int(year) not in _YEARS:
         return None
     try:

@@ -74,10 +74,10 @@ class Expectation:
 
     def fit(self, sql: str, dialect: str = "sqlite") -> float | None:
         """Return the log-probability of a query's form in nats; None if it does not parse."""
-        found = traits(sql, dialect)
-        if found is None:
+        form = traits(sql, dialect)
+        if form is None:
             return None
-        shares = (values.get(found[trait], 0.0) for trait, values in self.probabilities.items())
+        shares = (values.get(form[trait], 0.0) for trait, values in self.probabilities.items())
         return sum(math.log(max(share, FLOOR)) for share in shares)
 
 
@@ -164,8 +164,8 @@ def traits(sql: str, dialect: str = "sqlite") -> Traits | None:
 
 def encode_traits(sql: str | None, dialect: str = "sqlite") -> frozenset[str]:
     """Return the traits of the query before as extra words of the question."""
-    found = traits(sql, dialect) if sql else None
-    return frozenset(f"~{trait}={value}" for trait, value in (found or {}).items())
+    form = traits(sql, dialect) if sql else None
+    return frozenset(f"~{trait}={value}" for trait, value in (form or {}).items())
 
 
 def _count_outputs(outputs: list[exp.Expr]) -> str:
@@ -195,7 +195,7 @@ def _subquery_use(tree: exp.Expr) -> str:
     """Return how the query uses a sub-query."""
     if any(isinstance(negated.this, exp.In) and negated.this.args.get("query") for negated in tree.find_all(exp.Not)):
         return "not in"
-    if any(found.args.get("query") for found in tree.find_all(exp.In)):
+    if any(node.args.get("query") for node in tree.find_all(exp.In)):
         return "in"
     parents = [type(query.parent) for query in tree.find_all(exp.Subquery)]
     if exp.EQ in parents:
@@ -212,5 +212,5 @@ def _has_any(tree: exp.Expr, *kinds: type[exp.Expr]) -> str:
     return _yes_or_no(tree.find(*kinds) is not None)
 
 
-def _yes_or_no(found: bool) -> str:
-    return "yes" if found else "no"
+def _yes_or_no(answer: bool) -> str:
+    return "yes" if answer else "no"

@@ -176,11 +176,11 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
             unseen |= {part.lower() for item in entry.about for part in item if part}
     if own := database.rights.key:
         problems.clear()
-        shown = {item.name.lower() for table in schema.tables for item in (table, *table.columns)}
-        unseen -= shown
-        shown |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
+        visible = {item.name.lower() for table in schema.tables for item in (table, *table.columns)}
+        unseen -= visible
+        visible |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
         # What is written under these rights tells nothing that is hidden from them.
-        fitting = [entry for entry in fitting if entry.rights == own or not _names_unseen(entry, shown, unseen)]
+        fitting = [entry for entry in fitting if entry.rights == own or not _names_unseen(entry, visible, unseen)]
         # In which file an entry stands, and where, tells whether there is a hidden one of its name.
         fitting.sort(key=lambda entry: (entry.added, entry.key))
     fitting = [entry for entry in fitting if _may_leave(entry, database)]
@@ -198,7 +198,7 @@ def _expand_comments(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
 
 def _take_topmost(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[Entry]:
     """Return each entry from the topmost layer that has it."""
-    found: dict[str, Entry] = {}
+    topmost: dict[str, Entry] = {}
     for layer in layers:
         own: dict[str, Entry] = {}
         for entry in layer:
@@ -206,8 +206,8 @@ def _take_topmost(layers: Sequence[Sequence[Entry]], problems: list[Problem]) ->
             if key in own and own[key].line != entry.line:
                 problems.append(Problem(entry, f"{_CONTRADICTS} what the same file says of it: keep one"))
             own.setdefault(key, entry)
-        found |= own
-    return list(found.values())
+        topmost |= own
+    return list(topmost.values())
 
 
 def _fit_entry(entry: Entry, schema: Schema, database: Database) -> Entry:
@@ -274,7 +274,7 @@ def join_key(entry: Entry, schema: Schema) -> ForeignKey:
     return ForeignKey(left[0][0], tuple(item[1] for item in left), right[0][0], tuple(item[1] for item in right))
 
 
-def _names_unseen(entry: Entry, shown: set[str], unseen: set[str]) -> bool:
+def _names_unseen(entry: Entry, visible: set[str], unseen: set[str]) -> bool:
     """Whether the words of an entry may reveal hidden names."""
     # They do where they hold the name of something that entries of the same files describe and that is not visible, or
     # anything that looks like a name and is none that is.
@@ -282,7 +282,7 @@ def _names_unseen(entry: Entry, shown: set[str], unseen: set[str]) -> bool:
     words = set(re.findall(r"\w+", text.lower()))
     if words & unseen or any(" " in name and name in text.lower() for name in unseen):
         return True
-    return any((quoted or plain).lower() not in shown for quoted, plain in _NAMES.findall(text))
+    return any((quoted or plain).lower() not in visible for quoted, plain in _NAMES.findall(text))
 
 
 def _may_leave(entry: Entry, database: Database) -> bool:
@@ -375,7 +375,7 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
         return ()
     written = {_write_plain(node) for node in query.tree.find_all(exp.Condition)}
     read = items.columns | {(table, "") for table in items.tables}
-    asked = set(stems(question))
+    question_stems = set(stems(question))
 
     def used(entry: Entry) -> bool:
         about = any(item in read for item in entry.about)
@@ -387,7 +387,7 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
                     return False
                 return _write_plain(tree) in written or all(_write_plain(part) in written for part in and_parts(tree))
             case "term" | "metric":
-                return any(set(phrase) <= asked for phrase in entry.phrases) and (about or not entry.about)
+                return any(set(phrase) <= question_stems for phrase in entry.phrases) and (about or not entry.about)
             case "never":
                 return False
             case "join":

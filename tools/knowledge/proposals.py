@@ -39,20 +39,20 @@ def propose_entries(before: str, after: str, question: str, schema: Schema) -> t
         old, new = (_QueryParts(sql, schema) for sql in (before or "SELECT 1", after))
     except SQLParseError:
         return ()
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     joins = (Entry("join", text, sql=text) for text in new.joins() if text not in old.conditions)
     for entry in (*joins, *_find_values(old, new, question), *_find_meanings(old, new, question, schema)):
-        found.setdefault(entry.key, entry)
-    return tuple(found.values())
+        entries.setdefault(entry.key, entry)
+    return tuple(entries.values())
 
 
 def suggest(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[Suggestion, ...]:
     """Return entries that recur in at least `least` queries, most frequent first."""
-    found: dict[str, tuple[Entry, dict[str, None]]] = {}
+    queries_by_key: dict[str, tuple[Entry, dict[str, None]]] = {}
     for query in islice(dict.fromkeys(queries), MOST):
         for entry in _read_entries(query, schema):
-            found.setdefault(entry.key, (entry, {}))[1][query] = None
-    suggestions = (Suggestion(entry, len(having), tuple(having)[:_SHOWN]) for entry, having in found.values())
+            queries_by_key.setdefault(entry.key, (entry, {}))[1][query] = None
+    suggestions = (Suggestion(entry, len(having), tuple(having)[:_SHOWN]) for entry, having in queries_by_key.values())
     return tuple(sorted((one for one in suggestions if one.count >= least), key=lambda one: -one.count))
 
 
@@ -105,8 +105,8 @@ class _QueryParts:
             for key in self._schema.foreign_keys
             for a, b in zip(key.columns, key.ref_columns, strict=True)
         }
-        found = {text: ends for text, node in self.conditions.items() if (ends := self.ends(node))}
-        return {text: ends for text, ends in found.items() if ends[0][0] != ends[1][0] and frozenset(ends) not in keys}
+        pairs = {text: ends for text, node in self.conditions.items() if (ends := self.ends(node))}
+        return {text: ends for text, ends in pairs.items() if ends[0][0] != ends[1][0] and frozenset(ends) not in keys}
 
     def _text(self, node: exp.Expr) -> str:
         """Write a part of the query with columns qualified by their tables."""
@@ -131,9 +131,9 @@ def _find_values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[
 
     before = dict(compared(old))
     for place, text in compared(new):
-        said = before.get(place, "")
-        if said and said != text and said.casefold().strip("%") in question.casefold():
-            yield Entry.of_item(*place, "", values=((text, said.strip("%")),))
+        spelling = before.get(place, "")
+        if spelling and spelling != text and spelling.casefold().strip("%") in question.casefold():
+            yield Entry.of_item(*place, "", values=((text, spelling.strip("%")),))
 
 
 def _find_meanings(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:

@@ -341,14 +341,14 @@ def load_yaml(text: str, place: str) -> object:
         """Refuses what is given twice: the first would be lost without a word."""
 
     def mapping(loader: Any, node: Any) -> dict[str, object]:
-        found: dict[str, object] = {}
+        fields: dict[str, object] = {}
         for key_node, value_node in node.value:
             key = str(loader.construct_object(key_node, deep=True))
-            if key in found:
+            if key in fields:
                 line = key_node.start_mark.line + 1
                 raise KnowledgeError(f"{place}, line {line}: {key!r} is there twice; keep one of them")
-            found[key] = loader.construct_object(value_node, deep=True)
-        return found
+            fields[key] = loader.construct_object(value_node, deep=True)
+        return fields
 
     def size(node: Node, known: dict[int, int]) -> int:
         """Count the values that a node stands for, those that it repeats by aliases each time."""
@@ -377,18 +377,18 @@ def _from_markdown(text: str, source: str) -> tuple[Entry, ...]:
 
     A list item that begins with a word in bold, or `word: meaning`, is a term; others are conventions.
     """
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for item in _list_items(text):
         term = _BOLD.match(item) or _PLAIN.match(item)
         if term is None:
-            found.append(Entry("convention", item, item, source=source))
+            entries.append(Entry("convention", item, item, source=source))
             continue
         means, sql = term[2].strip().rstrip(":"), ""
         if (code := _SQL.search(means)) and "." in code[1]:
             sql, means = code[1], means[: code.start()].strip().rstrip(":,")
         name = term[1].strip(" :*_`")
-        found.append(Entry("term", name, means or name, sql, source=source))
-    return tuple(found)
+        entries.append(Entry("term", name, means or name, sql, source=source))
+    return tuple(entries)
 
 
 def _list_items(text: str) -> list[str]:
@@ -421,8 +421,8 @@ def _get_list(node: _Node, *keys: str) -> list[_Node]:
 
 def _get_text(node: _Node, key: str) -> str:
     """Return the text under `key` on one line; empty if there is none."""
-    found = node.get(key)
-    return " ".join(found.split()) if isinstance(found, str) else ""
+    text = node.get(key)
+    return " ".join(text.split()) if isinstance(text, str) else ""
 
 
 def _from_dbt(content: _Node, source: str) -> Iterator[Entry]:
@@ -482,8 +482,8 @@ def _describe_model(model: _Node, source: str) -> Iterator[Entry]:
 
 
 def _find_reference(given: str) -> str:
-    found = _REF.search(given)
-    return (found[2] or found[1]) if found else ""
+    match = _REF.search(given)
+    return (match[2] or match[1]) if match else ""
 
 
 @dataclass(frozen=True)
@@ -559,8 +559,8 @@ class _MetricReader:
 
 def _read_filters(node: _Node) -> list[str]:
     given = node.get("filter")
-    found = cast("list[Any]", given) if isinstance(given, list) else [given]
-    return [" ".join(one.split()) for one in found if isinstance(one, str) and one.strip()]
+    filters = cast("list[Any]", given) if isinstance(given, list) else [given]
+    return [" ".join(one.split()) for one in filters if isinstance(one, str) and one.strip()]
 
 
 def _qualify_column(value: str, table: str) -> str:

@@ -97,9 +97,9 @@ class Wording:
 
     def find_meanings(self, word: str) -> Mapping[str, float]:
         """Return the stems that a question's stem may stand for, with weights."""
-        found = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_kin(word, other)}
-        found |= dict.fromkeys(self._words & _synonyms().get(word, set()), _SYNONYM)
-        return found | {word: 1.0}
+        meanings = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_kin(word, other)}
+        meanings |= dict.fromkeys(self._words & _synonyms().get(word, set()), _SYNONYM)
+        return meanings | {word: 1.0}
 
     def find_learned(self, word: str) -> frozenset[str]:
         """Return the stems of names learned for a question's stem."""
@@ -111,10 +111,10 @@ class Wording:
 def _synonyms() -> Mapping[str, set[str]]:
     """Return synonyms in both directions."""
     pairs = {(stem(word), stem(other)) for word, others in synonyms().items() for other in others}
-    found: dict[str, set[str]] = defaultdict(set)
+    both_ways: dict[str, set[str]] = defaultdict(set)
     for word, other in pairs | {pair[::-1] for pair in pairs}:
-        found[word].add(other)
-    return found
+        both_ways[word].add(other)
+    return both_ways
 
 
 def _are_kin(word: str, other: str) -> bool:
@@ -179,18 +179,18 @@ class Knowledge:
         possible = {(table, column or ""): p for table, column, p in linked if p >= _POSSIBLE}
         search = _Search(self._index, question, possible)
         ranked = sorted(search.scores, key=lambda number: (-search.scores[number], number))
-        shown: list[Entry] = []
+        entries: list[Entry] = []
         for entry in (self.entries[number] for number in ranked):
             cost = len(entry.line) + _LINE
             if cost <= characters:
-                shown.append(entry)
+                entries.append(entry)
                 characters -= cost
-        return Selection(tuple(shown), len(ranked) - len(shown))
+        return Selection(tuple(entries), len(ranked) - len(entries))
 
     def knows(self, word: str) -> bool:
         """Whether a word occurs in a name, a meaning or a coded value."""
-        found = stem(fold(word))
-        return found in self._index.known or found in self._index.words
+        stemmed = stem(fold(word))
+        return stemmed in self._index.known or stemmed in self._index.words
 
 
 class _KnowledgeIndex:
@@ -380,7 +380,7 @@ def unknown_words(question: str, schema: Schema, values: Iterable[ValueMatch], k
     names = {word for item in items for word in name_stems(item)}
     whole = set(map(fold, items))
     mentioned = [(match.start, match.end) for match in values]
-    found: list[str] = []
+    unknown: list[str] = []
     for hit in _JARGON.finditer(question):
         word = hit[1] or hit[2]
         if hit[1] and (word in _FAMILIAR or re.fullmatch(r"[QH][1-4]|[A-Z]?\d+[A-Z]?", word)):
@@ -390,8 +390,8 @@ def unknown_words(question: str, schema: Schema, values: Iterable[ValueMatch], k
         in_value = any(start < hit.end() and hit.start() < end for start, end in mentioned)
         sample = any(word.lower() in str(cell).lower() for t in schema.tables for c in t.columns for cell in c.samples)
         if not (explained or in_value or sample):
-            found.append(word)
-    return tuple(dict.fromkeys(found))
+            unknown.append(word)
+    return tuple(dict.fromkeys(unknown))
 
 
 def _list_phrases(entry: Entry) -> list[tuple[str, ...]]:

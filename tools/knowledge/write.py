@@ -135,18 +135,18 @@ def _read_field(part: Any, field: str) -> object:
 
 def _describe_item(tables: Any, entry: Entry, stamped: dict[str, str]) -> None:
     table, column = entry.about[0]
-    held = _open_entry(tables, table)
+    part = _open_entry(tables, table)
     if column:
-        held = _open_entry(_get_part(held, "columns", {}), column)
+        part = _open_entry(_get_part(part, "columns", {}), column)
     if entry.text:
-        held["means"] = entry.text
-    values = _get_part(held, "values", {}) if entry.values else {}
+        part["means"] = entry.text
+    values = _get_part(part, "values", {}) if entry.values else {}
     for code, meaning in entry.values:
         # Numbers and dates are no texts to the library that keeps comments.
         values[next((known for known in values if str(known) == code), code)] = meaning
     if entry.also:
-        held["also"] = [*dict.fromkeys([*(held.get("also") or []), *entry.also])]
-    held.update(stamped)
+        part["also"] = [*dict.fromkeys([*(part.get("also") or []), *entry.also])]
+    part.update(stamped)
 
 
 def _open_entry(parts: Any, name: str) -> Any:

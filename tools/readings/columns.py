@@ -91,11 +91,11 @@ def _is_date(column: ColumnSchema) -> bool:
 
 def _find_used_dates(query: Query, scope: Scope) -> list[TableColumn]:
     """Return the dates by which a SELECT filters or groups."""
-    found: dict[tuple[int, str], TableColumn] = {}
+    dates: dict[tuple[int, str], TableColumn] = {}
     for column in query.columns_of(scope):
         if column.is_filtered_or_grouped and _is_date(column.schema) and not _is_compared_to_column(query, column.node):
-            found.setdefault((id(column.source), column.schema.name), column)
-    return list(found.values())
+            dates.setdefault((id(column.source), column.schema.name), column)
+    return list(dates.values())
 
 
 def _is_compared_to_column(query: Query, node: exp.Expr) -> bool:
@@ -195,7 +195,7 @@ def _is_named(reading: Reading, column: TableColumn, kind: str, facts: Source) -
 
 def _find_others(reading: Reading, column: TableColumn, kind: str, facts: TableSchema) -> list[_OtherColumn]:
     query, scope = reading.query, column.scope
-    found = [
+    others = [
         _OtherColumn(table, named, source)
         for source, table in scope.tables
         if source is not column.source and table.name != column.table.name
@@ -207,8 +207,8 @@ def _find_others(reading: Reading, column: TableColumn, kind: str, facts: TableS
         other = query.schema.table(key.ref_table)
         if key.table != facts.name or len(key.columns) != 1 or other is None or other.name in read:
             continue
-        found += [_OtherColumn(other, one, None, key) for one in other.columns if _is_alike(one, column.schema, kind)]
-    return found
+        others += [_OtherColumn(other, one, None, key) for one in other.columns if _is_alike(one, column.schema, kind)]
+    return others
 
 
 def _is_alike(one: ColumnSchema, other: ColumnSchema, kind: str) -> bool:

@@ -87,9 +87,9 @@ def _describe(here: Rows, there: Rows) -> str:
         changed = [(after, before) for before, after in zip(here[0], there[0], strict=True) if before != after]
         return ", ".join(short_cell(after, before) for after, before in changed)
     labels = label_cells(cell for rows in (here, there) for row in rows for cell in row)
-    kept = Counter(tuple(labels[cell] for cell in row) for row in here)
+    old = Counter(tuple(labels[cell] for cell in row) for row in here)
     new = Counter(tuple(labels[cell] for cell in row) for row in there)
-    added, gone = (new - kept).total(), (kept - new).total()
+    added, gone = (new - old).total(), (old - new).total()
     if not gone:
         return f"{added:,} more {'row' if added == 1 else 'rows'}"
     if not added:

@@ -150,15 +150,15 @@ def _asks_for_all(reading: Reading, scope: Scope) -> bool:
 
 def _find_group(reading: Reading, scope: Scope) -> Source | None:
     """Return the one table whose rows are the groups."""
-    found: dict[int, Source] = {}
+    sources: dict[int, Source] = {}
     for term in scope.select.args["group"].expressions:
         is_name = isinstance(term.unnest(), exp.Column)
         column = reading.query.column(reading.query.resolve_term(term, scope)) if is_name else None
         if column is None:
             return None
-        found[id(column.source)] = column.source
-    thing = next(iter(found.values()), None)
-    return thing if len(found) == 1 and thing is not reading.query.counted_source(scope) else None
+        sources[id(column.source)] = column.source
+    thing = next(iter(sources.values()), None)
+    return thing if len(sources) == 1 and thing is not reading.query.counted_source(scope) else None
 
 
 def _add_empty_groups(query: Query, scope: Scope, thing: Source) -> Rival | None:
@@ -171,13 +171,13 @@ def _add_empty_groups(query: Query, scope: Scope, thing: Source) -> Rival | None
         return None
     edit = query.edit()
     joins = {id(source): on for source, on in chain}
-    kept: list[exp.Expr] = []
+    conditions: list[exp.Expr] = []
     for part in (condition.node for condition in query.conditions(scope) if condition.clause == "where"):
         owner = _find_owner(query, part)
         if owner is None:
             return None
         if owner is thing:
-            kept.append(part.copy())
+            conditions.append(part.copy())
         else:
             joins[id(owner)] = exp.and_(joins[id(owner)], part.copy())
     last, on = chain[-1]
@@ -194,7 +194,7 @@ def _add_empty_groups(query: Query, scope: Scope, thing: Source) -> Rival | None
         "joins",
         [exp.Join(this=edit.of(source.node).copy(), side="LEFT", on=joins[id(source)]) for source, _ in chain],
     )
-    select.set("where", exp.Where(this=exp.and_(*kept)) if kept else None)
+    select.set("where", exp.Where(this=exp.and_(*conditions)) if conditions else None)
     what, limit = name_rows(thing.table), limit_count(scope.select)
     through = int(limit.name) if isinstance(limit, exp.Literal) and limit.is_int else 0
     return Rival("zeros", f"with {what} that have none", f"{what} that have none are left out", edit.sql, limit=through)

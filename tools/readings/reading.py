@@ -73,10 +73,10 @@ class QuestionContext:
 
     def counts(self, wanted: Sequence[str]) -> bool:
         """Whether the question counts the noun with these stems, as after `how many`."""
-        asked = stems(self.question)
-        for start, pair in enumerate(pairwise(asked)):
+        stemmed = stems(self.question)
+        for start, pair in enumerate(pairwise(stemmed)):
             if pair in (("how", "mani"), ("number", "of"), ("count", "of"), ("count", "the")):
-                after = [part for part in asked[start + 2 : start + 6] if part not in ("the", "our", "all", "of")]
+                after = [part for part in stemmed[start + 2 : start + 6] if part not in ("the", "our", "all", "of")]
                 return bool(wanted) and after[: len(wanted)] == list(wanted)
         return False
 
@@ -120,11 +120,11 @@ class Reading:
 
     def subjects(self, scope: Scope) -> list[Source]:
         """Return the tables whose rows a SELECT aggregates."""
-        found: dict[int, Source] = {}
+        sources: dict[int, Source] = {}
         for aggregate in self.query.aggregates(scope):
             own = self.query.sources_in(aggregate, scope) or [self.query.counted_source(scope)]
-            found.update((id(source), source) for source in own if source is not None and source.table is not None)
-        return list(found.values())
+            sources.update((id(source), source) for source in own if source is not None and source.table is not None)
+        return list(sources.values())
 
 
 def make_column(source: Source, column: str) -> exp.Column:

@@ -66,12 +66,12 @@ def _asks_which(reading: Reading, keys: Sequence[exp.Expr]) -> bool:
     query, context = reading.query, reading.context
     if all(output.unalias() in keys for output in query.tree.expressions):
         return False
-    asked = frozenset(word.folded for word in words(context.question))
-    if not asked.isdisjoint(_ASKS_WHICH):
+    question_words = frozenset(word.folded for word in words(context.question))
+    if not question_words.isdisjoint(_ASKS_WHICH):
         return True
     columns = [query.column(column) for key in keys for column in key.find_all(exp.Column)]
     values = [column.schema for column in columns if column is not None]
-    return "what" in asked and not any(value.kind == "time" or context.names(value.name) for value in values)
+    return "what" in question_words and not any(value.kind == "time" or context.names(value.name) for value in values)
 
 
 def _is_unique(query: Query, scope: Scope) -> bool:
@@ -97,8 +97,8 @@ def rivals(
     if len(sql) > _LONGEST:
         return ()
     reading = Reading(Query.of(sql, schema.dialect, schema), context, look)
-    found = chain.from_iterable(_derive_rivals(derive, reading) for derive in _DERIVATIONS)
-    return tuple(islice(found, most))
+    derived = chain.from_iterable(_derive_rivals(derive, reading) for derive in _DERIVATIONS)
+    return tuple(islice(derived, most))
 
 
 @analysis_or(())

@@ -105,13 +105,13 @@ def _is_how_many(reading: Reading, scope: Scope, source: Source) -> bool:
 
 def _find_known_values(reading: Reading, source: Source, column: ColumnSchema) -> list[str]:
     """Return the known values of a column, looked up if some may matter."""
-    told = _list_values(column)
-    if column.kind != "text" or column.distinct is not None or not told:
-        return told
-    if split_name(column.name).isdisjoint(_STATUS) and not any(_is_out(value) for value in told):
-        return told
-    held = reading.values(source, column, _FEW + 1)
-    return told if held is None else [value for value in held if isinstance(value, str) and value.strip()]
+    values = _list_values(column)
+    if column.kind != "text" or column.distinct is not None or not values:
+        return values
+    if split_name(column.name).isdisjoint(_STATUS) and not any(_is_out(value) for value in values):
+        return values
+    looked_up = reading.values(source, column, _FEW + 1)
+    return values if looked_up is None else [value for value in looked_up if isinstance(value, str) and value.strip()]
 
 
 def _is_out(value: str) -> bool:
@@ -177,8 +177,8 @@ def _asks_for_time(reading: Reading, scope: Scope, table: TableSchema) -> bool:
     for column in reading.query.columns_of(scope):
         if column.schema.kind == "time" and column.table is table and column.clause in ("where", "group"):
             return True
-    told = {part for column in table.columns if column.kind == "time" for part in name_stems(column.name)}
-    return not reading.context.stems.isdisjoint(told - {"on", "at", "date", "time"})
+    words = {part for column in table.columns if column.kind == "time" for part in name_stems(column.name)}
+    return not reading.context.stems.isdisjoint(words - {"on", "at", "date", "time"})
 
 
 _LOOKS_FOR_NONE = ("known", "unknown", "missing", "recorded", "blank", "empty", "null")

@@ -44,9 +44,9 @@ def to_answer(value: object, limit: int) -> CodeAnswer:
     frame, index_columns, labelled = _to_frame(value)
     if frame.shape[1] > MOST_COLUMNS:
         raise AnswerTooLarge(TOO_WIDE)
-    shown = frame.iloc[:limit]
+    head = frame.iloc[:limit]
     # Column by column and by position: names may repeat.
-    cells = [[_plain_value(value) for value in shown.iloc[:, position]] for position in range(shown.shape[1])]
+    cells = [[_plain_value(value) for value in head.iloc[:, position]] for position in range(head.shape[1])]
     rows = [list(row) for row in zip(*cells, strict=True)]
     return CodeAnswer([_name_column(name) for name in frame.columns], rows, len(frame) > limit, index_columns, labelled)
 

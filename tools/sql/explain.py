@@ -97,18 +97,18 @@ class Explainer:
         """Return a query of any kind as a noun phrase."""
         node = node.unnest()
         if isinstance(node, exp.Select):
-            said = self._say_select(node)
+            words = self._say_select(node)
         elif isinstance(node, exp.SetOperation):
-            said = self._say_compound(node)
+            words = self._say_compound(node)
         elif isinstance(node, exp.Subquery):
-            said = self.say_query(node.this)
+            words = self.say_query(node.this)
         else:
-            said = f"the values {self.say_all(node.expressions)}"
+            words = f"the values {self.say_all(node.expressions)}"
         with_ = node.args.get("with_")
         if with_ is None:
-            return said
+            return words
         defined = [f"{plain_name(cte.alias)!r} is {self.say_query(cte.this)}" for cte in with_.expressions]
-        return f"{said}, where {listed(defined)}"
+        return f"{words}, where {listed(defined)}"
 
     def _say_compound(self, node: exp.SetOperation) -> str:
         if (shared := self._say_shared(node)) is not None:
@@ -128,8 +128,8 @@ class Explainer:
             return None
         first, second = map(self.say, wheres)
         base = f"{self.say_all(sides[0].expressions)}{self._say_from(self._get_scope(sides[0]))}"
-        found = "found also" if node.key == "intersect" else "not found"
-        return f"{base} where {first}, {found} where {second}, each once"
+        verb = "found also" if node.key == "intersect" else "not found"
+        return f"{base} where {first}, {verb} where {second}, each once"
 
     def _say_select(self, node: exp.Select) -> str:
         scope = self._get_scope(node)
@@ -156,27 +156,27 @@ class Explainer:
         return f" from {self.say_source(first)}" + "".join(self._say_join(source, scope) for source in others)
 
     def _say_join(self, source: Source, scope: Scope) -> str:
-        join, said = source.join, self.say_source(source)
+        join, source_words = source.join, self.say_source(source)
         if join is None:  # LATERAL behind a table without a comma
-            return f" and {said}"
+            return f" and {source_words}"
         conditions = " and ".join(self.say(part) for part in join_conditions(source))
         on = f" ({conditions})" if conditions and not self._is_obvious_join(source, scope) else ""
         if source.using:
             on = f" (by equal {listed(sorted(plain_name(name) for name in source.using))})"
         if join.side == "LEFT":
-            return f", with {said} where there is one{on}"
+            return f", with {source_words} where there is one{on}"
         if join.side in ("RIGHT", "FULL"):
-            both = "every row of both sides" if join.side == "FULL" else f"every row of {said}"
-            return f" joined with {said}{on}, keeping {both}"
-        return f" joined with {said}{on}" if conditions or on else f" and {said}"
+            both = "every row of both sides" if join.side == "FULL" else f"every row of {source_words}"
+            return f" joined with {source_words}{on}, keeping {both}"
+        return f" joined with {source_words}{on}" if conditions or on else f" and {source_words}"
 
     def _is_obvious_join(self, source: Source, scope: Scope) -> bool:
         """Whether a join uses the only foreign key between its two tables."""
         parts = join_conditions(source)
         if len(parts) != 1 or not isinstance(parts[0], exp.EQ):
             return False
-        found = [self.query.column(side) for side in (parts[0].left, parts[0].right)]
-        ends = {end.item for end in found if end is not None}
+        columns = [self.query.column(side) for side in (parts[0].left, parts[0].right)]
+        ends = {end.item for end in columns if end is not None}
         tables = {table for table, _ in ends}
         read = [table.name for _, table in scope.tables]
         keys = [key for key in self.query.schema.foreign_keys if {key.table, key.ref_table} == tables]
@@ -200,19 +200,19 @@ class Explainer:
         order, limit, offset = (node.args.get(key) for key in ("order", "limit", "offset"))
         rows = limit_count(node)
         count = self.say(rows) if rows is not None else "1"
-        said = ""
+        words = ""
         if order is not None and limit is not None and offset is None and len(order.expressions) == 1:
             term = order.expressions[0]
             extreme = "largest" if term.args.get("desc") else "smallest"
             which, first = ("the one", "") if count == "1" else (f"the {count}", f", {extreme} first")
             return f", only {which} with the {extreme} {self._say_term(term.this, node).removeprefix('the ')}{first}"
         if order is not None:
-            said += f", sorted by {self.say_order(order, node)}"
+            words += f", sorted by {self.say_order(order, node)}"
         if limit is not None:
-            said += f", only the first {count} row{'s' if count != '1' else ''}"
+            words += f", only the first {count} row{'s' if count != '1' else ''}"
         if offset is not None:
-            said += f" after the first {self.say(offset.expression)}"
-        return said
+            words += f" after the first {self.say(offset.expression)}"
+        return words
 
     def say(self, node: exp.Expr) -> str:
         """Return an expression in words, or as SQL in back-ticks if there are no words for it."""
@@ -247,11 +247,11 @@ class Explainer:
     def say_sort(self, term: exp.Expr) -> str:
         """Return the direction of an ORDER BY term, and the place of NULLs if it is unusual."""
         descending, first = bool(term.args.get("desc")), term.args.get("nulls_first")
-        said = "descending" if descending else "ascending"
+        words = "descending" if descending else "ascending"
         usual = {"nulls_are_small": not descending, "nulls_are_large": descending}
         if first is not None and bool(first) is not usual.get(self.query.rules.grammar.NULL_ORDERING, False):
-            said += f" with missing values {'first' if first else 'last'}"
-        return said
+            words += f" with missing values {'first' if first else 'last'}"
+        return words
 
     def read_text(self, node: exp.Expr) -> str | None:
         """Return a string's content; None for anything else."""
@@ -319,11 +319,11 @@ class Explainer:
             return f"{_AGGREGATES[type(node)]} different {self.say_all(inner.expressions)}"
         separator = node.args.get("separator")
         between = f" with {self.say(separator)} between them" if separator is not None else ""
-        said = self.say(inner)
-        if isinstance(node, exp.Sum) and said.startswith("total"):
-            return f"the sum of {said}{between}"
+        words = self.say(inner)
+        if isinstance(node, exp.Sum) and words.startswith("total"):
+            return f"the sum of {words}{between}"
         of = "of " if not isinstance(inner.unnest(), exp.Column) else ""
-        return f"{_AGGREGATES[type(node)]} {of}{said}{between}"
+        return f"{_AGGREGATES[type(node)]} {of}{words}{between}"
 
     def _say_arithmetic(self, node: exp.Expr) -> str:
         sides = (node.this, node.args["expression"])
@@ -372,9 +372,9 @@ class Explainer:
     def _say_function(self, node: exp.Expr) -> str:
         assert isinstance(node, exp.Func)
         name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
-        said = [self.say(argument) for argument in node.iter_expressions() if not isinstance(argument, exp.Identifier)]
+        words = [self.say(one) for one in node.iter_expressions() if not isinstance(one, exp.Identifier)]
         plain = plain_name(name.lower())
-        return f"{plain} of {listed(said)}" if said else plain
+        return f"{plain} of {listed(words)}" if words else plain
 
     @cached_property
     def _writers(self) -> tuple[tuple[type[exp.Expr] | tuple[type[exp.Expr], ...], Callable[[exp.Expr], str]], ...]:
@@ -427,15 +427,15 @@ class Explainer:
             return self._say_like(node, negated)
         if type(node) in _VERBS:
             return self._say_comparison(node, negated)
-        said = self.say(node)
-        return f"it is not so that {_add_brackets(said)}" if negated else said
+        words = self.say(node)
+        return f"it is not so that {_add_brackets(words)}" if negated else words
 
     def _say_connector(self, node: exp.Connector) -> str:
         word = " and " if isinstance(node, exp.And) else " or "
         texts: list[str] = []
         for part in node.flatten(unnest=False):
-            said = self.say_condition(part)
-            texts.append(f"({said})" if isinstance(part.unnest(), exp.Connector) else said)
+            words = self.say_condition(part)
+            texts.append(f"({words})" if isinstance(part.unnest(), exp.Connector) else words)
         return word.join(texts)
 
     def _say_comparison(self, node: exp.Expr, negated: bool) -> str:

@@ -71,7 +71,7 @@ def searched_literals(sql: str, schema: Schema, contents: Contents) -> tuple[Sea
 
 def _find_searched(node: exp.Expr, query: Query, scope: Scope, contents: Contents) -> Iterator[SearchedLiteral]:
     """Yield the literals of one comparison."""
-    found: list[tuple[tuple[str, str], str, str, bool]] = []
+    literals: list[tuple[tuple[str, str], str, str, bool]] = []
     for column, operand in query.operands(node):
         value = query.literal(operand)
         if value is None:
@@ -82,10 +82,10 @@ def _find_searched(node: exp.Expr, query: Query, scope: Scope, contents: Content
         else:
             held = contents.holds(*column.item, text)
         is_text = isinstance(value, str)
-        found.append((column.item, plain_text(text) if is_text else text, text.strip("%") if is_text else "", held))
+        literals.append((column.item, plain_text(text) if is_text else text, text.strip("%") if is_text else "", held))
     negated = isinstance(node, exp.NEQ) or query.around(node, exp.Not) is not None
-    excluded = negated or any(held for *_, held in found)
-    for item, text, written, held in found:
+    excluded = negated or any(held for *_, held in literals)
+    for item, text, written, held in literals:
         sought = bool(text) and (held or not excluded)
         alike = contents.nearest(*item, written, 2) if sought and not held and written else ()
         near = alike[0] if len(alike) == 1 else ""

@@ -43,11 +43,11 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | 
     paths = {table.name: table.path for table in part.tables if table.name not in avoid}
     resolution = query.resolution
     unknown = [source for scope in resolution.scopes for source in scope.sources if not source.known]
-    found = list(_fix_tables(unknown, paths, resolution) if unknown else _fix_columns(resolution))
-    if not found or not all(place.text for place in found):
+    fixes = list(_fix_tables(unknown, paths, resolution) if unknown else _fix_columns(resolution))
+    if not fixes or not all(place.text for place in fixes):
         return None
-    names = {_join_parts(place.parts): place.meant for place in found if place.meant}
-    return Mended(_apply(query, found), names)
+    names = {_join_parts(place.parts): place.meant for place in fixes if place.meant}
+    return Mended(_apply(query, fixes), names)
 
 
 @analysis_or("")
@@ -86,8 +86,8 @@ def _find_path(source: Source, schema: Schema) -> Sequence[str]:
     """Return the path of a source's table; empty if it is not a table."""
     if not isinstance(source.node, exp.Table) or source.query is not None:
         return ()
-    found = source.table or (None if source.known else schema.table(_join_parts(_name_parts(source.node))))
-    return found.path if found else ()
+    table = source.table or (None if source.known else schema.table(_join_parts(_name_parts(source.node))))
+    return table.path if table else ()
 
 
 def _is_exact(source: Source, path: Sequence[str], naming: Naming) -> bool:

@@ -158,14 +158,14 @@ class Query(Parsed):
     @cached_property
     def columns(self) -> tuple[TableColumn, ...]:
         """The table columns that the query names, in order of reference."""
-        found: list[TableColumn] = []
+        columns: list[TableColumn] = []
         for reference in self.resolution.references:
             source, owner = reference.source, reference.owner
             if reference.kind == "column" and owner is not None and source is not None and source.table is not None:
                 column = source.table.column(source.declared(reference.column))
                 if column is not None:
-                    found.append(TableColumn(reference.node, reference.clause, owner, source, source.table, column))
-        return tuple(found)
+                    columns.append(TableColumn(reference.node, reference.clause, owner, source, source.table, column))
+        return tuple(columns)
 
     @cached_property
     def _columns_by_node(self) -> dict[int, TableColumn]:
@@ -228,8 +228,8 @@ class Query(Parsed):
                 stars += scope.sources
             # USING and NATURAL compare columns on both sides.
             for name in (name for source in scope.sources for name in source.using):
-                held = ((table, table.column(name)) for _, table in scope.tables)
-                columns.update((table.name, column.name) for table, column in held if column)
+                columns_named = ((table, table.column(name)) for _, table in scope.tables)
+                columns.update((table.name, column.name) for table, column in columns_named if column)
         columns.update((source.table.name, ALL_COLUMNS) for source in stars if source and source.table)
         return UsedItems(frozenset(self.tables), frozenset(columns))
 
@@ -262,12 +262,12 @@ class Query(Parsed):
     @cached_property
     def chain(self) -> tuple[Scope, ...]:
         """The SELECT that gives the rows, then those it reads from alone; empty for a UNION."""
-        found: list[Scope] = []
+        scopes: list[Scope] = []
         query: exp.Expr | None = self.tree
-        while query is not None and (scope := self.scope(query.unnest())) is not None and scope not in found:
-            found.append(scope)
+        while query is not None and (scope := self.scope(query.unnest())) is not None and scope not in scopes:
+            scopes.append(scope)
             query = scope.sources[0].query if len(scope.sources) == 1 and scope.reads_only_sources else None
-        return tuple(found)
+        return tuple(scopes)
 
     def own(self, scope: Scope, *kinds: type[N]) -> list[N]:
         """Return the expressions of these kinds that stand in a SELECT, without those in sub-queries."""

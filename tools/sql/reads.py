@@ -57,10 +57,10 @@ def _find_tables(query: Query) -> dict[str, TableSchema] | None:
             if not (query.rules.is_sqlite and _reads_no_table(node)):
                 return None
             continue
-        found = query.schema.table(f"{node.db}.{node.name}") if node.db else None
-        found = found or query.schema.table(node.name)
-        if found is not None:
-            named[found.name] = found
+        table = query.schema.table(f"{node.db}.{node.name}") if node.db else None
+        table = table or query.schema.table(node.name)
+        if table is not None:
+            named[table.name] = table
         elif node.name.lower() not in own:
             return None
     return named
@@ -82,8 +82,8 @@ def _list_words(query: Query, sql: str) -> Collection[str]:
 
 
 def _is_named(column: str, table: TableSchema, words: Collection[str]) -> bool:
-    found = table.column(column)
-    names = (column, *_ROW_NUMBERS) if found is not None and found.primary_key else (column,)
+    key = table.column(column)
+    names = (column, *_ROW_NUMBERS) if key is not None and key.primary_key else (column,)
     return any(name.casefold() in words for name in names)
 
 

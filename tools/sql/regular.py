@@ -281,22 +281,22 @@ def _requote_text(raw: str) -> str:
 
 def _unwrap(pieces: list[Piece]) -> list[Piece]:
     """Remove parentheses around a single column."""
-    kept: list[Piece] = []
+    left: list[Piece] = []
     index = 0
     while index < len(pieces):
         piece = pieces[index]
-        needed = kept[-2:] == ["DISTINCT", "ON"]
-        if piece == "(" and kept and kept[-1] in _BEFORE_OPERAND and kept[-1].role != "literal" and not needed:
+        needed = left[-2:] == ["DISTINCT", "ON"]
+        if piece == "(" and left and left[-1] in _BEFORE_OPERAND and left[-1].role != "literal" and not needed:
             end = index + 1
             while end < len(pieces) and (pieces[end].role == "name" or pieces[end] == "."):
                 end += 1
             if end < len(pieces) and end > index + 1 and pieces[end] == ")":
-                kept += pieces[index + 1 : end]
+                left += pieces[index + 1 : end]
                 index = end + 1
                 continue
-        kept.append(piece)
+        left.append(piece)
         index += 1
-    return kept
+    return left
 
 
 def _reorder_limit(pieces: list[Piece]) -> list[Piece]:

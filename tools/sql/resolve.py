@@ -218,10 +218,10 @@ class _Resolver:
 
     def _find_table(self, node: exp.Table, own: str) -> TableSchema | None:
         """Return the schema's table for a table expression, qualified or not."""
-        found = self.schema.table(f"{self.rules.key(node.args['db'])}.{own}") if node.args.get("db") else None
-        found = found or self.schema.table(own)
+        table = self.schema.table(f"{self.rules.key(node.args['db'])}.{own}") if node.args.get("db") else None
+        table = table or self.schema.table(own)
         key = self.rules.naming.key
-        return found if found is not None and key(found.name).endswith(own) else None
+        return table if table is not None and key(table.name).endswith(own) else None
 
     def _resolve_columns(self, node: exp.Expr, scope: Scope | None, clause: Clause) -> None:
         for column in self._find_columns(node, scope):

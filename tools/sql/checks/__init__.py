@@ -50,12 +50,12 @@ def _check_parsed(
 ) -> tuple[Finding, ...]:
     query = Query.of(sql, schema.dialect, schema)
     try:
-        found = _find_failures(sql, query, compiles) or list(limit_findings(query))
+        findings = _find_failures(sql, query, compiles) or list(limit_findings(query))
     except TooComplex:
         return (_TOO_COMPLEX,)
-    if not found:
-        found += accepted_findings(query, FewLookUps(values) if values else None)
-    return tuple(sorted(dict.fromkeys(found), key=lambda finding: _RANK[finding.severity]))
+    if not findings:
+        findings += accepted_findings(query, FewLookUps(values) if values else None)
+    return tuple(sorted(dict.fromkeys(findings), key=lambda finding: _RANK[finding.severity]))
 
 
 def _check_unparsed(sql: str, reason: str, schema: Schema, compiles: Compiles | None) -> tuple[Finding, ...]:

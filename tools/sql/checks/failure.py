@@ -28,14 +28,14 @@ def failure_findings(sql: str, error: QueryError, query: Query | None, schema: S
     The error's kind comes from the engine's codes, its message is shown; the query is None if it could not be parsed.
     """
     kind, message = error.kind, str(error)
-    found = list(name_findings(query)) if query is not None else []
-    of_kind = [finding for finding in found if finding.kind == kind]
+    findings = list(name_findings(query)) if query is not None else []
+    of_kind = [finding for finding in findings if finding.kind == kind]
     if not of_kind:
-        return [_report_failure(kind, sql, message, query, schema), *found]
+        return [_report_failure(kind, sql, message, query, schema), *findings]
     # Those whose place the database's message names, last or in quotes, come before the others.
     named = {fold(name) for name in (message.rpartition(": ")[2], *_QUOTED.findall(message))}
     of_kind.sort(key=lambda finding: fold(finding.place) not in named)
-    return of_kind + [finding for finding in found if finding.kind != kind]
+    return of_kind + [finding for finding in findings if finding.kind != kind]
 
 
 def name_findings(query: Query) -> Iterator[Finding]:
@@ -92,20 +92,20 @@ def _advise_column(reference: Reference, sources: list[Source], schema: Schema, 
     owners = _find_holders(reference, reachable, rules)
     if owners:
         return f"use {owners[0].label}.{reference.column}"
-    held = [name for source in sources for name in (source.columns or {}).values()]
-    in_other_case = [rules.spell_name(name) for name in held if fold(name) == fold(reference.column)]
+    columns = [name for source in sources for name in (source.columns or {}).values()]
+    in_other_case = [rules.spell_name(name) for name in columns if fold(name) == fold(reference.column)]
     if in_other_case:
         return f"write {listed(in_other_case, 'or')}"
-    near = [rules.spell_name(name) for name in nearest_names(reference.column, held)]
+    near = [rules.spell_name(name) for name in nearest_names(reference.column, columns)]
     alias = reference.scope.aliases.get(rules.key(reference.node.this)) if reference.scope is not None else None
     if alias is not None and not reference.node.table and not rules.is_sqlite:
         return f"an alias cannot be used here: write {alias.sql(dialect=rules.grammar)}"
     holder = next((table.name for table in schema.tables if table.column(reference.column)), None)
     if holder is not None:
         return _advise_join(schema, [source.table.name for source in reachable if source.table], holder, near, rules)
-    if near or not held:
+    if near or not columns:
         return _suggest(near)
-    return f"the columns are {', '.join(map(rules.spell_name, held[:12]))}"
+    return f"the columns are {', '.join(map(rules.spell_name, columns[:12]))}"
 
 
 def _advise_join(schema: Schema, starts: list[str], table: str, near: list[str], rules: Rules) -> str:
@@ -190,8 +190,8 @@ def _report_failure(kind: QueryErrorKind, sql: str, message: str, query: Query |
     if kind == "aggregate_misuse":
         return _report_aggregate(text, message, query)
     if kind == "syntax":
-        found = _NEAR.search(message)
-        near = (found[1] or found[2] or "") if found else ""
+        match = _NEAR.search(message)
+        near = (match[1] or match[2] or "") if match else ""
         return Finding(kind, "error", text, near, advise_syntax(sql, message, near, schema))
     advice = "convert one side with CAST, or use a value of the other's type" if kind == "type_mismatch" else ""
     return Finding(kind, "error", text, "", advice)

@@ -98,10 +98,10 @@ def _check_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
                 lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
                 entry = lower, isinstance(part, exp.GT | exp.LT), value, part
                 bounds.setdefault(column.place, []).append(entry)
-    for found in bounds.values():
-        for one, other in product([one for one in found if one[0]], [one for one in found if not one[0]]):
+    for entries in bounds.values():
+        for one, other in product([one for one in entries if one[0]], [one for one in entries if not one[0]]):
             if _bounds_cross(one[2], other[2], strict=one[1] or other[1]):
-                first, second = (one, other) if found.index(one) < found.index(other) else (other, one)
+                first, second = (one, other) if entries.index(one) < entries.index(other) else (other, one)
                 place = f"{query.text(first[3])} AND {query.text(second[3])}"
                 # People are told; what the papers feed back to a model stays as it was.
                 yield Finding("always_empty", "info", f"{place} never holds: nothing lies between.", place)
