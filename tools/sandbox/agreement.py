@@ -1,4 +1,4 @@
-"""Whether a code's result and a query's result are the same answer."""
+"""Comparison of the results of pandas code and of SQL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORK_CELLS = 600_000
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two results compare."""
+    """The outcome of comparing two results."""
 
     agree: bool
     conclusive: bool = True  # whether a difference means anything: not where rows were left out on either side

@@ -270,7 +270,7 @@ class Query(Parsed):
         return tuple(scopes)
 
     def own(self, scope: Scope, *kinds: type[N]) -> list[N]:
-        """Return the expressions of these kinds that stand in a SELECT, without those in sub-queries."""
+        """Return the expressions of these kinds in a SELECT, without those in sub-queries."""
         return [node for node in self._own_nodes[id(scope.select)] if isinstance(node, kinds)]
 
     @cached_property
