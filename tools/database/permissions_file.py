@@ -70,7 +70,7 @@ class PermissionsFile:
         except OSError as error:
             raise SettingsError(f"cannot read the permissions {path}: {error.strerror or error}") from None
         except ValidationError as error:
-            raise SettingsError(f"the permissions {path} are wrong: {_first(error)}") from None
+            raise SettingsError(f"the permissions {path} are wrong: {_first_mistake(error)}") from None
         except (ValueError, RecursionError) as error:
             raise SettingsError(f"the permissions {path} are not valid TOML: {error}") from None
         default = content.default.permissions() if content.default else None
@@ -128,7 +128,7 @@ class Access:
         return session.narrowed(self.permissions)
 
 
-def _first(error: ValidationError) -> str:
+def _first_mistake(error: ValidationError) -> str:
     found = error.errors()[0]
     where = ".".join(map(str, found["loc"]))
     if found["type"] == "extra_forbidden":

@@ -42,23 +42,23 @@ class SchemaCache:
 
     def get(self, catalogue: object, read: Callable[[bool], Schema]) -> Schema:
         """Return the schema of a catalogue."""
-        known = self._of(catalogue)
+        known = self._reading_of(catalogue)
         if known is not None and not self._is_due(known):
             return known.schema
         if not self._lock.acquire(blocking=known is None):
             assert known is not None
             return known.schema
         try:
-            latest = self._of(catalogue)
+            latest = self._reading_of(catalogue)
             if latest is None or latest is known:
                 latest = self._last = self._read(catalogue, known, read)
             return latest.schema
         finally:
             self._lock.release()
 
-    def _of(self, catalogue: object) -> _Reading | None:
+    def _reading_of(self, catalogue: object) -> _Reading | None:
         last = self._last
-        return last if last is not None and last.catalogue == catalogue else None
+        return last if last is not None and (last.catalogue is catalogue or last.catalogue == catalogue) else None
 
     def _read(self, catalogue: object, known: _Reading | None, read: Callable[[bool], Schema]) -> _Reading:
         start = time.monotonic()

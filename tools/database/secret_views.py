@@ -172,7 +172,7 @@ def _outputs(query: exp.Expr, place: _Place) -> _Columns:
         raise SqlglotError(f"untraced query: {type(query).__name__}")
     place = _with_ctes(query, place)
     if isinstance(query, exp.SetOperation):
-        return _united(_outputs(query.this, place), _outputs(query.expression, place))
+        return _unite(_outputs(query.this, place), _outputs(query.expression, place))
     if isinstance(query, exp.Subquery) and not query.args.get("joins"):
         return _outputs(query.this, place)
     if not isinstance(query, exp.Select):
@@ -211,18 +211,18 @@ def _with_ctes(query: exp.Query, place: _Place) -> _Place:
         if any(table.name.casefold() in {*later, *own} for table in arms.find_all(exp.Table)):
             raise SqlglotError("a common table expression is used before it stands")
         if clause.args.get("recursive") and isinstance(arms, exp.SetOperation) and not arms.args.get("with_"):
-            first = _renamed(_outputs(arms.this, place), cte)
+            first = _rename(_outputs(arms.this, place), cte)
             place = replace(place, ctes={**place.ctes, name: first})
-            columns = _united(first, _outputs(arms.expression, place))
+            columns = _unite(first, _outputs(arms.expression, place))
             # What the second arm reads of itself may pass from column to column.
             columns = [(column, any(shows for _, shows in columns)) for column, _ in columns]
         else:
-            columns = _renamed(_outputs(cte.this, place), cte)
+            columns = _rename(_outputs(cte.this, place), cte)
         place = replace(place, ctes={**place.ctes, name: columns})
     return place
 
 
-def _united(first: _Columns, second: _Columns) -> _Columns:
+def _unite(first: _Columns, second: _Columns) -> _Columns:
     if len(first) != len(second):
         raise SqlglotError("arms of different widths")
     return [(name, one or other) for (name, one), (_, other) in zip(first, second, strict=True)]
@@ -242,14 +242,14 @@ def _with_source(node: exp.Expr, place: _Place) -> _Place:
             columns = _outputs(inner, place if isinstance(node, exp.Lateral) else place.outer or place)
         else:
             raise SqlglotError(f"untraced source: {type(node).__name__}")
-        source = node.alias_or_name.casefold(), _renamed(columns, node)
+        source = node.alias_or_name.casefold(), _rename(columns, node)
         place = replace(place, sources=(*place.sources, source))
     for join in node.args.get("joins") or ():
         place = _with_source(join.this, place)
     return place
 
 
-def _renamed(columns: _Columns, node: exp.Expr) -> _Columns:
+def _rename(columns: _Columns, node: exp.Expr) -> _Columns:
     """Return columns by the names that an alias lists."""
     names = [name.casefold() for name in node.alias_column_names] or [name for name, _ in columns]
     if len(names) != len(columns):  # engines differ in what the others are called

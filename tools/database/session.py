@@ -36,8 +36,8 @@ class Permissions:
     @classmethod
     def of(cls, allow: Iterable[str] | None = None, deny: Iterable[str] = ()) -> Permissions:
         """Return the permissions of two lists: no `allow` allows everything, an empty one nothing."""
-        allowed = None if allow is None else _entries(allow)
-        return cls((), ("*",)) if allowed == () else cls(allowed or (), _entries(deny))
+        allowed = None if allow is None else _clean_entries(allow)
+        return cls((), ("*",)) if allowed == () else cls(allowed or (), _clean_entries(deny))
 
     def __bool__(self) -> bool:
         return any(layer.allow or layer.deny for layer in self.layers())
@@ -89,7 +89,7 @@ class Permissions:
         )
 
 
-def _entries(given: Iterable[str]) -> tuple[str, ...]:
+def _clean_entries(given: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({entry.strip().lower() for entry in given}))
 
 

@@ -94,7 +94,8 @@ def unpack_error(data: bytes) -> TableturnError:
 
 def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: float | None = None) -> None:
     """Send a message; raise `TimeoutError` if the other side is too slow to take it."""
-    line.settimeout(seconds)
+    if seconds is not None:  # a worker, which waits without end, makes no other call of the kernel
+        line.settimeout(seconds)
     line.sendall(_HEAD.pack(len(body), kind) + body)
 
 

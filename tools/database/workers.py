@@ -111,7 +111,7 @@ class Workers:
             # One deadline for the whole reply, however many parts it comes in.
             deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
             send(worker.line, RESULT, order, START_SECONDS)
-            kind, body = _answer(worker, deadline, limits, cancellation)
+            kind, body = _take_message(worker.line, deadline, limits, cancellation)
             rows = size = 0
             while sink is not None and kind == PART:
                 part = unpack_table(body)
@@ -124,7 +124,7 @@ class Workers:
                     raise ValueError
                 if part.rows:
                     sink.take(part.rows)
-                kind, body = _answer(worker, deadline, limits, cancellation)
+                kind, body = _take_message(worker.line, deadline, limits, cancellation)
             outcome = unpack_table(body) if kind == RESULT else unpack_error(body[:ERROR_BYTES])
             # What took too much may have left the worker without room for the next query, or about to end.
             usable = isinstance(outcome, Table | QueryError) and not isinstance(outcome, ResultTooLarge)
@@ -204,10 +204,12 @@ class Workers:
         worker.end()
 
 
-def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Cancellation | None) -> tuple[int, bytes]:
-    """Return the worker's next message; after an error, the worker must not be used again."""
+def _take_message(
+    line: socket.socket, deadline: float, limits: Limits, cancellation: Cancellation | None
+) -> tuple[int, bytes]:
+    """Return a worker's next message; after an error, the worker must not be used again."""
     check = partial(check_cancelled, cancellation) if cancellation else None
-    answer = receive(worker.line, _longest_message(limits), deadline, check)
+    answer = receive(line, _longest_message(limits), deadline, check)
     if answer is None:
         raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
     return answer

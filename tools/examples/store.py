@@ -136,6 +136,10 @@ class ExampleStore:
             given, updated = given + len(part), updated + len(changed)
         return Added(added, given - len(refused) - added - updated, tuple(refused), updated)
 
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Write entries of shared examples that are sound, each once."""
+        self._write(SHARED, entries)
+
     def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Found]:
         """Return the examples that stand for the k nearest keys, best first.
 

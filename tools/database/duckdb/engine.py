@@ -229,16 +229,16 @@ class DuckDBEngine(ServerEngine):
             assert isinstance(connection, DuckDBConnection)
             return connection.table(statement, limits, sink)
 
-        return self._read_with(sql, limits.seconds, run, cancellation)
+        return self._run_statement(sql, limits.seconds, run, cancellation)
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         # Of a large file that has to be taken apart, the values of its first rows.
-        relation = self._fresh().find(table)
+        relation = self._fresh_catalogue().find(table)
         if relation is None or relation.shown not in self._duckdb.snapshot().about.slow:
             return super().distinct_values(table, column, limit, seconds)
         name, source = self._duckdb.quoted(column), self._duckdb.source(relation)
         part = f"(SELECT {name} FROM {source} LIMIT {_PART_ROWS}) AS part"
-        return self._values(
+        return self._fetch_values(
             f"SELECT DISTINCT {name} FROM {part} WHERE {name} IS NOT NULL LIMIT {int(limit)}", limit, seconds
         )
 

@@ -67,10 +67,10 @@ def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterat
         send(line, RESULT, ormsgpack.packb(opening), START_SECONDS)
         receive(line, MESSAGE_BYTES, time.monotonic() + START_SECONDS)
         for file in files:
-            yield from _answer(line, file, folder)
+            yield from _read_file(line, file, folder)
 
 
-def _answer(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
+def _read_file(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
     seconds = _SECONDS + file.path.stat().st_size / _BYTES_A_SECOND
     try:
         # On a busy machine, it takes longer than the processor needs.

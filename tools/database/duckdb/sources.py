@@ -85,7 +85,7 @@ class Sources:
 
     def files(self) -> tuple[File, ...]:
         """Return the files as of now, by name."""
-        found = _found(self.pattern)
+        found = _find_files(self.pattern)
         if not found:
             what = "the folder" if Path(self.pattern).is_dir() else "the pattern"
             raise DatabaseUnavailable(f"{what} {self.pattern} contains no table files: {_READ}")
@@ -98,8 +98,8 @@ class Sources:
         """Return a key that changes whenever a file does, or another one comes."""
         if self.fingerprint:
             return self.fingerprint
-        paths = [self.database] if self.database is not None else _found(self.pattern)
-        return " ".join(_state(path) for path in paths) or "gone"
+        paths = [self.database] if self.database is not None else _find_files(self.pattern)
+        return " ".join(_file_state(path) for path in paths) or "gone"
 
 
 def names_files(text: str) -> bool:
@@ -109,7 +109,7 @@ def names_files(text: str) -> bool:
         return True
     if not path.is_file():
         return glob.has_magic(text) and not path.exists()
-    start = _start(path)
+    start = _first_bytes(path)
     is_other = path.suffix.lower() in _OTHERS or not start or start.startswith(_OTHERS_MAGIC)
     return not is_other or start.startswith(_MAGIC, _MAGIC_AT)
 
@@ -128,9 +128,9 @@ def sources(text: str) -> Sources:
             raise DatabaseUnavailable(f"{url} names no file: write duckdb:///path/to/file.duckdb")
     path = Path(text).expanduser().absolute()
     if path.is_file() and kind_of(path) is None:
-        start = _start(path)
+        start = _first_bytes(path)
         if start.startswith(_MAGIC, _MAGIC_AT):
-            return Sources(_shown(path.stem), _shown(str(path.resolve())), path)
+            return Sources(_as_text(path.stem), _as_text(str(path.resolve())), path)
         if b"\0" in start and not start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise DatabaseUnavailable(
                 f"{path} cannot be read: it is neither an SQLite or DuckDB database nor a table file ({_READ}, or any"
@@ -145,12 +145,12 @@ def sources(text: str) -> Sources:
         folder = folder.parent
     name = _stem(path) if path.is_file() else folder.name
     location = path.resolve() if path.exists() else path
-    found = Sources(_shown(table_name(name)), _shown(str(location)), pattern=str(path))
+    found = Sources(_as_text(table_name(name)), _as_text(str(location)), pattern=str(path))
     found.files()
     return found
 
 
-def _found(pattern: str) -> Sequence[Path]:
+def _find_files(pattern: str) -> Sequence[Path]:
     path = Path(pattern)
     if path.is_file():
         return [path]
@@ -167,7 +167,7 @@ def _stem(path: Path) -> str:
     return path.stem if kind_of(path) is None else _ENDING.sub("", path.name)
 
 
-def _start(path: Path) -> bytes:
+def _first_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(_START_BYTES)
@@ -175,7 +175,7 @@ def _start(path: Path) -> bytes:
         raise DatabaseUnavailable(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _state(path: Path) -> str:
+def _file_state(path: Path) -> str:
     try:
         held = os.stat(path)
     except OSError:
@@ -183,6 +183,6 @@ def _state(path: Path) -> str:
     return f"{held.st_dev}.{held.st_ino}.{held.st_size}.{held.st_mtime_ns}"
 
 
-def _shown(text: str) -> str:
+def _as_text(text: str) -> str:
     """Return a name without bytes that are not text, which prompts and stores cannot hold."""
     return os.fsencode(text).decode("utf-8", "replace")

@@ -35,13 +35,13 @@ def sheets(path: Path) -> Iterator[tuple[str, pandas.DataFrame, str]]:
         import openpyxl
     except ImportError:
         raise DatabaseUnavailable("reading Excel files needs openpyxl: pip install 'tableturn[duckdb]'") from None
-    for name, rows in _cells(path, openpyxl.load_workbook):
+    for name, rows in _read_cells(path, openpyxl.load_workbook):
         if rows:
             at = find_header(rows)
-            yield name, pandas.DataFrame(_table(rows[at:])), join_titles(rows[:at])
+            yield name, pandas.DataFrame(_read_columns(rows[at:])), join_titles(rows[:at])
 
 
-def _cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+def _read_cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
     advice = "save it anew as .xlsx, or its sheets as CSV files"
     try:
         with zipfile.ZipFile(path) as packed:
@@ -70,15 +70,15 @@ def _cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tup
         raise DatabaseUnavailable(f"the workbook {path} cannot be read: {reason}: {advice}") from None
 
 
-def _table(rows: Sequence[Sequence[Any]]) -> dict[str, pandas.Series[Any]]:
+def _read_columns(rows: Sequence[Sequence[Any]]) -> dict[str, pandas.Series[Any]]:
     """Return columns by name, without empty ones; the first row is the header."""
     every = ([row[place] if place < len(row) else None for row in rows] for place in range(max(map(len, rows))))
     columns = [column for column in every if any(map(is_filled, column))]
     names = column_names([column[0] for column in columns])
-    return {name: _series(column[1:]) for name, column in zip(names, columns, strict=True)}
+    return {name: _make_series(column[1:]) for name, column in zip(names, columns, strict=True)}
 
 
-def _series(values: Sequence[Any]) -> pandas.Series[Any]:
+def _make_series(values: Sequence[Any]) -> pandas.Series[Any]:
     """Return a column of one type; of text if the values are of several."""
     import pandas
 

@@ -326,7 +326,7 @@ def find_encoding(path: Path) -> tuple[str, bool]:
         # Every second byte of plain text in UTF-16 is zero.
         if start[place:200:2].count(0) > len(start[:200]) // 4:
             return name, False
-    if _reads("utf-8", start) and _reads("utf-8", end):
+    if _can_decode("utf-8", start) and _can_decode("utf-8", end):
         return "utf-8", False
     return _guess_encoding(start, end), True
 
@@ -366,10 +366,10 @@ def _guess_encoding(start: bytes, end: bytes) -> str:
     weights = [(str(each["encoding"]), each["confidence"]) for each in found if each["encoding"]]
     least = max((sure for name, sure in weights if codecs.lookup(name).name == _WESTERN), default=0.0)
     likelier = (name for name, sure in weights if _PRIOR * sure > least)
-    return next((name for name in likelier if _reads(name, start) and _reads(name, end)), western)
+    return next((name for name in likelier if _can_decode(name, start) and _can_decode(name, end)), western)
 
 
-def _reads(name: str, part: bytes) -> bool:
+def _can_decode(name: str, part: bytes) -> bool:
     """Whether a piece, which may begin and end within a character, can be read so."""
     for skipped in range(min(4, len(part) + 1)):
         with suppress(UnicodeDecodeError):

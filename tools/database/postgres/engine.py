@@ -80,7 +80,7 @@ class PostgresConnection(ServerConnection):
         statement = (self._remark() + limit_rows(sql, types, limits)).encode()
         chunk = max(1, min(_CHUNK, limits.result_bytes // max(1, limits.cell_bytes)))
         self._sent = sent = cast("Generator[Row]", self._connection.cursor().stream(statement, size=chunk))
-        return RowCursor(columns, _rows_of(sent, limits.rows + 1))
+        return RowCursor(columns, _take_rows(sent, limits.rows + 1))
 
     def rows(self, sql: str) -> list[Row]:
         return self._connection.execute((self._remark() + sql).encode()).fetchall()
@@ -112,7 +112,7 @@ class PostgresConnection(ServerConnection):
             connected.shutdown(socket.SHUT_RDWR)
 
 
-def _rows_of(sent: Generator[Row], most: int) -> Iterator[Row]:
+def _take_rows(sent: Generator[Row], most: int) -> Iterator[Row]:
     for number, row in enumerate(sent, 1):
         if number == most:
             # Hear the server out: closing a result that has not ended would need a second connection.

@@ -72,21 +72,21 @@ def cell(value: Any) -> Cell:
         case bytearray() | memoryview():
             return bytes(value)
         case list() | tuple() | dict():
-            return json.dumps(_plain(value), ensure_ascii=False)
+            return json.dumps(_json_value(value), ensure_ascii=False)
         case _:
-            return _text(value)
+            return _text_value(value)
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Return a value with what JSON knows in it: mappings have texts for keys."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value if value is None or isinstance(value, str | int | float) else _text(value)
+        return [_json_value(item) for item in value]
+    return value if value is None or isinstance(value, str | int | float) else _text_value(value)
 
 
-def _text(value: Any) -> int | float | str:
+def _text_value(value: Any) -> int | float | str:
     match value:
         case Decimal():
             return int(value) if value.as_tuple().exponent == 0 else float(value)

@@ -118,7 +118,7 @@ class ServerEngine:
         self._state = ("", -_STATE_SECONDS)
         self._seconds = _CATALOGUE_SECONDS * backend.patience
         try:
-            self.version, self.warnings, self._catalogue = self._with(
+            self.version, self.warnings, self._catalogue = self._run(
                 self._seconds,
                 lambda connection: (
                     connection.read_version(),
@@ -144,14 +144,14 @@ class ServerEngine:
             state, looked = self._state
             now = time.monotonic()
             if now - looked > _STATE_SECONDS:
-                state = self._with(self._seconds, self._backend.state)
+                state = self._run(self._seconds, self._backend.state)
                 self._state = (state, now)
             return state
 
     def schema(self) -> Schema:
         # Read once per version of the catalogue, and again where the contents have changed since.
         self._pool.check_open()
-        catalogue = self._fresh()
+        catalogue = self._fresh_catalogue()
 
         def read(again: bool) -> Schema:
             def work(connection: ServerConnection) -> Schema:
@@ -159,7 +159,7 @@ class ServerEngine:
                 current = self._backend.catalogue(connection) if again else catalogue
                 return read_schema(connection, self._backend, current)
 
-            return self._with(self._seconds, work)
+            return self._run(self._seconds, work)
 
         return self._schemas.get(catalogue, read)
 
@@ -171,7 +171,7 @@ class ServerEngine:
             return replace(table, notes=connection.notes())
 
         try:
-            return self._read_with(sql, limits.seconds, run, cancellation)
+            return self._run_statement(sql, limits.seconds, run, cancellation)
         except TableLocked:
             names = self._reader.tables(sql, self._catalogue)
             which = f"the table {names[0]}" if len(names) == 1 else f"one of the tables {', '.join(names)}"
@@ -185,23 +185,23 @@ class ServerEngine:
         Raises:
             DatabaseUnavailable: It keeps none, or does not show them; the message says what to do.
         """
-        return self._with(self._seconds, lambda connection: self._backend.query_log(connection, most))
+        return self._run(self._seconds, lambda connection: self._backend.query_log(connection, most))
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         seconds = _COMPILE_SECONDS * self._backend.patience
         try:
-            self._read_with(sql, seconds, lambda connection, statement: connection.compile(statement))
+            self._run_statement(sql, seconds, lambda connection, statement: connection.compile(statement))
         except QueryError as error:
             return error
         return None
 
     def estimate(self, sql: str) -> Estimate | None:
-        return self._read_with(
+        return self._run_statement(
             sql, _COMPILE_SECONDS, lambda connection, statement: connection.estimate(statement, self._catalogue)
         )
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        relation = self._fresh().find(table)
+        relation = self._fresh_catalogue().find(table)
         if relation is None:
             raise QueryFailed(f"no such table: {table}", "unknown_table")
         name, source = self._backend.quoted(column), self._backend.source(relation)
@@ -209,17 +209,17 @@ class ServerEngine:
         # Where all of a table cannot be read in time, the values of its first rows.
         for rows in (filled, f"(SELECT {name} FROM {filled} LIMIT {_PART_ROWS}) AS part"):
             try:
-                return self._values(f"SELECT DISTINCT {name} FROM {rows} LIMIT {int(limit)}", limit, seconds)
+                return self._fetch_values(f"SELECT DISTINCT {name} FROM {rows} LIMIT {int(limit)}", limit, seconds)
             except QueryTimeout:
                 continue
         return ()
 
-    def _values(self, sql: str, limit: int, seconds: float) -> tuple[Cell, ...]:
+    def _fetch_values(self, sql: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         limits = Limits(seconds=seconds, rows=limit, result_bytes=200_000_000)
-        found = self._with(seconds, lambda connection: fetch(connection.query(sql, limits), limits))
+        found = self._run(seconds, lambda connection: fetch(connection.query(sql, limits), limits))
         return tuple([value for (value,) in found.rows])
 
-    def _read_with(
+    def _run_statement(
         self,
         sql: str,
         seconds: float,
@@ -234,17 +234,17 @@ class ServerEngine:
         def send() -> R:
             statement = self._reader.read(sql, self._catalogue)
             self._backend.check_text(statement)
-            return self._with(seconds, lambda connection: work(connection, statement), cancellation)
+            return self._run(seconds, lambda connection: work(connection, statement), cancellation)
 
         known = self._catalogue
         try:
             return send()
         except (QueryFailed, QueryRejected) as error:
-            if error.kind not in _STALE or self._fresh(at_once=True) is known:
+            if error.kind not in _STALE or self._fresh_catalogue(at_once=True) is known:
                 raise
         return send()
 
-    def _fresh(self, *, at_once: bool = False) -> Catalogue:
+    def _fresh_catalogue(self, *, at_once: bool = False) -> Catalogue:
         """Return the catalogue, read again if the schema has changed."""
 
         def refreshed(connection: ServerConnection) -> Catalogue:
@@ -253,23 +253,23 @@ class ServerEngine:
 
         with self._lock:
             if at_once or time.monotonic() - self._looked > _FRESH_SECONDS:
-                self._catalogue = self._with(self._seconds, refreshed)
+                self._catalogue = self._run(self._seconds, refreshed)
                 self._looked = time.monotonic()
             return self._catalogue
 
-    def _with(
+    def _run(
         self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None = None
     ) -> R:
         """Do something in a read-only transaction; once more if the connection was dropped."""
         for _ in range(2):
             try:
-                return self._once(seconds, work, cancellation)
+                return self._run_once(seconds, work, cancellation)
             except ConnectionLost:
                 # The others are likely to be dropped too.
                 self._pool.drop_idle()
         raise DatabaseUnavailable(f"the connection to {self.location} was lost: is the server running?")
 
-    def _once(self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None) -> R:
+    def _run_once(self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None) -> R:
         check_cancelled(cancellation)
         connection = self._pool.take()
         query = RunningQuery(connection, time.monotonic() + seconds + _GRACE_SECONDS, cancellation)

@@ -94,7 +94,7 @@ class Reader:
 
     def tables(self, sql: str, catalogue: Catalogue) -> list[str]:
         """Return the names, as they are shown, of the tables that a statement reads."""
-        places = self._parsed(sql).find_all(exp.Table)
+        places = self._parse(sql).find_all(exp.Table)
         read = (catalogue.find(*filter(None, (place.db, place.name))) for place in places)
         return sorted({relation.shown for relation in read if relation is not None})
 
@@ -102,9 +102,9 @@ class Reader:
         if len(sql) > STATEMENT_LENGTH:
             raise ResultTooLarge(f"the statement has {len(sql):,} characters: it may have {STATEMENT_LENGTH:,}")
         try:
-            tree = self._parsed(sql)
-            self._narrow(tree, self._check(tree, catalogue), catalogue)
-            written = self._written(tree, catalogue.own_functions)
+            tree = self._parse(sql)
+            self._hide_columns(tree, self._check(tree, catalogue), catalogue)
+            written = self._write(tree, catalogue.own_functions)
             # `FROM t` and `TABLE t` are written as SELECTs.
             check_parts(written)
             self._check_written(written, catalogue)
@@ -118,7 +118,7 @@ class Reader:
             raise ResultTooLarge("the statement is nested too deeply: simplify it") from None
         return written
 
-    def _parsed(self, sql: str) -> exp.Expr:
+    def _parse(self, sql: str) -> exp.Expr:
         if "\0" in sql:
             raise QueryFailed("the query contains a NUL character", "syntax")
         try:
@@ -142,7 +142,7 @@ class Reader:
             raise QueryRejected(f"this connection only reads, but the statement is {kind}: write a SELECT")
         return tree
 
-    def _written(self, tree: exp.Expr, own_functions: frozenset[str] = frozenset()) -> str:
+    def _write(self, tree: exp.Expr, own_functions: frozenset[str] = frozenset()) -> str:
         usual = self._grammar.dialect.NORMALIZE_FUNCTIONS
         texts = {case: self._generate(tree, case) for case in {"upper", "lower", usual}}
         for name in _names_of_calls(texts["upper"], texts["lower"], texts[usual]):
@@ -172,9 +172,9 @@ class Reader:
         A name that sqlglot writes without the quotes that it had would otherwise be read as SQL.
         """
         try:
-            again = self._parsed(written)
+            again = self._parse(written)
             self._check(again, catalogue)
-            same = self._written(again, catalogue.own_functions) == written
+            same = self._write(again, catalogue.own_functions) == written
         except (SqlglotError, QueryFailed):
             same = False
         if not same:
@@ -190,7 +190,7 @@ class Reader:
                 tables.append(node)
             elif isinstance(node, exp.CTE) and reserved and node.alias.lower().startswith(reserved):
                 raise QueryRejected(f"no common table expression may be called {node.alias}: name it otherwise")
-        read = [(table, self._place(table, catalogue)) for table in tables]
+        read = [(table, self._qualify(table, catalogue)) for table in tables]
         return [(table, relation) for table, relation in read if relation is not None and relation.hides]
 
     def _check_node(self, node: exp.Expr, catalogue: Catalogue) -> None:
@@ -201,7 +201,7 @@ class Reader:
             kind
             not in (_COMMON.functions if isinstance(node, exp.Func) else _COMMON.syntax) | self._grammar.profile.syntax
         ):
-            raise QueryRejected(_refusal(node))
+            raise QueryRejected(_explain_refusal(node))
         if isinstance(node, exp.Query) and (node.args.get("settings") or node.args.get("format")):
             raise QueryRejected("SETTINGS and FORMAT may not be used here: leave them out")
         if isinstance(node, exp.In) and profile.in_names_tables:
@@ -216,7 +216,9 @@ class Reader:
         elif isinstance(node, exp.Column | exp.Dot) and node.name.lower() in catalogue.row_functions:
             raise QueryRejected(f"{node.name} may not be used here: it names a function of a row, too")
         elif isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
-            raise QueryRejected(f"a function may not be named with its schema: write {_name(node.expression)}() alone")
+            raise QueryRejected(
+                f"a function may not be named with its schema: write {_name_of(node.expression)}() alone"
+            )
         elif isinstance(node, exp.DataType):
             if node.this == exp.DataType.Type.USERDEFINED:
                 kind = node.args.get("kind")
@@ -233,21 +235,21 @@ class Reader:
         if name.lower() not in self._grammar.profile.functions or (quoted and name != name.lower()):
             raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
 
-    def _place(self, table: exp.Table, catalogue: Catalogue) -> Relation | None:
+    def _qualify(self, table: exp.Table, catalogue: Catalogue) -> Relation | None:
         """Write a table's name with its schema; return None for what is none, but a function, say."""
         if not isinstance(table.this, exp.Identifier):
             if not isinstance(table.this, exp.Func):
-                raise QueryRejected(f"only tables and functions may stand in FROM, not {_name(table.this)}")
+                raise QueryRejected(f"only tables and functions may stand in FROM, not {_name_of(table.this)}")
             return None
         parts = [part for part in table.parts if isinstance(part, exp.Identifier)]
-        if len(parts) == 1 and self._is_declared(table, self._folded(parts[0])):
+        if len(parts) == 1 and self._is_declared(table, self._fold(parts[0])):
             return None
-        relation = catalogue.find(*map(self._folded, parts))
+        relation = catalogue.find(*map(self._fold, parts))
         if relation is None:
             name = ".".join(part.name for part in parts)
             raise QueryFailed(f"no such table: {name[:_LONGEST_NAME]}", "unknown_table")
         written = parts[-1]
-        known_as = self._folded(written)
+        known_as = self._fold(written)
         table.set("catalog", None)
         table.set("db", exp.to_identifier(relation.schema, quoted=True) if relation.schema else None)
         table.set("this", exp.to_identifier(relation.name, quoted=True))
@@ -255,7 +257,7 @@ class Reader:
             table.set("alias", exp.TableAlias(this=exp.to_identifier(written.name, quoted=written.quoted)))
         return relation
 
-    def _narrow(self, tree: exp.Expr, hiding: Sequence[tuple[exp.Table, Relation]], catalogue: Catalogue) -> None:
+    def _hide_columns(self, tree: exp.Expr, hiding: Sequence[tuple[exp.Table, Relation]], catalogue: Catalogue) -> None:
         """Put a sub-query of the columns that are known in the place of each table that has others.
 
         The server then knows no others either: it would tell of them by its errors, by the columns that it counts and
@@ -264,7 +266,7 @@ class Reader:
         if not hiding:
             return
         if self._grammar.names_by_text and isinstance(tree, exp.Query):
-            self._call(tree.selects)
+            self._name_outputs(tree.selects)
         names = Counter(
             (id(table.find_ancestor(exp.Select)), table.alias_or_name) for table in tree.find_all(exp.Table)
         )
@@ -279,10 +281,10 @@ class Reader:
             if given.lower() in ("", relation.name.lower()):
                 plain[id(scope), relation.schema, relation.name] = table.alias
             if scope is not None and self._grammar.groups_by_key:
-                self._group(scope, table.alias, relation)
+                self._group_by_key(scope, table.alias, relation)
         for column in tree.find_all(exp.Column):
             if column.args.get("db"):  # a sub-query has no schema
-                place = self._folded(column.args["db"]), self._folded(column.args["table"])
+                place = self._fold(column.args["db"]), self._fold(column.args["table"])
                 scope = column.find_ancestor(exp.Select)
                 while scope is not None and (id(scope), *place) not in plain:
                     scope = scope.find_ancestor(exp.Select)
@@ -298,7 +300,7 @@ class Reader:
             known = [column.name for column in relation.columns if column.name.lower() not in catalogue.row_functions]
             read.set("this", exp.select(*(exp.column(name, quoted=True) for name in known)).from_(table))
 
-    def _call(self, outputs: Sequence[exp.Expr]) -> None:
+    def _name_outputs(self, outputs: Sequence[exp.Expr]) -> None:
         """Name the columns of a result as if no table were replaced by a sub-query."""
         select, named = outputs[0].parent if outputs else None, list[exp.Expr]()
         for item in outputs:
@@ -311,7 +313,7 @@ class Reader:
         if select is not None:
             select.set("expressions", named)
 
-    def _group(self, select: exp.Select, alias: str, relation: Relation) -> None:
+    def _group_by_key(self, select: exp.Select, alias: str, relation: Relation) -> None:
         """Add to GROUP BY what a table's key determines."""
         # Servers know that of tables, but not of sub-queries.
         group = select.args.get("group")
@@ -323,23 +325,23 @@ class Reader:
         for item in group.expressions:
             if isinstance(item, exp.Literal) and item.is_int and 0 < int(item.name) <= len(select.expressions):
                 item = select.expressions[int(item.name) - 1].unalias()
-            grouped |= self._own(outputs.get(item.name, item), alias) or self._own(item, alias)
+            grouped |= self._own_columns(outputs.get(item.name, item), alias) or self._own_columns(item, alias)
         if not key <= grouped:
             return
-        used = {name for column in select.find_all(exp.Column) for name in self._own(column, alias)}
+        used = {name for column in select.find_all(exp.Column) for name in self._own_columns(column, alias)}
         every = alias in used or any(not isinstance(star.parent, exp.Count) for star in select.find_all(exp.Star))
         for column in relation.columns:
             if column.name not in grouped and (every or column.name in used):
                 group.append("expressions", exp.column(column.name, exp.to_identifier(alias, quoted=True), quoted=True))
 
-    def _own(self, node: exp.Expr, alias: str) -> set[str]:
+    def _own_columns(self, node: exp.Expr, alias: str) -> set[str]:
         """Return the name of a column that may be the table's of that alias."""
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             return set()
         table = node.args.get("table")
-        return {self._folded(node.this)} if table is None or self._folded(table) == alias else set()
+        return {self._fold(node.this)} if table is None or self._fold(table) == alias else set()
 
-    def _folded(self, name: exp.Identifier) -> str:
+    def _fold(self, name: exp.Identifier) -> str:
         return name.name if name.quoted else self._grammar.fold(name.name)
 
     def _is_declared(self, table: exp.Table, name: str) -> bool:
@@ -357,7 +359,7 @@ class Reader:
             else:
                 held = above.args.get("with_")
                 candidates = held.expressions if isinstance(held, exp.With) and held is not inside else []
-            if any(self._folded(candidate.args["alias"].this) == name for candidate in candidates):
+            if any(self._fold(candidate.args["alias"].this) == name for candidate in candidates):
                 return True
             inside, above = above, above.parent
         return False
@@ -378,9 +380,9 @@ def _names_of_calls(upper: str, lower: str, usual: str) -> Iterator[str]:
             yield word[0].lower()
 
 
-def _refusal(node: exp.Expr) -> str:
+def _explain_refusal(node: exp.Expr) -> str:
     if isinstance(node, exp.Func):
-        return f"the function {_name(node)}() may not be used here"
+        return f"the function {_name_of(node)}() may not be used here"
     if isinstance(node, exp.Lock):
         return "this connection only reads, but the statement locks rows: leave FOR UPDATE or FOR SHARE out"
     if isinstance(node, exp.Into):
@@ -392,7 +394,7 @@ def _refusal(node: exp.Expr) -> str:
     return f"the statement uses what may not be used here ({type(node).__name__}): write it in plain SQL"
 
 
-def _name(node: exp.Expr) -> str:
+def _name_of(node: exp.Expr) -> str:
     if isinstance(node, exp.Anonymous):
         return node.name[:_LONGEST_NAME]
     return node.sql_name().lower() if isinstance(node, exp.Func) else type(node).__name__

@@ -74,7 +74,7 @@ class Driver:
         plan.root.sql.query = sql
         return plan
 
-    def reporting(self) -> Any:
+    def progress_request(self) -> Any:
         """Return a request that has a session report often how far a query is."""
         operation = self._messages.ConfigRequest.Operation()
         operation.set.pairs.add(key="spark.connect.progress.reportInterval", value="200ms")
@@ -104,7 +104,7 @@ class SparkConnection(ServerConnection):
         self._works = False
         self._sent = 0.0
         self._interrupter = self._make_interrupter()
-        self._client.register_progress_handler(self._hear)
+        self._client.register_progress_handler(self._note_progress)
 
     @property
     def usable(self) -> bool:
@@ -123,7 +123,7 @@ class SparkConnection(ServerConnection):
         self._sent = 0.0
         self._begun = True
         with self._timed():
-            self._client.config(self._driver.reporting())
+            self._client.config(self._driver.progress_request())
         if self._backend.named:
             self.rows(f"SET CATALOG {quoted(self._backend.named, 'spark')}")
 
@@ -174,7 +174,7 @@ class SparkConnection(ServerConnection):
         self._works, self._sent = False, time.monotonic()
         return self._driver.rows(self._client, self._remark + sql)
 
-    def _hear(self, stages: Iterable[object] | None = None, **_: object) -> None:
+    def _note_progress(self, stages: Iterable[object] | None = None, **_: object) -> None:
         self._works = self._works or bool(list(stages or ()))
 
     def _make_interrupter(self) -> Interrupter:
@@ -313,9 +313,9 @@ class SparkBackend(Backend):
                 return False
 
         _, schemas, names = read_names(connection.rows, self._schemas)
-        tables = [place(*name) for name in names[:_PROBED]]
+        tables = [qualified_name(*name) for name in names[:_PROBED]]
         found: list[str] = []
-        if is_planned(f"CREATE TABLE {place(schemas[0], _PROBE)} (x INT)"):
+        if is_planned(f"CREATE TABLE {qualified_name(schemas[0], _PROBE)} (x INT)"):
             found.append(f"Spark would let this login make tables in {schemas[0]}")
         if any(is_planned(f"INSERT INTO {table} SELECT * FROM {table} LIMIT 0") for table in tables):
             found.append("Spark would let this login write to tables")
@@ -335,7 +335,7 @@ def open_engine(url: str, session: Session) -> ServerEngine:
     return ServerEngine(SparkBackend(split_address(url, roles=False), Driver(), session), session)
 
 
-def place(schema: str, name: str) -> str:
+def qualified_name(schema: str, name: str) -> str:
     """Return a table's name with its schema, as SQL."""
     return f"{quoted(schema, 'spark')}.{quoted(name, 'spark')}"
 
@@ -358,7 +358,7 @@ def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], 
 
 
 def _relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation:
-    ((told,),) = ask(f"DESCRIBE TABLE EXTENDED {place(schema, name)} AS JSON")
+    ((told,),) = ask(f"DESCRIBE TABLE EXTENDED {qualified_name(schema, name)} AS JSON")
     table: Mapping[str, Any] = json.loads(str(told))
     comment = str(table.get("comment") or "")
     if partitions := table.get("partition_columns"):

@@ -82,7 +82,7 @@ def limit_rows(sql: str, types: Sequence[str], limits: Limits) -> str:
     """
     names = [f"c{at}" for at in range(1, len(types) + 1)]
     listed = ", ".join(names)
-    sent = ", ".join(_sent(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True))
+    sent = ", ".join(_send_as(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True))
     return f"SELECT {sent} FROM (SELECT * FROM ({sql}) AS s({listed}) LIMIT {int(limits.rows) + 1}) AS r({listed})"
 
 
@@ -93,7 +93,7 @@ def as_text(name: str, kind: str) -> str:
     return f"to_json({name})" if kind.startswith(_NESTED) else f"CAST({name} AS STRING)"
 
 
-def _sent(name: str, kind: str, longest: int) -> str:
+def _send_as(name: str, kind: str, longest: int) -> str:
     value = as_text(name, kind)
     if value == name and not kind.startswith(_MEASURED):
         return name

@@ -62,7 +62,7 @@ class SQLAlchemyConnection(ServerConnection):
         driver = self.driver
         hang_up = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends
         self._interrupter = Interrupter(ends, hang_up)
-        self._do(*profile.setup)
+        self._execute(*profile.setup)
         dialect: Any = connection.dialect
         if dialect.name in ("mysql", "mariadb"):
             # Inspectors quote as the server's own mode has it, which is set by now.
@@ -86,7 +86,7 @@ class SQLAlchemyConnection(ServerConnection):
         return not self.connection.closed and not self.connection.invalidated
 
     def begin(self, seconds: float) -> None:
-        self._do(*self._profile.begins(seconds))
+        self._execute(*self._profile.begins(seconds))
 
     def end(self) -> None:
         try:
@@ -102,7 +102,7 @@ class SQLAlchemyConnection(ServerConnection):
     def query(self, sql: str, limits: Limits) -> BoundedRows:
         self._longest = limits.cell_bytes
         if "limit" in self._profile.statements:
-            self._do(self._profile.statements["limit"].format(rows=limits.rows + 1))
+            self._execute(self._profile.statements["limit"].format(rows=limits.rows + 1))
         result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_STREAMED)
         self._result = BoundedRows(result, map(str, result.keys()), limits)
         # PyMySQL's own result, which outlives the cursor.
@@ -124,18 +124,18 @@ class SQLAlchemyConnection(ServerConnection):
         match self.connection.dialect.name:
             case "mysql" | "mariadb":
                 self.connection.execute(sqlalchemy.text("SET @tableturn = :sql"), {"sql": self._remark() + sql})
-                self._do("PREPARE tableturn FROM @tableturn", "DEALLOCATE PREPARE tableturn")
+                self._execute("PREPARE tableturn FROM @tableturn", "DEALLOCATE PREPARE tableturn")
             case "postgresql":
-                self._do(f"PREPARE tableturn AS {sql}", "DEALLOCATE tableturn")
+                self._execute(f"PREPARE tableturn AS {sql}", "DEALLOCATE tableturn")
             case "sqlite":
-                self._do(f"EXPLAIN {sql}")
+                self._execute(f"EXPLAIN {sql}")
             # It may compute what needs no row, and its message quote that: with rules of what may leave, nobody asks.
             case _ if not self._session.policy.egress.restricts:
                 self.rows(f"SELECT 1 FROM ({sql}) AS q WHERE 1 = 0")
             case _:
                 return
 
-    def _do(self, *statements: str) -> None:
+    def _execute(self, *statements: str) -> None:
         for statement in statements:
             self.connection.exec_driver_sql(self._remark() + statement, execution_options=_PLAIN)
 
@@ -144,7 +144,7 @@ class SQLAlchemyConnection(ServerConnection):
         del catalogue
         match self.connection.dialect.name:
             case "postgresql":
-                self._do(postgres.ALONE)
+                self._execute(postgres.ALONE)
                 return postgres.estimate(sql, self.rows)
             case "mysql" | "mariadb":
                 explained = f"{self._remark()}{self._profile.statements['explain']} {sql}"
@@ -297,7 +297,7 @@ class SQLAlchemyBackend(Backend):
             connection = self._engine.connect()
             package = mysql.__package__ if self.kind in ("mysql", "mariadb") else __package__
             self.profile = read_profile(package or "", self.kind)
-            ends = self._ends(connection) or (lambda: None)
+            ends = self._find_kill(connection) or (lambda: None)
             return self.connection(connection, self.profile, self._session, ends)
         except (SQLAlchemyError, OSError) as error:
             if connection is not None:
@@ -325,7 +325,7 @@ class SQLAlchemyBackend(Backend):
             found.append(
                 f"{self.kind} has no time limit of its own here: a query that runs too long is cancelled from outside"
             )
-        if self._ends(cast("SQLAlchemyConnection", connection).connection) is None:
+        if self._find_kill(cast("SQLAlchemyConnection", connection).connection) is None:
             found.append("the driver cannot cancel a running query: time limits and cancelling wait for its first row")
         found.append("the login's own rights are not checked: use one that can only read")
         return tuple(found)
@@ -339,7 +339,7 @@ class SQLAlchemyBackend(Backend):
         columns = [exp.column(column.name, quoted=True) for column in relation.columns]
         return exp.select(*columns).from_(table).limit(rows).sql(self.dialect)
 
-    def _ends(self, connection: sqlalchemy.Connection) -> _Ends | None:
+    def _find_kill(self, connection: sqlalchemy.Connection) -> _Ends | None:
         held: Any = connection.connection.driver_connection
         kills = self.profile.statements.get("kill")
         if kills and hasattr(held, "thread_id"):

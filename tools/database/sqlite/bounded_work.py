@@ -104,7 +104,7 @@ def count_expanded(read: list[str], counted: str) -> int:
     Expressions that share a name count as one, and those that mention each other in a cycle as `MANY`: rather too
     much than too little.
     """
-    places = _defined(read)
+    places = _find_ctes(read)
     declared = frozenset(places.values())
     defined = {opening: unquoted(read[place]) for opening, place in places.items()}
     # None is the statement outside of them all.
@@ -131,7 +131,7 @@ def count_expanded(read: list[str], counted: str) -> int:
     return min(MANY, own.total() - own[None] + sizes[None])
 
 
-def _defined(read: list[str]) -> dict[int, int]:
+def _find_ctes(read: list[str]) -> dict[int, int]:
     """Return the places of the names of common table expressions, by where their bodies open."""
     defined: dict[int, int] = {}
     opened: list[int] = []
@@ -194,7 +194,7 @@ def value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> i
     patterns = sum(unquoted(word) in _PATTERNS and following[0] != "'" for word, following in pairwise(read))
     if patterns:
         limit = min(limit, _PRODUCT_WORK // (LIKE_PATTERN_LENGTH * patterns))
-    calls = _computed_calls(read)
+    calls = _count_computed_calls(read)
     if calls:
         limit = min(limit, isqrt(_PRODUCT_WORK // calls))
     return limit
@@ -210,7 +210,7 @@ def _check_formats(read: list[str]) -> None:
                 )
 
 
-def _computed_calls(read: list[str]) -> int:
+def _count_computed_calls(read: list[str]) -> int:
     """Return how many calls of product functions have a computed second argument."""
     count = 0
     # Of each open bracket: whether it is one of these functions', and where its arguments start.

@@ -86,12 +86,12 @@ def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Perm
     internal = set(chain(*shadows.values()))
     shown = tuple(entry for entry in entries if entry.key not in internal)
     if rules:
-        shown = tuple(_with_columns(connection, entry) for entry in shown)
+        shown = tuple(_add_columns(connection, entry) for entry in shown)
     encoding: str = connection.execute("PRAGMA encoding").fetchone()[0]
     return Catalogue(version, shown, resolve(rules, shown, shadows), encoding)
 
 
-def _with_columns(connection: sqlite3.Connection, entry: Entry) -> Entry:
+def _add_columns(connection: sqlite3.Connection, entry: Entry) -> Entry:
     """Return an entry with its columns; without any if SQLite cannot tell them."""
     try:
         rows = connection.execute(f"PRAGMA table_xinfo({quoted(entry.name)})").fetchall()
@@ -99,11 +99,11 @@ def _with_columns(connection: sqlite3.Connection, entry: Entry) -> Entry:
         rows = []
     columns = frozenset(row[1].lower() for row in rows)
     generated = frozenset(row[1].lower() for row in rows if row[6] in _GENERATED)
-    reads = _reads(connection, entry.name) if entry.kind == "view" else frozenset[tuple[str, str]]()
+    reads = _find_reads(connection, entry.name) if entry.kind == "view" else frozenset[tuple[str, str]]()
     return replace(entry, columns=columns, generated=generated, reads=reads)
 
 
-def _reads(connection: sqlite3.Connection, view: str) -> frozenset[tuple[str, str]]:
+def _find_reads(connection: sqlite3.Connection, view: str) -> frozenset[tuple[str, str]]:
     """Return the (table, column) pairs that SQLite asks to read while it compiles a view."""
     read: set[tuple[str, str]] = set()
 

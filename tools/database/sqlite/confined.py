@@ -100,7 +100,7 @@ def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> C
     """Attach the file to an empty database of its text encoding, and declare the views."""
     schema = f"t{secrets.token_hex(16)}"
     _attach(connection, uri, schema)
-    names = _names(connection, schema)
+    names = _all_names(connection, schema)
     reserved = frozenset(name for name in names if name.startswith(_RESERVED))
     direct = {_folded(entry.name) for entry in catalogue.visible if entry.kind == "virtual"}
     confinement = Confinement(schema, catalogue.version[2], names - reserved - direct, reserved | _OWN_TABLES)
@@ -154,14 +154,14 @@ def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catal
             name = quoted(entry.name if whole else f"{made.schema}_{entry.name}")
             # One that names the schema, or cannot be understood, is found unreadable, and blocked.
             with suppress(sqlite3.Error):
-                connection.execute(f"CREATE TEMP VIEW {name} {_body(entry.sql[len(_CREATE_VIEW) :])}")
+                connection.execute(f"CREATE TEMP VIEW {name} {_view_body(entry.sql[len(_CREATE_VIEW) :])}")
                 if not whole:
                     show(entry, name)
     blocked = made.blocked - {_folded(entry.name) for entry in shown}
     for name in sorted(blocked):
         block(name)
     # A view can read one that turns out to be unreadable.
-    while unreadable := [entry for entry in views if not _readable(connection, entry.name)]:
+    while unreadable := [entry for entry in views if not _is_readable(connection, entry.name)]:
         views = [entry for entry in views if entry not in unreadable]
         for entry in unreadable:
             connection.execute(f"DROP VIEW IF EXISTS temp.{quoted(entry.name)}")
@@ -170,7 +170,7 @@ def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catal
     return blocked
 
 
-def _body(declared: str) -> str:
+def _view_body(declared: str) -> str:
     """Return what follows a view's name, without `main.` before names."""
     # Unless something else may be called `main` in it.
     spans = list(tokens(declared))
@@ -182,7 +182,7 @@ def _body(declared: str) -> str:
     return declared[start:]
 
 
-def _readable(connection: sqlite3.Connection, name: str) -> bool:
+def _is_readable(connection: sqlite3.Connection, name: str) -> bool:
     try:
         connection.execute(f"SELECT 1 FROM temp.{quoted(name)} LIMIT 0").close()
     except (sqlite3.Error, UnicodeDecodeError):
@@ -190,7 +190,7 @@ def _readable(connection: sqlite3.Connection, name: str) -> bool:
     return True
 
 
-def _names(connection: sqlite3.Connection, schema: str) -> frozenset[str]:
+def _all_names(connection: sqlite3.Connection, schema: str) -> frozenset[str]:
     """Return every name that a query could mean: the file's, and SQLite's own table functions."""
 
     def names(sql: str) -> set[str]:

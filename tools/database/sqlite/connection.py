@@ -61,7 +61,7 @@ class QueryConnection:
                 with self.guard.opened():
                     self.sqlite.execute("ROLLBACK")
 
-    def failed(self, error: Exception) -> None:
+    def note_error(self, error: Exception) -> None:
         """Take note of an error.
 
         VACUUM, stopped on its way, makes SQLite forget the virtual tables, which cannot declare themselves again

@@ -57,7 +57,7 @@ def run_query(
                 with lenient_text(sqlite):
                     return _fetch(sqlite, sql, limits, sink, start)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
-        connection.failed(error)
+        connection.note_error(error)
         query.check(time.monotonic())  # the transaction's wait is not watched
         if query.stopped:
             raise query.error(limits.seconds) from None
@@ -197,7 +197,7 @@ class ConnectionPool:
                     for (value,) in sqlite.execute(sql):
                         values.append(value)
             except (*SQLITE_ERRORS, MemoryError) as error:
-                connection.failed(error)
+                connection.note_error(error)
                 # Out of time, or a value too long to be of use: what was read until then will do.
                 if not query.stopped and "too big" not in str(error):
                     raise failure(error, sql, connection.guard.refusal, _CELL_BYTES) from None

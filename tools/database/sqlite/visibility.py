@@ -44,15 +44,15 @@ class Entry:
         return self.name.lower()
 
 
-def _with_computed(entry: Entry, hidden: frozenset[str]) -> frozenset[str]:
+def _add_computed(entry: Entry, hidden: frozenset[str]) -> frozenset[str]:
     """Add to hidden columns those that are computed from them, or whose declaration isn't found."""
-    definitions = _definitions(words(entry.sql)) if hidden and entry.generated else {}
+    definitions = _read_definitions(words(entry.sql)) if hidden and entry.generated else {}
     while more := {name for name in entry.generated - hidden if not hidden.isdisjoint(definitions.get(name, hidden))}:
         hidden |= more
     return hidden
 
 
-def _revealing(
+def _find_revealing(
     entries: Sequence[Entry], visible: set[str], hidden: Mapping[str, frozenset[str]], allowed: frozenset[str]
 ) -> set[str]:
     """Return the virtual tables and views that tell of what is hidden, though rules show them.
@@ -70,7 +70,7 @@ def _revealing(
     virtual = [entry for entry in entries if entry.kind == "virtual"]
     plain = visible.intersection(entry.key for entry in entries if entry.kind != "view")
 
-    def tells(entry: Entry) -> bool:
+    def reveals(entry: Entry) -> bool:
         module, arguments = module_of(entry.sql)
         read = _reads(module, arguments)
         if read is None:
@@ -79,7 +79,7 @@ def _revealing(
             return read not in plain or read in hidden or read in gone
         return module in FULL_TEXT and entry.key not in allowed and not columns.isdisjoint(entry.columns)
 
-    while more := {entry.key for entry in virtual if entry.key not in gone and tells(entry)}:
+    while more := {entry.key for entry in virtual if entry.key not in gone and reveals(entry)}:
         gone |= more
     return gone
 
@@ -112,7 +112,7 @@ def module_of(sql: str) -> tuple[str, list[list[str]]]:
     return (unquoted(read[start]) if start < len(read) else ""), arguments
 
 
-def _definitions(read: Iterable[str]) -> dict[str, frozenset[str]]:
+def _read_definitions(read: Iterable[str]) -> dict[str, frozenset[str]]:
     """Return the names in the definition of each column that a CREATE TABLE declares."""
     definitions: dict[str, frozenset[str]] = {}
     current: list[str] = []
@@ -153,13 +153,13 @@ class Visibility:
             return comment, columns
         hidden = self.hidden_columns.get(table.lower(), _NOTHING)
 
-        def tells(text: str) -> bool:
+        def reveals(text: str) -> bool:
             lowered = text.lower()
             return any(name in lowered for name in hidden | self.hidden_tables)
 
-        shown = {column: text for column, text in columns.items() if column not in hidden and not tells(text)}
+        shown = {column: text for column, text in columns.items() if column not in hidden and not reveals(text)}
         # A table's own comment may describe its hidden columns by other words.
-        return "" if hidden or tells(comment) else comment, shown
+        return "" if hidden or reveals(comment) else comment, shown
 
 
 def resolve(rules: Permissions, entries: Sequence[Entry], shadows: Mapping[str, Iterable[str]]) -> Visibility:
@@ -179,7 +179,7 @@ def resolve(rules: Permissions, entries: Sequence[Entry], shadows: Mapping[str, 
     hidden: dict[str, frozenset[str]] = {}
     for entry in entries:
         denied = frozenset(column for column in entry.columns if not rules.shows(entry.key, column))
-        gone = _with_computed(entry, denied)
+        gone = _add_computed(entry, denied)
         # The shadow tables of a virtual one hold the text of all its columns.
         if entry.columns == gone or (gone and entry.kind == "virtual"):
             continue
@@ -189,7 +189,7 @@ def resolve(rules: Permissions, entries: Sequence[Entry], shadows: Mapping[str, 
     if rules:
         # The names that the allow lists give in full: those of the first list, as far as lists over it agree.
         *over, first = (frozenset(layer.allow) for layer in rules.layers())
-        visible -= _revealing(entries, visible, hidden, first.intersection(*filter(None, over)))
+        visible -= _find_revealing(entries, visible, hidden, first.intersection(*filter(None, over)))
         visible -= {
             entry.key
             for entry in entries

@@ -9,7 +9,7 @@ from ...errors import DatabaseUnavailable, SettingsError
 from ...nursery import serve_workers
 from ...sandbox.boundary import drop_capabilities_for
 from ..wire import MESSAGE_BYTES, receive, unpack_opening
-from ..worker import answer
+from ..worker import serve_database
 from .pool import ConnectionPool
 
 # Temporary files that a query may have open, of which each may grow to its share of `Limits.disk_bytes`. They have no
@@ -27,7 +27,7 @@ def serve(descriptor: int) -> None:
 def work(line: socket.socket) -> None:
     """Serve one database until the line ends. Never returns."""
     if message := receive(line, MESSAGE_BYTES):
-        answer(line, lambda: _opened(message[1]), files=_FILES)
+        serve_database(line, lambda: _opened(message[1]), files=_FILES)
 
 
 def _opened(opening: bytes) -> ConnectionPool:
