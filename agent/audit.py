@@ -107,7 +107,7 @@ def _append(descriptor: int, line: bytes) -> None:
         raise
 
 
-def audited(database: Database, thread: str, question: str, **fields: Any) -> AuditRecord:
+def make_record(database: Database, thread: str, question: str, **fields: Any) -> AuditRecord:
     """Return what is written of a turn, or of a query beside it, as of now."""
     try:
         user = database.session.identity.name or getpass.getuser()
@@ -137,17 +137,17 @@ def run_query(
             raise outcome
         return outcome
 
-    return written_down(query, "run", resources, call, lambda table: len(table.rows))
+    return run_audited(query, "run", resources, call, lambda table: len(table.rows))
 
 
-def written_down(
+def run_audited(
     query: AuditedQuery, status: str, resources: Resources, function: Callable[[], R], rows: Callable[[R], int]
 ) -> R:
     """What a function gives that runs a query; what was done with its rows is written down before it is given."""
     audit, database = resources.audit, resources.database
     if audit is None:
         return function()
-    record = partial(audited, database, query.thread, query.question, queries=(query.sql,))
+    record = partial(make_record, database, query.thread, query.question, queries=(query.sql,))
     try:
         result = function()
     except TableturnError as error:

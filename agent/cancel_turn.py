@@ -62,7 +62,7 @@ def open_turn(config: RunnableConfig | None) -> OpenTurn | None:
     return found if isinstance(found, OpenTurn) else None
 
 
-def undoable(saver: S) -> S:
+def make_undoable(saver: S) -> S:
     """Return a copy of a checkpointer, over the same store, that writes nothing of a turn that was undone.
 
     It reads what a turn starts from once.
@@ -100,7 +100,7 @@ async def call_async(saver: BaseCheckpointSaver[Any], name: str, *args: Any, **k
 
 
 @contextmanager
-def interruptible(turn: OpenTurn) -> Generator[None]:
+def cancel_on_ctrl_c(turn: OpenTurn) -> Generator[None]:
     """Within it, Ctrl-C ends the turn in order, instead of breaking off whatever happens to run.
 
     Only where Python's own handling of the signal is in place, and in the main thread, which alone can have another.

@@ -19,8 +19,8 @@ from ..tools.errors import AuditError, NothingToDecide, TableturnError, TurnCanc
 from .answers.answer import Answer
 from .answers.events import STREAM_MODES, Event, EventReader
 from .answers.render import Why, read_why
-from .audit import audited
-from .cancel_turn import KEY, OpenTurn, interruptible
+from .audit import make_record
+from .cancel_turn import KEY, OpenTurn, cancel_on_ctrl_c
 from .effects import cancelled_turn, finished
 from .records import AnswerRecord, Turn, Usage
 from .settings import Settings, make_settings
@@ -216,7 +216,7 @@ class Conversation:
         """Add a turn that has no answer to the audit trail, if there is one."""
         resources = self._agent.resources
         if resources.audit is not None:
-            resources.audit.write(audited(resources.database, self._name, question, status=status, **more))
+            resources.audit.write(make_record(resources.database, self._name, question, status=status, **more))
 
     def _config(self, turn: OpenTurn | None = None) -> RunnableConfig:
         own: dict[str, Any] = {} if turn is None else {KEY: turn}
@@ -285,7 +285,7 @@ def _values(saved: StateSnapshot) -> AgentState:
 async def _fetched(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> AsyncIterator[tuple[str, Any]]:
     """Yield the parts of a stream that blocks. Only while one is fetched does Ctrl-C end the turn."""
     while True:
-        with interruptible(turn):
+        with cancel_on_ctrl_c(turn):
             part = next(parts, None)
         if part is None:
             return

@@ -27,7 +27,7 @@ _HEADER = b"SQLite format 3\x00"
 
 
 @contextmanager
-def kept_conversations(
+def open_checkpointer(
     thread: str | None, path: Path | None, db: str = ""
 ) -> Generator[BaseCheckpointSaver[Any] | None]:
     """The checkpointer of a conversation that is to be kept; None where it has no name.
@@ -42,7 +42,7 @@ def kept_conversations(
         return
     from langgraph.checkpoint.sqlite import SqliteSaver
 
-    path = own_file(_file(path), db)
+    path = make_private_file(_file(path), db)
     try:
         with SqliteSaver.from_conn_string(str(path)) as saver:
             saver.setup()
@@ -52,7 +52,7 @@ def kept_conversations(
 
 
 @contextmanager
-def only_here(thread: str | None, path: Path | None, location: str) -> Generator[str | None]:
+def lock_conversation(thread: str | None, path: Path | None, location: str) -> Generator[str | None]:
     """Within it, no other chat goes on with the conversation: two would undo, or write over, one another's turns.
 
     The lock is a byte of one file for all conversations, by a hash of the name; it ends with the process.
@@ -83,7 +83,7 @@ def only_here(thread: str | None, path: Path | None, location: str) -> Generator
         yield name
 
 
-def own_file(path: Path, db: str, more_tables: frozenset[str] = frozenset()) -> Path:
+def make_private_file(path: Path, db: str, more_tables: frozenset[str] = frozenset()) -> Path:
     """A file for conversations, its owner's alone and made where there is none; `db` is the database that is asked."""
     path = path.absolute()
     try:
@@ -103,14 +103,14 @@ def _cannot(path: Path, error: Exception) -> SettingsError:
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedChat:
     """A conversation that is kept."""
 
     name: str  # as `--thread` takes it
     used: datetime  # when its last turn was taken
 
 
-def kept_threads(path: Path | None, location: str) -> list[Kept]:
+def list_conversations(path: Path | None, location: str) -> list[SavedChat]:
     """Return the kept conversations with a database, the last used first."""
     path = _file(path)
     if not path.exists():
@@ -122,12 +122,12 @@ def kept_threads(path: Path | None, location: str) -> list[Kept]:
     except sqlite3.Error as error:
         raise SettingsError(f"cannot read the conversations in {path}: {error}") from None
     end = f"@{location}"
-    kept: list[Kept] = []
+    kept: list[SavedChat] = []
     for name, last in found:
         if name.endswith(end):
             digits = last.replace("-", "")  # a UUID of version 6 begins with its time, in 100 ns since 1582
             passed = timedelta(microseconds=int(digits[:12] + digits[13:16], 16) // 10)
-            kept.append(Kept(name.removesuffix(end), datetime(1582, 10, 15, tzinfo=UTC).astimezone() + passed))
+            kept.append(SavedChat(name.removesuffix(end), datetime(1582, 10, 15, tzinfo=UTC).astimezone() + passed))
     return kept
 
 

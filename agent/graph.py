@@ -19,7 +19,7 @@ from langgraph.types import Overwrite, Send
 from ..tools.database import asked_in
 from ..tools.errors import TableturnError
 from .advice import failures_noted
-from .cancel_turn import open_turn, undoable
+from .cancel_turn import make_undoable, open_turn
 from .effects import Body, Tally, arun, finished
 from .model.turn_budget import Budget, left_of
 from .nodes.clarify import clarify
@@ -92,7 +92,7 @@ def build_graph(
         builder.add_conditional_edges(START, _Choice(_first), list(_FIRST))
     else:
         builder.add_edge(START, "rephrase")
-    return builder.compile(checkpointer=undoable(checkpointer) if checkpointer else None, name="tableturn")
+    return builder.compile(checkpointer=make_undoable(checkpointer) if checkpointer else None, name="tableturn")
 
 
 def _first(state: AgentState) -> str:

@@ -42,8 +42,8 @@ from ..tools.knowledge.fragment import fragment_kind, read_fragment
 from ..tools.outgoing import Outgoing
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
-from .answers.phrasing import explained, headed, phrased
-from .audit import AuditedQuery, run_query, written_down
+from .answers.phrasing import explain_query, name_columns, phrase_answer
+from .audit import AuditedQuery, run_audited, run_query
 from .model.track_record import Record, add_record, record_file
 from .records import AttemptView, Status, plain_result
 from .resources import Resources
@@ -217,7 +217,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         raise SettingsError("that answer has no SQL to run")
     query = AuditedQuery(sql, answer.question, answer.thread)
     result = plain_result(run_query(query, resources, resources.settings.limits, cancellation))
-    headings = headed(sql, result.columns, database)
+    headings = name_columns(sql, result.columns, database)
     rows = None if result.withheld == "all" else result.row_count
     new = replace(
         record,
@@ -228,7 +228,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         row_count=result.row_count,
         truncated=result.truncated,
         status="converged",
-        text=phrased(result, headings),
+        text=phrase_answer(result, headings),
         confidence=1.0,
         confidence_reason="a person wrote the query",
         trusted=None,
@@ -240,7 +240,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         stop_kind="edited",
         stopped=_EDITED,
         database=database_identity(database),
-        explanation=explained(sql, database),
+        explanation=explain_query(sql, database),
         rights=resources.rights,
         withheld=result.withheld,
         used_knowledge=(),
@@ -311,7 +311,7 @@ def forget(name: str, resources: Resources) -> str:
 
 def explain(sql: str, resources: Resources) -> str:
     """Return what a query computes in plain words, read from the query itself; empty where it cannot be read."""
-    return explained(sql, resources.database)
+    return explain_query(sql, resources.database)
 
 
 def tables(resources: Resources) -> Schema:
@@ -403,7 +403,7 @@ def export(
     limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
     write = partial(export_query, database, answer.sql, target, form, limits, cancellation)
     query = AuditedQuery(answer.sql, answer.question, answer.thread)
-    return written_down(query, "exported", resources, write, lambda exported: exported.rows)
+    return run_audited(query, "exported", resources, write, lambda exported: exported.rows)
 
 
 def chart(answer: Answer, kind: Kind | None = None) -> Chart | None:

@@ -1,1 +1,1 @@
-"""What is said to a model and how its reply is read: one task per file; docs/prompts.md lists them."""
+"""Prompts and the parsers of their replies, one task per file (docs/prompts.md lists them)."""

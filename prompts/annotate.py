@@ -1,4 +1,4 @@
-"""Describing columns by name, type and sample values, then tables by their columns (Track-SQL B.3).
+"""The tasks that describe columns and tables for a schema (Track-SQL B.3).
 
 The paper asks once for each column; here one request describes many, by numbers, so that names need not be repeated.
 """
@@ -32,7 +32,7 @@ _HINT = 'Reply with one JSON object, each number as a key and its short descript
 
 @dataclass(frozen=True)
 class _AnnotateTask(Task[Phrases]):
-    """Asks for a short phrase on each thing, in the order given; an empty one where the reply has none."""
+    """A task that asks for a short phrase on each of several things."""
 
     amounts: ClassVar[tuple[int, ...]]
     """How much of each thing is shown; less where the budget is too small."""
@@ -40,7 +40,7 @@ class _AnnotateTask(Task[Phrases]):
     @property
     @abstractmethod
     def count(self) -> int:
-        """How many things are asked about."""
+        """The number of things asked about."""
 
     def render(self, budget: int) -> Prompt:
         tokens = 0
@@ -67,7 +67,7 @@ class _AnnotateTask(Task[Phrases]):
         return phrases
 
     def parse_cut(self, text: str) -> Phrases:
-        """Return the phrases that are whole."""
+        """Return the phrases that are complete."""
         numbered = {number: _unescaped(literal) for number, literal in _WHOLE.findall(text)}
         if not numbered:
             numbered = dict(_ENTRY.findall(text.rpartition("\n")[0]))
@@ -78,7 +78,7 @@ class _AnnotateTask(Task[Phrases]):
 
 @dataclass(frozen=True)
 class AnnotateColumnsTask(_AnnotateTask):
-    """Asks for a phrase on each column."""
+    """A task that asks for a phrase on each column."""
 
     name: ClassVar[str] = "annotate_columns"
     amounts = (4, 1, 0)  # sample values
@@ -94,7 +94,7 @@ class AnnotateColumnsTask(_AnnotateTask):
 
 @dataclass(frozen=True)
 class AnnotateTablesTask(_AnnotateTask):
-    """Asks for a phrase on each table, from its columns with their descriptions as comments."""
+    """A task that asks for a phrase on each table, from its described columns."""
 
     name: ClassVar[str] = "annotate_tables"
     amounts = (40, 10)  # columns

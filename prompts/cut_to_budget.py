@@ -1,4 +1,4 @@
-"""What a prompt shows beside the question itself, and what gives way first where the token budget is too small."""
+"""The parts of a prompt beside the question, and their order of removal to fit a budget."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ class Parts:
         }
 
     def steps(self) -> int:
-        """Count the single cuts between everything and the least."""
+        """Count the single cuts that `cut` can make."""
         return sum(map(len, self._cuts.values()))
 
     def cut(self, steps: int) -> tuple[Parts, tuple[str, ...]]:
-        """Return what is left after that many cuts, and a sentence for each kind of thing left out."""
+        """Return the parts after `steps` cuts, and a sentence for each kind of thing left out."""
         if not steps:
             return self, ()
         gone: dict[str, int] = {}
@@ -115,7 +115,7 @@ Render = Callable[[Parts, tuple[str, ...]], tuple[Message, ...]]
 
 
 def fit(budget: int, everything: Parts, render: Render) -> Prompt:
-    """Return the largest prompt within the budget of tokens.
+    """Return the largest prompt within `budget` tokens.
 
     Raises:
         PromptTooLarge: If the least is still too large.
@@ -141,14 +141,14 @@ def fit(budget: int, everything: Parts, render: Render) -> Prompt:
 
 
 def attempt(steps: int, everything: Parts, render: Render) -> Prompt:
-    """Return the prompt after that many cuts, however large it is."""
+    """Return the prompt after `steps` cuts, whatever its size."""
     left, left_out = everything.cut(steps)
     messages = render(left, left_out)
     return Prompt(messages, estimate_messages(messages), left_out)
 
 
 def _spare(schema: Schema, order: Sequence[str]) -> list[tuple[str, str | None]]:
-    """List columns, and tables after the first few, in the order to go: last tables and last columns first.
+    """List removable columns and tables, those that go first at the front.
 
     A column of a table further up counts as much as one that stands further up in its table, a table as its first
     column. A table whose columns are all spare keeps its first one, so that no table is shown empty.

@@ -1,4 +1,4 @@
-"""Explaining what a query means, and where that differs from the question (revision chain 3.2.1, aspect 2)."""
+"""The task that explains what a query means and how that differs from the question."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NONE = frozenset({"", "none", "no", "no difference", "no differences", "n/a", "
 
 @dataclass(frozen=True)
 class ExplainTask(Task[Explanation]):
-    """Asks what the SQL means in plain words and how that differs from what was asked."""
+    """A task that asks what the SQL means and how that differs from the question."""
 
     name: ClassVar[str] = "explain"
 

@@ -1,4 +1,4 @@
-"""Finding the one SQL statement in a model's reply, which is untrusted and rarely just SQL."""
+"""Finding the one SQL statement in a model's reply, which is untrusted."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def find_sql(text: str, dialect: str = "sqlite") -> Draft:
 
 
 def sql_so_far(reply: str) -> str:
-    """Return the statement as far as it can be told from the beginning of a reply; empty where none has begun.
+    """Return the statement in the beginning of a reply; empty if none has begun.
 
     What is given for a longer beginning goes on from what was given before, unless another block of SQL begins.
     """
@@ -145,7 +145,7 @@ def _holds_sql(fence: Fence) -> bool:
 
 
 def may_hold_sql(fence: Fence) -> bool:
-    """Whether a block is not said to be in another language."""
+    """Whether the block is not marked as another language."""
     return fence.language not in _OTHER_LANGUAGES
 
 
@@ -185,7 +185,7 @@ def _from_prose(reply: str, dialect: str) -> str:
 
 
 def _statement_lines(reply: str) -> Iterator[int]:
-    """Yield where lines start that begin as a statement does, or the comment lines just before such a line."""
+    """Yield offsets of lines that begin a statement, with comment lines just before them."""
     position, comments = 0, -1
     for line in reply.splitlines(keepends=True):
         text = line.lstrip(" \t>*`")
@@ -210,7 +210,7 @@ def _from_sentence(reply: str, dialect: str) -> str:
 
 
 def starts_like_sql(text: str, *, is_block: bool = False) -> bool:
-    """Whether the text, comments aside, begins as a statement does; of a block of SQL the first word tells enough."""
+    """Whether `text` begins like a statement, leading comments aside."""
     position = 0
     while comment := _COMMENT.match(text, position):
         position = comment.end()
@@ -235,7 +235,7 @@ def until_prose(text: str) -> str:
 
 
 def first_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
-    """Cut the text at the first semicolon outside strings and comments; say whether another statement follows."""
+    """Return the first statement of `text`, and whether another one follows."""
     text = text.strip()
     if text.count("`") % 2:
         text = text.strip("`").strip()
@@ -246,7 +246,7 @@ def first_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
 
 
 def is_sql(text: str, dialect: str = "sqlite") -> bool:
-    """Whether a text that starts like a statement is one, rather than prose such as "Select the rows ..."."""
+    """Whether text that starts like a statement is SQL, not prose such as "Select the rows"."""
     if _SURELY.match(text) or CHANGES.match(text):
         return True
     return READS_A_TABLE.search(text) is not None and parses(first_statement(text, dialect)[0], dialect)

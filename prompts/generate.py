@@ -1,4 +1,4 @@
-"""Writing SQL for a question: one prompt for each paper's form, and the combined one (`full`)."""
+"""The task that writes SQL, with a prompt for each paper's form and the combined one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Conventions = Literal["people", "benchmark", "none"]
 
 @dataclass(frozen=True)
 class GenerateTask(Task[Draft]):
-    """Asks for the SQL that answers this turn."""
+    """A task that asks for the SQL that answers this turn."""
 
     name: ClassVar[str] = "generate"
 
@@ -70,11 +70,11 @@ class GenerateTask(Task[Draft]):
     regular: bool = True  # whether the form `credit` asks for the regular form of SQL (CREDIT-SQL 3.2)
 
     def own(self, examples: Sequence[Example]) -> tuple[Example, ...]:
-        """Return those approved on this very database: what they show of its tables holds here."""
+        """Return the examples that were approved on this database."""
         return tuple(example for example in examples if self.database and example.owner == self.database)
 
     def others(self, examples: Sequence[Example]) -> tuple[Example, ...]:
-        """Return those over other data."""
+        """Return the examples over other data."""
         own = self.own(examples)
         return tuple(example for example in examples if example not in own)
 
@@ -94,11 +94,11 @@ class GenerateTask(Task[Draft]):
 
     @property
     def compiles(self) -> bool:
-        """Whether there are definitions whose SQL is put into the query."""
+        """Whether there are definitions whose SQL goes into the query."""
         return any(entry.sql for entry in self.definitions if entry.kind in ("term", "metric"))
 
     def schema_text(self, shown: Parts) -> str:
-        """Write what is left of the schema in this task's style."""
+        """Return the schema of `shown` in this task's style."""
         return render_schema(
             shown.schema, self.schema_style, marked=self.marked, samples=shown.samples, all_columns=self.all_columns
         )
@@ -107,7 +107,7 @@ class GenerateTask(Task[Draft]):
         return self.render_as(f"generate_{self.style}", budget)
 
     def render_as(self, template: str, budget: int, programs: tuple[SeedProgram, ...] = (), **values: object) -> Prompt:
-        """Return a prompt of any template that shows this task's question and what is known about it.
+        """Return the prompt of `template` with this task's question and context.
 
         The template sees `values` beside `task`, which is this task, and what of its parts is `shown`.
         """
@@ -132,7 +132,7 @@ class GenerateTask(Task[Draft]):
         return fit(budget, replace(self.parts(), programs=programs), partial(render, self))
 
     def parse(self, text: str, reply: ReplyForm | None = None) -> Draft:
-        """Return the statement with the SQL of the definitions that it names, and what the lines around it say.
+        """Return the draft, with the SQL of the definitions that it names put in.
 
         Raises:
             ReplyError: There is no statement, or it names a definition that there is not.
@@ -146,7 +146,7 @@ class GenerateTask(Task[Draft]):
 
 @lru_cache(maxsize=1_024)
 def _demonstration(example: Example) -> Example:
-    """Write the example as CREDIT-SQL shows it: the question in its regular form (3.1), all of its schema (appendix C).
+    """Return the example in the form of CREDIT-SQL (3.1, appendix C).
 
     A schema that cannot be read stays as it is.
     """
@@ -167,7 +167,7 @@ class DialogueExample:
 
 @dataclass(frozen=True)
 class DialoguesTask(Task[Draft]):
-    """Asks for the next query of a dialogue, after others: the few-shot baseline of CREDIT-SQL (4.4, appendix D)."""
+    """A task that asks for a dialogue's next query (CREDIT-SQL 4.4, appendix D)."""
 
     name: ClassVar[str] = "dialogues"
 

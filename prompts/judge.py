@@ -1,4 +1,4 @@
-"""Judging two queries, each on its own merits, as a careful reader would who has the database at hand."""
+"""The task that judges two queries, each on its own merits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HINT = (
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A query that is judged, with what it gives."""
+    """A query to judge, with its result."""
 
     sql: str
     result: str  # its first rows as CSV, or the error that it ends in
@@ -39,7 +39,7 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What is said of one query, on its own merits."""
+    """The verdict on one query."""
 
     verdict: Word
     kind: Kind | Literal[""] = ""  # empty where nothing is wrong
@@ -48,7 +48,7 @@ class Opinion:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is said of both queries."""
+    """The verdicts on both queries."""
 
     first: Opinion
     second: Opinion
@@ -56,7 +56,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class JudgeTask(Task[Judgement]):
-    """Asks of each of two queries whether it answers the question; nothing says where they come from."""
+    """A task that asks of each of two queries whether it answers the question."""
 
     name: ClassVar[str] = "judge"
 
@@ -74,7 +74,7 @@ class JudgeTask(Task[Judgement]):
         return engine_name(self.schema.dialect)
 
     def swapped(self) -> JudgeTask:
-        """Return the same with the queries' places changed."""
+        """Return this task with the two queries swapped."""
         return replace(self, first=self.second, second=self.first)
 
     def parts(self) -> Parts:

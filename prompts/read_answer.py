@@ -1,4 +1,4 @@
-"""Reading the lines around the SQL of a reply that says in one how a question was understood and answers it.
+"""Reading the lines around the SQL of a reply.
 
 Asked for are short labelled lines before or after one block of SQL; taken is what models make of that: other labels of
 the same meaning, JSON with such keys, labels filled in with "none", or the SQL alone.
@@ -33,7 +33,7 @@ _MOST_CHOICES = 6
 
 @dataclass(frozen=True)
 class Lines:
-    """What the reply says around its SQL; empty where it does not."""
+    """The labelled lines around the SQL of a reply; empty where there are none."""
 
     question: str = ""
     sure: float | None = None
@@ -44,7 +44,7 @@ class Lines:
 
 
 def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyForm = "any") -> Draft:
-    """Return the draft that a reply gives, with how it understood the question.
+    """Return the draft of a reply, with how it understood the question.
 
     A query wins over lines that decline, unless it reads no table: models that were offered a line like to fill it in.
 
@@ -100,7 +100,7 @@ def _outside(reply: str, dialect: str) -> str:
 
 
 def from_lines(reply: str, dialect: str = "sqlite") -> Lines:
-    """Return what the labelled lines of a reply say."""
+    """Return the labelled lines of a reply."""
     said, text = Lines(), _outside(reply, dialect)
     labels = list(LABEL.finditer(text))
     for label, following in zip(labels, [*labels[1:], None], strict=False):
@@ -121,7 +121,7 @@ def from_lines(reply: str, dialect: str = "sqlite") -> Lines:
 
 
 def from_json(record: dict[str, object]) -> Lines:
-    """Return what a reply in JSON says beside its SQL."""
+    """Return the fields that a JSON reply has beside its SQL."""
     label = text_field(record, "intent", "type", "label").lower().replace(" ", "_").replace("-", "_")
     intent = cast("Intent", label) if label in get_args(Intent) else "answerable"
     words = text_field(record, "reply", "reason", "response", "clarification")
@@ -147,7 +147,7 @@ def _stripped(choices: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _sureness(words: str) -> tuple[float | None, str]:
-    """Return a number from 0 to 1, and the reason; `85`, `85 %`, `0.85` and `85/100` are the same."""
+    """Return a confidence from 0 to 1, and the reason; `85`, `85 %` and `0.85` are the same."""
     number = _NUMBER.search(words)
     if number is None:
         named = next((word for word in re.findall(r"[a-z]+", words.lower()) if word in _WORDS), "")

@@ -1,4 +1,4 @@
-"""Thinking in pandas before or beside SQL (SQL-CRAFT 2, Python enhanced reasoning; A.4)."""
+"""The tasks that compute in pandas before or beside SQL (SQL-CRAFT 2 and A.4)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HINT = "Reply with one fenced block that starts with ```python and leaves the a
 
 @dataclass(frozen=True)
 class ReasonTask(Task[CodeDraft]):
-    """Asks for pandas code that computes the answer; in the form `craft` in the order of SQL-CRAFT's A.4."""
+    """A task that asks for pandas code that computes the answer."""
 
     name: ClassVar[str] = "reason"
 
@@ -34,7 +34,7 @@ class ReasonTask(Task[CodeDraft]):
         return self.generate.render_as("reason", budget, programs, mode=self.mode)
 
     def parse(self, text: str) -> CodeDraft:
-        """Return the Python blocks joined in order, and for `pot` the SQL; either counts without the other.
+        """Return the joined Python blocks, and for `pot` the SQL; one of the two is enough.
 
         Raises:
             ReplyError: If there is neither, or for `code_blocks` no Python block.
@@ -53,7 +53,7 @@ class ReasonTask(Task[CodeDraft]):
         return CodeDraft(code, draft.sql, None if self.generate.reply == "sql" else draft)
 
     def _declined(self, reply: str) -> CodeDraft:
-        """Return a reply without code, where it asks back or declines."""
+        """Return a reply without code if it asks back or declines."""
         with suppress(ReplyError):
             draft = self.generate.parse(reply)
             if draft.declines:
@@ -63,7 +63,7 @@ class ReasonTask(Task[CodeDraft]):
 
 @dataclass(frozen=True)
 class SQLFromCodeTask(Task[Draft]):
-    """Asks for the SQL that does what the code does: the second step of code blocks."""
+    """A task that asks for SQL equivalent to the code, the second step of code blocks."""
 
     name: ClassVar[str] = "sql_from_code"
 

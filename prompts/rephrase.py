@@ -1,4 +1,4 @@
-"""Making a question self-contained, in plain words, with its intent (CREDIT-SQL 3.1; revision chain 3.1.1)."""
+"""The tasks that make a question self-contained and plain (CREDIT-SQL 3.1)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HINT = 'Reply with one JSON object that has at least the keys "intent" and "rep
 
 @dataclass(frozen=True)
 class RephraseTask(Task[Rephrasing]):
-    """Asks for the question in the regular form "Give me ...", as if it had been the only one."""
+    """A task that asks for the question in the regular form "Give me ..."."""
 
     name: ClassVar[str] = "rephrase"
     compiles: ClassVar[bool] = False
@@ -56,7 +56,7 @@ class RephraseTask(Task[Rephrasing]):
         return {"schema_text": render_schema(shown.schema, "compact", samples=0)}
 
     def parse(self, text: str) -> Rephrasing:
-        """Return the rephrasing, from JSON, from labelled lines, or from a bare "Give me ..." sentence."""
+        """Return the rephrasing from JSON, labelled lines or a bare "Give me ..." sentence."""
         reply = clean_reply(text)
         record = find_json(reply)
         said = from_lines(reply) if record is None else from_json(record)
@@ -73,7 +73,7 @@ class RephraseTask(Task[Rephrasing]):
 
 @dataclass(frozen=True)
 class SimplifyTask(Task[str]):
-    """Asks for the same question with rare words and tangled clauses replaced; names and values stay."""
+    """A task that asks for the same question in plain words, names and values unchanged."""
 
     name: ClassVar[str] = "simplify"
 

@@ -1,4 +1,4 @@
-"""Reads the parts of a reply: removes reasoning, finds fenced blocks and JSON objects. Linear in the reply's length."""
+"""Parts of a reply: text without reasoning, fenced blocks, JSON. Linear in its length."""
 
 from __future__ import annotations
 
@@ -104,6 +104,6 @@ def is_refusal(text: str) -> bool:
 
 
 def text_field(record: dict[str, object], *names: str) -> str:
-    """Return the first of the named fields that holds text, names in any case; empty if none does."""
+    """Return the first of the named fields that holds text, ignoring case; empty if none."""
     folded = {key.casefold(): value.strip() for key, value in record.items() if isinstance(value, str)}
     return next((folded[name] for name in names if folded.get(name)), "")

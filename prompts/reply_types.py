@@ -1,4 +1,4 @@
-"""What tasks give back, as frozen data; the same whoever did the task."""
+"""Results of tasks as frozen data, the same for a model and the offline translator."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class CodeDraft:
-    """Pandas code, with the SQL that goes with it where both came in one reply (SQL-CRAFT 2, PoT)."""
+    """Pandas code, with SQL if the reply had both (SQL-CRAFT 2, PoT)."""
 
     code: str  # leaves its answer in `result`
     sql: str = ""
@@ -50,13 +50,13 @@ class CodeDraft:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a query means, and how that differs from what was asked (revision chain 3.2.1)."""
+    """A query's meaning, and how that differs from the question (revision chain 3.2.1)."""
 
     meaning: str
     differences: str = ""
 
     @property
     def text(self) -> str:
-        """Both, for a prompt; empty where there is no meaning."""
+        """Both as text for a prompt; empty if there is no meaning."""
         differences = f"\nThe question differs: {self.differences}" if self.differences else ""
         return f"The query means: {self.meaning}{differences}" if self.meaning else ""

@@ -1,4 +1,4 @@
-"""Correcting SQL from what running it showed (SQL-CRAFT 2, IC-Loop; revision chain 3.2), and merging drafts."""
+"""The tasks that correct SQL after it ran, and merge drafts (SQL-CRAFT 2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .task import Task
 
 @dataclass(frozen=True)
 class ReviseTask(Task[Draft]):
-    """Asks for the corrected SQL, or for the same SQL where it is right.
+    """A task that asks for the corrected SQL, or for the same SQL if it is right.
 
     The prompt's form is that of `generate.style`: `craft` shows the result as CSV and leaves all judgement to the
     model; `revision` gives error, explanation and contents; the others give all that there is, `full` after the very
@@ -39,7 +39,7 @@ class ReviseTask(Task[Draft]):
         return self.generate.render_as(f"revise_{style}", budget, revise=self)
 
     def parse(self, text: str) -> Draft:
-        """Return the statement, and how sure its writer is where the form of the reply has a place for that.
+        """Return the statement, and the writer's confidence if the reply's form has a place for it.
 
         One that asks back or declines leaves the attempt as it is: asking once more would cost a request.
         """
@@ -64,7 +64,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class MergeTask(Task[Draft]):
-    """Asks which of the proposals answers the question, or for a query that joins what is right in each.
+    """A task that asks which proposal is right, or for a query that combines both.
 
     Consistency voting (CREDIT-SQL 5.2) lets the more frequent side win; here the two strongest are merged instead.
     """

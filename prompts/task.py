@@ -1,4 +1,4 @@
-"""What a task is: something a translator is asked to do, with a typed input and a typed reply.
+"""The base of tasks for a translator, each with a typed input and a typed reply.
 
 A chat model does a task by its rendered messages and `parse`; the offline translator does it from the same fields.
 """
@@ -18,26 +18,26 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Task(ABC, Generic[R]):
-    """Base of every task. A subclass is a frozen dataclass of inputs, with a template and a parser."""
+    """Base of every task: a frozen dataclass of inputs, with a template and a parser."""
 
     name: ClassVar[str]
     """Short name, for usage per task, traces and the prompt index."""
 
     @property
     def template(self) -> str:
-        """The template's name; it sees `task`, what of its parts is `shown`, and what `context` adds."""
+        """The template's name; it sees `task`, `shown` and what `context` adds."""
         return self.name
 
     def parts(self) -> Parts:
-        """Return what the prompt shows beside the question, if it fits."""
+        """Return the parts of the prompt beside the question."""
         return Parts()
 
     def context(self, shown: Parts) -> dict[str, object]:
-        """Return what the template sees beside the task, if that much is shown."""
+        """Return further values for the template."""
         return {}
 
     def render(self, budget: int) -> Prompt:
-        """Return the prompt within `budget` tokens; what matters least is left out first.
+        """Return the prompt within `budget` tokens, with the least important parts left out.
 
         Raises:
             PromptTooLarge: If even the least that the task needs does not fit.
@@ -50,14 +50,14 @@ class Task(ABC, Generic[R]):
 
     @abstractmethod
     def parse(self, text: str) -> R:
-        """Return the content of what the model said.
+        """Return the content of the model's reply.
 
         Raises:
             ReplyError: If it holds no answer in the asked form; its `hint` is for a second try.
         """
 
     def parse_cut(self, text: str) -> R:
-        """Return what a reply holds that was cut at the output limit, where a part of it is of use.
+        """Return the usable part of a reply that was cut at the output limit.
 
         Raises:
             ReplyError: It holds nothing that is (`cut`).

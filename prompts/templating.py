@@ -1,4 +1,4 @@
-"""Rendering templates, and the one way in which text that we did not write enters a prompt.
+"""Rendering of templates, and of untrusted text in them.
 
 Questions, names, cell values, error messages and examples are data. Each stands in a block between an opening and a
 closing tag; the tag's name is chosen so that it does not occur in the data, which therefore cannot end its block.
@@ -49,14 +49,14 @@ class Message:
 
 
 class PromptTooLarge(ModelError):
-    """Even the least that a task needs is larger than the token budget: the model cannot be asked.
+    """The smallest prompt for a task exceeds the token budget.
 
     What to do: raise `prompt_tokens`, or show fewer tables (`allow`, `deny`).
     """
 
 
 def block(text: str, name: str, limit: int | None = BLOCK_LIMIT) -> str:
-    """Return `text` between `<name>` and `</name>`; the name gets a number where the text itself holds such a tag."""
+    """Return `text` in tags named `name`, with a number added if the text has such a tag."""
     cut = limit is not None and len(text) > limit
     inside = _CONTROLS.sub(" ", text[:limit]) + (CUT if cut else "")
     folded = inside.casefold()
@@ -95,7 +95,7 @@ def _environment() -> Environment:
 
 
 def render_messages(template: str, **values: object) -> tuple[Message, ...]:
-    """Render the system and the user message of a template, which defines a Jinja block of each name."""
+    """Return the system and the user message of a template, each a Jinja block."""
     loaded = _environment().get_template(f"{template}.j2")
     messages: list[Message] = []
     for role in ("system", "user"):

@@ -6,8 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, nullcontext
-from functools import partial
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from .config import ServeSettings
 from .errors import add_error_replies
 from .mcp import over_http
 from .request_checks import RequestChecks
-from .server import AgentOpener, ServerLifecycle
+from .server import AgentOpener, ServerLifecycle, opener_of
 from .store import StoreError
 
 _log = logging.getLogger(__name__)
@@ -56,7 +55,7 @@ def create_app(
         settings: Who may ask, from where, and how much. By default, only pages on this machine may ask.
     """
     settings = settings or ServeSettings()
-    opener = partial(nullcontext, agent) if isinstance(agent, SQLAgent) else agent
+    opener = opener_of(agent) if isinstance(agent, SQLAgent) else agent
     lifecycle = ServerLifecycle(opener, store, settings)
 
     @asynccontextmanager

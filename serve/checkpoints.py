@@ -11,7 +11,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..agent.conversation_files import own_file
+from ..agent.conversation_files import make_private_file
 from ..tools.errors import SettingsError
 from ..tools.folders import data_folder
 from .store import StoreError
@@ -43,7 +43,7 @@ class Place:
             return cls("postgresql://" + given.partition("://")[2])
         if "://" in given:
             raise SettingsError("--checkpoints takes a file, or a database as postgresql://...")
-        return cls(str(own_file(Path(given), db, TABLES)))
+        return cls(str(make_private_file(Path(given), db, TABLES)))
 
     @property
     def on_server(self) -> bool:

@@ -49,14 +49,14 @@ def error_body(kind: str, message: str) -> dict[str, Any]:
     return {"error": {"kind": kind, "message": message}}
 
 
-def internal(error: BaseException) -> str:
+def log_internal(error: BaseException) -> str:
     """Return what is said of an error that nobody foresaw: where the log tells of it, and nothing else."""
     reference = uuid.uuid4().hex[:8]
     _log.error("internal error %s", reference, exc_info=error)
     return f"this is an error in tableturn, not in your question: find it in the server's log under {reference}"
 
 
-def told(request: Request, error: Exception) -> JSONResponse:
+def error_reply(request: Request, error: Exception) -> JSONResponse:
     """Return the reply to what cannot be done."""
     kind = type(error).__name__
     if isinstance(error, TableturnError):
@@ -71,10 +71,10 @@ def told(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, HTTPException):
         kind = _KINDS.get(error.status_code, "BadRequest")
         return JSONResponse(error_body(kind, str(error.detail)), error.status_code, error.headers)
-    return JSONResponse(error_body("InternalError", internal(error)), 500)
+    return JSONResponse(error_body("InternalError", log_internal(error)), 500)
 
 
 def add_error_replies(app: FastAPI) -> None:
     """Have an app tell its errors so."""
     for kind in (TableturnError, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(kind, told)
+        app.add_exception_handler(kind, error_reply)

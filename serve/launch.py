@@ -114,12 +114,12 @@ def worker() -> FastAPI:
     sys.setswitchinterval(_SWITCHED)
     plan, place = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
     app = create_app(_opener(plan, place), store=place.url, settings=plan.settings)
-    app.state.lifecycle.beside.append(partial(winding_down, app.state.lifecycle))
+    app.state.lifecycle.beside.append(partial(wind_down_on_signal, app.state.lifecycle))
     return app
 
 
 @asynccontextmanager
-async def winding_down(lifecycle: ServerLifecycle) -> AsyncGenerator[None]:
+async def wind_down_on_signal(lifecycle: ServerLifecycle) -> AsyncGenerator[None]:
     """Have turns come to their end when this process is told to stop.
 
     uvicorn tells the app only once all connections are closed, or cut; who waits for an answer is to be told before.

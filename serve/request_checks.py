@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..tools.errors import TableturnError
 from .config import LOOPBACK_NAMES, ServeSettings
-from .errors import told
+from .errors import error_reply
 from .sign_in import Forbidden
 
 CONTENT_POLICY = (
@@ -79,7 +79,7 @@ class RequestChecks:
         try:
             self._check(headers, scope)
         except (TableturnError, HTTPException) as error:
-            await told(Request(scope), error)(scope, receive, dressed)
+            await error_reply(Request(scope), error)(scope, receive, dressed)
             return
         await self._app(scope, _within(receive, self._settings.limits.body_seconds), dressed)
 

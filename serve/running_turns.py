@@ -19,7 +19,7 @@ from opentelemetry import trace
 from ..agent import Answer
 from ..agent.model.turn_budget import metered
 from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
-from .errors import error_body, internal
+from .errors import error_body, log_internal
 from .request_checks import TooMany
 from .store import WORKER_SECONDS, Busy, NotKept, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
 
@@ -275,7 +275,7 @@ class Turns:
         if not isinstance(error, Exception):
             error = TurnCancelled("the server is stopping: ask again")
         elif not isinstance(error, TableturnError):
-            error = Internal(internal(error))
+            error = Internal(log_internal(error))
         turn.error = error
         try:
             status = "stopped" if isinstance(error, TurnCancelled) else "failed"

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from fastapi import Depends, Request
@@ -263,3 +264,8 @@ async def asker_of(request: Request, server: ServerHere) -> Asker:
 
 
 AskerHere = Annotated[Asker, Depends(asker_of)]
+
+
+def opener_of(agent: SQLAgent) -> AgentOpener:
+    """Return an opener for an agent that somebody else opened and will close."""
+    return partial(contextlib.nullcontext, agent)

@@ -52,7 +52,7 @@ LISTED = {
     "tools/keyed_cache.py:KeyedCache.get": HAND_OVER,
     "tools/record_files.py:_value": FILE,
     "tools/record_files.py:read_records": FILE,
-    "tools/sandbox/frames.py:_strings": "Python's parser on code that a model wrote",
+    "tools/sandbox/frames.py:_find_strings": "Python's parser on code that a model wrote",
     "tools/sandbox/run.py:run_python": "frames that Arrow cannot hold, and bytes of a process that is not trusted",
     "tools/sandbox/static_check.py:refuse": "Python's parser on code that a model wrote",
     "tools/sandbox/wire.py:encode": "frames that Arrow cannot hold",

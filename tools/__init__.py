@@ -1,4 +1,4 @@
-"""What the agent can reach: the database, SQL text, the example store, schema linking, the sandbox.
+"""The tools of the agent: database, SQL, example store, schema linking, sandbox.
 
 Each tool is usable alone; `as_tools` gives them to other agents as LangChain tools.
 """

@@ -1,4 +1,4 @@
-"""What columns and tables hold, in a few words each (Track-SQL 2.2 and B.3): kept by schema, put on schemas.
+"""Short descriptions of columns and tables (Track-SQL 2.2 and B.3), stored per schema.
 
 Whoever describes them - a model, a person - is none of this module's business. The words are data like any other: they
 are shown on one line and delimited, and never taken for an instruction.
@@ -28,7 +28,7 @@ ColumnName = tuple[str, str]
 
 @dataclass(frozen=True)
 class Annotations:
-    """Descriptions by name; an empty one says that none could be had."""
+    """Descriptions by name; an empty one means that the model gave none."""
 
     tables: Mapping[str, str] = field(default_factory=dict[str, str])
     columns: Mapping[ColumnName, str] = field(default_factory=dict[ColumnName, str])
@@ -37,7 +37,7 @@ class Annotations:
         return Annotations({**self.tables, **more.tables}, {**self.columns, **more.columns})
 
     def on(self, schema: Schema) -> Schema:
-        """Return the schema with these as comments, if it has none of its own: who made the database knows better."""
+        """Return the schema with these as comments where it has none of its own."""
         if not self.tables and not self.columns:
             return schema
         tables = tuple(
@@ -54,7 +54,7 @@ class Annotations:
         return replace(schema, tables=tables)
 
     def undescribed_columns(self, schema: Schema) -> list[tuple[TableSchema, ColumnSchema]]:
-        """Return the columns of which nothing is known yet, in schema order."""
+        """Return the columns without a description, in schema order."""
         return [
             (table, column)
             for table in schema.tables
@@ -63,12 +63,12 @@ class Annotations:
         ]
 
     def undescribed_tables(self, schema: Schema) -> list[TableSchema]:
-        """Return the tables of which nothing is known yet, in schema order."""
+        """Return the tables without a description, in schema order."""
         return [table for table in schema.tables if not table.comment and table.name not in self.tables]
 
 
 def schema_key(schema: Schema) -> str:
-    """Return what annotations of a schema are kept by: equal for schemas of the same names, types and declared keys.
+    """Return a key that is equal for schemas of the same names, types and declared keys.
 
     The database's name and place do not count, nor does what it holds: a copy, or a file that was rewritten, keeps its
     annotations.
@@ -81,7 +81,7 @@ def schema_key(schema: Schema) -> str:
 
 
 def annotations_key(database: Database, model: str) -> str:
-    """Return what a model's annotations of a database are kept by: schema, rights, and the model with its address.
+    """Return the key of a model's annotations of a database.
 
     A description can repeat what a sample said. So it is read again only by who may read the same: where the engine
     gives each person rows of their own, by that person alone.
@@ -90,7 +90,7 @@ def annotations_key(database: Database, model: str) -> str:
 
 
 def newest_annotations(database: Database) -> Annotations:
-    """Return what the model said that described a database last."""
+    """Return the annotations of the model that described the database last."""
     name = f"{glob.escape(_readers_key(database))}.{'?' * _MODEL_DIGITS}.json"
     files = sorted((cache_folder() / _FOLDER).glob(name), key=lambda path: path.stat().st_mtime)
     return _read(files[-1]) if files else Annotations()
@@ -108,7 +108,7 @@ class AnnotationStore:
     """
 
     def __init__(self, key: str, folder: Path | None = None) -> None:
-        """Read what is there by `annotations_key`; a damaged file counts as none."""
+        """Read the annotations stored under `key`; a damaged file counts as none."""
         self._key = key
         self._folder = folder
         self.path = (folder or cache_folder()) / _FOLDER / f"{key}.json"
@@ -116,11 +116,11 @@ class AnnotationStore:
         self._held = _read(self.path)
 
     def read(self) -> Annotations:
-        """Return what is known."""
+        """Return the stored annotations."""
         return self._held
 
     def add(self, found: Annotations) -> Annotations:
-        """Add descriptions, over those that were there, and return all that is known now."""
+        """Add descriptions, replacing older ones, and return all."""
         with self._lock:
             try:
                 with only_writer(self.path):
@@ -131,11 +131,11 @@ class AnnotationStore:
             return self._held
 
     def afresh(self) -> AnnotationStore:
-        """Return a second store in which all is described again, until `take_over` replaces this one's content."""
+        """Return a second store for new descriptions, until `take_over` moves them here."""
         return AnnotationStore(f"{self._key}.afresh", self._folder)
 
     def take_over(self, fresh: AnnotationStore) -> None:
-        """Add what was described again, and empty that store; where it has no description, the old one stays."""
+        """Move the descriptions of `fresh` here; an empty one replaces none."""
         found = fresh.read()
         self.add(
             Annotations(
@@ -146,7 +146,7 @@ class AnnotationStore:
         fresh.clear()
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete all annotations."""
         with self._lock:
             self._held = Annotations()
             self.path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Old names that go on working for one release, with a note that says what to use instead."""
+"""Old names that work for one more release, with a warning that names the new ones."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _SKIPPED = frozenset({"tableturn", "pydantic", "langgraph", "importlib", "_froze
 
 
 class Deprecated(DeprecationWarning):
-    """A warning about what tableturn will remove."""
+    """A warning about something that tableturn will remove."""
 
 
 def warn_deprecated(old: str, new: str, since: str) -> None:
-    """Warn the program that uses an old name, at its own line, and say what to do: `use Answer.rows`."""
+    """Warn at the line of the program that uses an old name."""
     frame = inspect.currentframe()
     assert frame is not None
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _SKIPPED:

@@ -1,4 +1,4 @@
-"""What is worked out of data that cannot change, kept with it: once a schema or a column, however many turns ask."""
+"""A cache for values derived from immutable data, stored in the data itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ R = TypeVar("R")
 
 
 def derived(make: Callable[P, R]) -> Callable[P, R]:
-    """Keep what a function makes of a frozen dataclass in that object, and let go of it with the object.
+    """Cache a function's results in its first argument, a frozen dataclass.
 
     Two threads may make it at once; what they make is the same. It goes by the object, not by what it is equal to:
     `1` and `True` are equal and are not written alike. Beside it the function takes positional, hashable arguments.

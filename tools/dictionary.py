@@ -1,4 +1,4 @@
-"""Descriptions that a database holds in a table of its own: a data dictionary, with a row for each table or column."""
+"""Data dictionaries: tables that describe a database's tables and columns, one per row."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Row = tuple[Cell, ...]
 
 
 def read_dictionary(schema: Schema, read: Callable[[str, int], Sequence[Row]]) -> Annotations:
-    """Return what the schema's data dictionaries say of its tables and columns.
+    """Return the descriptions in the schema's data dictionaries.
 
     `read` gives the rows of a query, so many at most; what may not be read or may not leave it does not give.
     """
@@ -51,7 +51,7 @@ def _candidates(schema: Schema) -> Iterator[TableSchema]:
 
 
 def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
-    """Return what the rows of a data dictionary say; nothing where the rows are none, as those of a log.
+    """Return the descriptions in a table's rows; none if it is not a data dictionary.
 
     Rows for values of a column, as its codes, follow what is said of the column.
     """
@@ -92,7 +92,7 @@ def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
 
 
 def _tells_values(tables: Sequence[str], fields: Sequence[str], values: Sequence[str]) -> bool:
-    """Whether values of columns are told of too: then a row without one tells of each column first."""
+    """Whether `values` are column values, each described after its column."""
     told = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if value}
     plain = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if not value}
     return bool(told) and told < plain and "" not in {field for _, field in told}

@@ -1,4 +1,4 @@
-"""The errors that tableturn raises: one small hierarchy, so that a caller can catch as widely or narrowly as it likes.
+"""The errors that tableturn raises, in one small hierarchy.
 
 Every message says what was wrong, with what, and what to do about it.
 """
@@ -49,7 +49,7 @@ class TableturnError(Exception):
 
 
 class DatabaseUnavailable(TableturnError):
-    """The database cannot be used at all: no such file, not a database, empty, locked, or an unsupported URL.
+    """The database cannot be used: missing, empty, locked, damaged or an unsupported URL.
 
     What to do: check the path, URL, server or extra that the message names, or run `tableturn doctor`.
     """
@@ -77,7 +77,7 @@ class QueryError(TableturnError):
 
 
 class QueryRejected(QueryError):
-    """The query asked for something that is not allowed: a write, a pragma, a hidden table, a forbidden function.
+    """The query asked for something forbidden, such as a write or a hidden table.
 
     What to do: change the query, or the permissions if this person may read the data.
     """
@@ -86,7 +86,7 @@ class QueryRejected(QueryError):
 
 
 class QueryFailed(QueryError):
-    """The database could not run the query: it is not SQL, or it names something that does not exist.
+    """The database could not run the query: bad SQL, or a name that does not exist.
 
     What to do: change the query as the message says.
     """
@@ -111,7 +111,7 @@ class ResultTooLarge(QueryError):
 
 
 class QueryTooCostly(QueryError):
-    """The query is expected to read more than it may, or its cost cannot be estimated; it was not run.
+    """The query may read more than allowed, or has no cost estimate; it was not run.
 
     What to do: make the query smaller, or raise the setting `estimated_rows` or `estimated_rows_per_day`.
     """
@@ -120,7 +120,7 @@ class QueryTooCostly(QueryError):
 
 
 class TableLocked(QueryError):
-    """Another program holds a lock on a table that the query reads; nothing is wrong with the query.
+    """Another program holds a lock on a table of the query; the query itself is fine.
 
     What to do: ask again when the other program has finished.
     """
@@ -136,7 +136,7 @@ class SQLParseError(TableturnError):
 
 
 class ExampleStoreError(TableturnError):
-    """The example store cannot be used: another version, another embedding, damaged, or unreachable.
+    """The example store is unusable: another version or embedding, damaged, or unreachable.
 
     What to do: use the embedding that the store was made with, or rebuild it with `tableturn examples reindex`.
     """
@@ -150,14 +150,14 @@ class ExampleRefused(TableturnError):
 
 
 class ExportError(TableturnError):
-    """A result or a chart cannot be written: the place or the format is wrong, or a package is missing.
+    """A result or chart cannot be written: wrong place or format, or a missing package.
 
     What to do: choose another file or format, or install the extra that the message names.
     """
 
 
 class KnowledgeError(TableturnError):
-    """A knowledge file, or a source that it extends, cannot be read or written; the message names the place.
+    """A knowledge file, or a source that it extends, cannot be read or written.
 
     What to do: correct the file at that place. `tableturn knowledge check` lists all problems in the file.
     """
@@ -201,7 +201,7 @@ class ModelError(TableturnError):
 
 
 class TurnCancelled(TableturnError):
-    """A person cancelled the turn before its answer; the conversation is as it was before the turn.
+    """A person cancelled the turn; the conversation is as it was before.
 
     What to do: ask again.
     """

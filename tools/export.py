@@ -63,7 +63,7 @@ _INT64 = range(-(2**63), 2**63)
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written."""
+    """The outcome of an export."""
 
     rows: int
     truncated: bool  # whether the query had more
@@ -106,7 +106,7 @@ def write_file(data: bytes, path: str | Path) -> None:
 
 
 def check_target(database: Database, target: str | Path) -> None:
-    """See that a file may be written there, before its rows are asked for; raise `ExportError` if not."""
+    """Raise `ExportError` if a file cannot be written at `target`."""
     _refuse_database(database, target)
     folder = _resolved(target).parent
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -114,14 +114,14 @@ def check_target(database: Database, target: str | Path) -> None:
 
 
 def check_installed(form: Format) -> None:
-    """See that the package that writes a form is there; raise `ExportError` if not."""
+    """Raise `ExportError` if the package that writes `form` is missing."""
     package = _PACKAGES.get(form)
     if package and find_spec(package) is None:
         raise ExportError(f"{form} files need {package}: pip install 'tableturn[files]'")
 
 
 def format_of(path: str | Path) -> Format:
-    """Return the form that a file's ending names; raise `ExportError` if it names none."""
+    """Return the format that the file's ending names; raise `ExportError` if it names none."""
     ending = Path(path).suffix.lower().removeprefix(".")
     form = _OTHER_ENDINGS.get(ending, ending)
     if form not in FORMATS:
@@ -130,7 +130,7 @@ def format_of(path: str | Path) -> Format:
 
 
 def escaped_markdown(text: str) -> str:
-    """Return a text that Markdown shows as it is: no link, no picture, no HTML, no emphasis."""
+    """Return the text escaped for Markdown: no link, picture, HTML or emphasis."""
     return _MARKDOWN.sub(lambda match: f"\\{match[0]}", text)
 
 
@@ -161,7 +161,7 @@ class _Sink:
 
 @contextmanager
 def _opened(target: Target) -> Generator[BinaryIO]:
-    """Give a file to write to, whose contents reach the target if all goes well."""
+    """Yield a file whose content replaces the target's if all goes well."""
     opened = written_whole(_resolved(target)) if isinstance(target, str | Path) else _spooled(target)
     with ExitStack() as stack:
         with _file_errors(target):
@@ -181,7 +181,7 @@ def _spooled(stream: BinaryIO) -> Generator[BinaryIO]:
 
 
 def _resolved(target: str | Path) -> Path:
-    """Return where a file is written, links resolved; refuse what is no file or has no folder."""
+    """Return the path with links resolved; raise `ExportError` if it cannot be written."""
     path = Path(os.path.realpath(target))
     if path.exists() and not path.is_file():
         raise ExportError(f"cannot write {target}: it exists already and is not a file")
@@ -192,7 +192,7 @@ def _resolved(target: str | Path) -> Path:
 
 @contextmanager
 def _file_errors(target: Target) -> Generator[None]:
-    """Raise errors of files and of the libraries that write them as ours."""
+    """Raise errors of files and of their libraries as `ExportError`."""
     what = f"cannot write {target if isinstance(target, str | Path) else 'the rows'}: "
     try:
         yield
@@ -205,7 +205,7 @@ def _file_errors(target: Target) -> Generator[None]:
 
 
 def _refuse_database(database: Database, target: Target) -> None:
-    """See that neither the database nor one of the files that it is made of is written over."""
+    """Raise `ExportError` if `target` is the database or one of its files."""
     if not isinstance(target, str | Path) or not os.path.exists(target):
         return
     location, path = database.location, os.path.realpath(target)
@@ -240,7 +240,7 @@ def _write_csv(file: BinaryIO, columns: Sequence[str]) -> _Writer:
 
 
 def _guard(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula (OWASP, CSV injection).
+    """Return a text that no spreadsheet reads as a formula (OWASP, CSV injection).
 
     One that begins with `=`, `+`, `-` or `@`, in any width and after any blanks, or with a tab or the end of a line,
     gets an apostrophe before it, unless it is nothing but a number.
@@ -263,7 +263,7 @@ def _write_json(file: BinaryIO, columns: Sequence[str], *, lines: bool = False) 
 
 
 def _unique(columns: Sequence[str]) -> list[str]:
-    """Return names that no other column has: a repeated one gets a number, as in `name`, `name_2`."""
+    """Return the names with a number added to repeated ones, as in `name`, `name_2`."""
     names: list[str] = []
     for column in columns:
         spellings = chain([column], (f"{column}_{number}" for number in count(2)))
@@ -330,7 +330,7 @@ def _write_excel(file: BinaryIO, columns: Sequence[str]) -> _Writer:
 
 
 def _write_parquet(file: BinaryIO, columns: Sequence[str]) -> _Writer:
-    """Write integers, floats, texts and bytes; a column of several kinds is text, and so are integers beyond 64 bits.
+    """Write integers, floats, texts and bytes; other columns become text.
 
     What a column holds is known at its end only, since in SQLite any cell may be of any type. So the rows are first
     kept, part by part, in a temporary file, and then written with the types that hold them all.

@@ -1,4 +1,4 @@
-"""Where tableturn keeps files of its own: never beside a user's database."""
+"""The folders of tableturn's own files, never beside a user's database."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ DATA_VARIABLE = "TABLETURN_HOME"
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be built again."""
+    """Return the folder for files that can be built again."""
     named = os.environ.get(CACHE_VARIABLE)
     return Path(named) if named else user_cache_path("tableturn", appauthor=False)
 
 
 def data_folder() -> Path:
-    """Return the folder for what a person would miss."""
+    """Return the folder for files that a person would miss."""
     named = os.environ.get(DATA_VARIABLE)
     return Path(named) if named else _user_data_folder()
 
@@ -33,11 +33,11 @@ def _user_data_folder() -> Path:
 
 
 def state_folder() -> Path:
-    """Return the folder for what was typed."""
+    """Return the folder for input history."""
     named = os.environ.get(DATA_VARIABLE)
     return Path(named) if named else user_state_path("tableturn", appauthor=False)
 
 
 def config_folder() -> Path:
-    """Return the folder of a person's own choices."""
+    """Return the folder for a person's configuration."""
     return user_config_path("tableturn", appauthor=False)

@@ -1,4 +1,4 @@
-"""A fork server: a process that has loaded what its workers need, holds no data, and forks them; the caller's side.
+"""The caller's side of a fork server, a process that is ready to fork workers.
 
 Started when first needed, restarted if it died, ended with this process. Its program is a module with a function
 `serve(descriptor)`, which sends `READY` once it can fork, and takes orders that come with a line to the caller.
@@ -30,16 +30,16 @@ _INHERITED = "LD_LIBRARY_PATH"
 
 
 def available() -> bool:
-    """Whether this system can hold a process to the limits."""
+    """Whether this system can enforce limits on a process."""
     return sys.platform == "linux" and hasattr(os, "pidfd_open") and bool(sys.executable)
 
 
 class NotStarted(OSError):
-    """It does not start, and why."""
+    """The server does not start; the message says why."""
 
 
 class ForkServer:
-    """The process, and the socket over which it is told to fork. May be used from any number of threads."""
+    """A fork server and its control socket. May be used from any number of threads."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class ForkServer:
         inherited: tuple[str, ...] = (),
         line: socket.SocketKind = socket.SOCK_SEQPACKET,
     ) -> None:
-        """Keep how to start a program: its module, what it finds in its environment, and how long it may take."""
+        """Store how to start the program: module, environment and time limit."""
         self._module, self._environment = module, environment
         self._start_seconds, self._inherited, self._line = start_seconds, (_INHERITED, *inherited), line
         self._begin()
@@ -63,7 +63,7 @@ class ForkServer:
         return self._process.pid if self._process and self._process.poll() is None else None
 
     def call(self, order: bytes) -> socket.socket:
-        """Send an order, and return the line over which its answer will come."""
+        """Send an order, and return the socket over which its answer will come."""
         with self._lock:
             try:
                 return self._send(order)
@@ -75,17 +75,17 @@ class ForkServer:
                 return self._send(order)
 
     def start(self, wait: bool = True) -> None:
-        """Start it if it isn't running, and wait until it can fork."""
+        """Start the server if it isn't running, and wait until it can fork."""
         with self._lock:
             (self._ready if wait else self._started)()
 
     def close(self) -> None:
-        """End it and its workers; the next call starts another."""
+        """End the server and its workers; the next call starts another."""
         with self._lock:
             self._stop()
 
     def forget(self) -> None:
-        """Forget the server in a forked copy of this process: it is not its own, and locks may be held for ever."""
+        """Drop the server in a forked copy of this process, which does not own it."""
         if self._control is not None:
             self._control.close()
         if self._process is not None:
@@ -148,7 +148,7 @@ class ForkServer:
         self._control = self._process = None
 
     def _spawn(self, descriptor: int) -> subprocess.Popen[bytes]:
-        """Start it with one end of the control socket, in a session of its own."""
+        """Start the process with one end of the control socket, in a session of its own."""
         if not sys.executable:
             raise OSError("Python does not know its own program (sys.executable is empty)")
         # Python itself looks at texts only.

@@ -1,4 +1,4 @@
-"""Files with one JSON value a line that are only ever added to."""
+"""Append-only files with one JSON value per line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def torn_line(content: bytes) -> bytes:
-    """Return what a killed process left half written at the end of a file; empty where its last line is whole.
+    """Return the incomplete last line that a killed process left; empty if there is none.
 
     A last line that lacks its line end, as an editor may leave it, is whole.
     """
@@ -22,7 +22,7 @@ def torn_line(content: bytes) -> bytes:
 
 
 def append_lines(path: Path, lines: str) -> None:
-    """Add lines at the end, where a torn one gives way to them; they are on disk when this returns.
+    """Append lines to a file and sync it to disk; a torn last line is removed.
 
     Several processes may do so at once.
     """
@@ -44,6 +44,6 @@ def append_lines(path: Path, lines: str) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise an `OSError` if lines cannot be added, before anything is spent on what they are to say."""
+    """Raise `OSError` if lines cannot be appended."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.open("ab").close()

@@ -13,7 +13,7 @@ V = TypeVar("V")
 
 
 class KeyedCache(Generic[K, V]):
-    """Entries that are made once each; of too many the one used longest ago goes. May be used from several threads."""
+    """A cache that makes each entry once. May be used from several threads."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -21,7 +21,7 @@ class KeyedCache(Generic[K, V]):
         self._entries: OrderedDict[K, Future[V]] = OrderedDict()
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """Return an entry, made by whoever asks for it first; an error of `make` reaches all who wait for it."""
+        """Return the entry of `key`, made by the first caller; an error of `make` reaches all."""
         with self._lock:
             entry = self._entries.pop(key, None)
             made = entry or Future[V]()

@@ -1,4 +1,4 @@
-"""Personal data recognised by its form alone: e-mail addresses, card numbers, IBANs, telephone numbers.
+"""Personal data by its form: e-mail addresses, card numbers, IBANs, telephone numbers.
 
 A pattern finds what looks like one, wherever it stands; it is no proof that nothing else does. Columns that hold such
 data are better kept in by their level of egress.
@@ -45,7 +45,7 @@ _PROOFS: Mapping[MaskKind, Callable[[str], bool]] = {
 
 
 def mask(text: str, kinds: Collection[MaskKind]) -> str:
-    """Return the text with a word for each thing that is masked: `[email]`."""
+    """Return the text with masked data replaced by its kind, as in `[email]`."""
     for kind in kinds:
         text = _PATTERNS[kind].sub(lambda found, kind=kind: f"[{kind}]" if _is(kind, found[0]) else found[0], text)
     return text
@@ -53,19 +53,19 @@ def mask(text: str, kinds: Collection[MaskKind]) -> str:
 
 @dataclass
 class Placeholders:
-    """Masks with a number for each text, so that what a model says of one can be turned back into it."""
+    """Numbered masks, which can be turned back into the masked texts."""
 
     kinds: Collection[MaskKind]
     _by_text: dict[str, str] = field(default_factory=dict[str, str])
 
     def hide(self, text: str) -> str:
-        """Return the text with `[email-1]` and the like."""
+        """Return the text with masked data replaced, as in `[email-1]`."""
         for kind in self.kinds:
             text = _PATTERNS[kind].sub(lambda found, kind=kind: self._placeholder(kind, found[0]), text)
         return text
 
     def restore(self, text: str) -> str:
-        """Return the text with what the placeholders stand for."""
+        """Return the text with placeholders turned back into what they mask."""
         for hidden, placeholder in self._by_text.items():
             text = text.replace(placeholder, hidden)
         return text

@@ -1,4 +1,4 @@
-"""The loop of a fork server (see `forkserver`): it forks a worker for every line that comes."""
+"""The loop of a fork server, which forks a worker for every connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .sandbox.boundary import die_with_parent
 
 
 def serve_workers(descriptor: int, work: Callable[[socket.socket], None]) -> None:
-    """Fork a worker for every line that comes over the control socket, until it ends. Never returns."""
+    """Fork a worker for every socket received until the control socket ends, then exit."""
     os.chdir("/")
     control = socket.socket(fileno=descriptor)
     die_with_parent()

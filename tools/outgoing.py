@@ -1,4 +1,4 @@
-"""What leaves for a model of queries and their results: the one place where rules of egress meet SQL.
+"""Egress of queries and results to a model: the one place where its rules meet SQL.
 
 A query that may read a column of which nothing may leave is not run here at all, only compiled: nothing that a model is
 told, nor what the agent does next, can then depend on the column's cells. Whoever asked gets the rows from
@@ -33,7 +33,7 @@ _SENT: ContextVar[list[str] | None] = ContextVar("tableturn_sent", default=None)
 
 @contextmanager
 def queries_sent() -> Generator[list[str]]:
-    """Yield every query that this context executes meanwhile, for a trail of what was sent."""
+    """Yield a list that collects every query executed in this context."""
     sent: list[str] = []
     token = _SENT.set(sent)
     try:
@@ -43,13 +43,13 @@ def queries_sent() -> Generator[list[str]]:
 
 
 class Outgoing:
-    """A database as a model may know it."""
+    """A view of a database for a model, with withheld cells masked."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def level(self, sql: str) -> Level:
-        """Return what of a query's outcome may leave."""
+        """Return the egress level of the query's result."""
         leaving = self._database.leaving()
         if not leaving.levels:
             return "values"
@@ -57,7 +57,7 @@ class Outgoing:
         return leaving.strictest if found is None else strictest_of(found)
 
     def execute(self, sql: str, limits: Limits | None = None, cancellation: Cancellation | None = None) -> Table:
-        """Return the query's result as far as it may leave.
+        """Return the query's result with withheld cells masked.
 
         Of a query that reads a column of level `statistics`, every cell is withheld but counts; of one that reads a
         column of level `none`, the result as a whole: one row of marks stands for however many there are. So is the
@@ -82,7 +82,7 @@ class Outgoing:
             raise QueryFailed("the query failed while it ran; the engine's message is withheld", error.kind) from None
 
     def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
-        """Return what a query will cost; None if that is not known, or may not leave, as what it rests on may not."""
+        """Return the query's estimated cost; None if it is unknown or withheld."""
         try:
             found = self._database.estimate(sql, limits) if self.level(sql) == "values" else None
         except TableturnError:
@@ -90,7 +90,7 @@ class Outgoing:
         return None if found is None or found.private else found
 
     def _compile(self, sql: str) -> None:
-        """Raise the engine's error if it does not take a query, without running it."""
+        """Raise the engine's error if it rejects the query, without running it."""
         schema = self._database.leaving().schema
         try:
             error = self._database.compile_check(sql, [table for table in schema.tables if table.kind != "virtual"])
@@ -100,15 +100,15 @@ class Outgoing:
             raise error
 
     def text(self, text: str) -> str:
-        """Return a text for a model, with what is to be masked by its form masked."""
+        """Return the text for a model, with personal data masked."""
         return mask(text, self._database.session.policy.egress.mask)
 
     def _columns(self, sql: str) -> tuple[str, ...]:
-        """Return the names of the result's columns as far as the text tells."""
+        """Return the result's column names as far as the SQL tells them."""
         return tuple(item.alias_or_name or "result" for item in self._outputs(sql)) or ("result",)
 
     def _counts(self, sql: str, table: Table) -> Table:
-        """Return the result with nothing but counts."""
+        """Return the result with every cell withheld except counts."""
         outputs = self._outputs(sql)
         counts = [isinstance(item.unalias().unnest(), exp.Count) for item in outputs]
         if len(counts) != len(table.columns):
@@ -119,7 +119,7 @@ class Outgoing:
         return replace(table, rows=rows, withheld="cells", notes=())
 
     def _outputs(self, sql: str) -> list[exp.Expr]:
-        """Return what a single SELECT puts out; nothing of other queries, and of what cannot be parsed."""
+        """Return the expressions of a single SELECT; none for any other query."""
         try:
             tree = Query.of(sql, self._database.dialect).tree
         except SQLParseError:

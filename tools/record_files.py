@@ -1,4 +1,4 @@
-"""Reading a person's own files: JSON of any content, and records from JSON lines, CSV and YAML."""
+"""Reading a person's own files: JSON, JSON lines, CSV and YAML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TOO_DEEP = "its parts are nested too deeply"
 
 
 def read_json(text: str) -> object:
-    """Return the value of a JSON text; a `ValueError` says that it is none, or nested too deeply."""
+    """Return the value of a JSON text; raise `ValueError` if it is invalid or too deep."""
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -21,7 +21,7 @@ def read_json(text: str) -> object:
 
 
 def read_lines(text: str) -> list[object]:
-    """Return the values of a text with one JSON value a line; blank lines are passed over, and errors name the line.
+    """Return the values of JSON lines, blank lines skipped; errors name the line.
 
     Only line feeds end a line: JSON strings may hold every other character that Python takes for a line's end.
     """
@@ -38,7 +38,7 @@ def _value(line: str, number: int) -> object:
 
 
 def read_records(path: Path) -> list[object]:
-    """Return the records of a JSON, JSON-lines, CSV or YAML file, unread.
+    """Return the records of a JSON, JSON-lines, CSV or YAML file, not yet validated.
 
     Raises:
         SettingsError: It cannot be read, or is no list.

@@ -1,4 +1,4 @@
-"""Whether two results of queries give the same answer, as a strict evaluator sees it."""
+"""Comparison of query results by the rules of a strict evaluator."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _WORK_CELLS, _WORK_LOOKS = 300_000, 12
 
 
 class Undecided(Exception):
-    """The work that a comparison may take is used up: a matrix made to be hard."""
+    """The work limit of a comparison is used up."""
 
 
 class Work:
-    """What comparisons may still take, in cells looked at; some microseconds each."""
+    """A work limit that comparisons share, in cells looked at."""
 
     def __init__(self, cells: int) -> None:
         self._left = cells
 
     def spend(self, cells: int) -> None:
-        """Take off so many, or raise `Undecided` if there are not so many left."""
+        """Subtract `cells`; raise `Undecided` if too few are left."""
         self._left -= cells
         if self._left < 0:
             raise Undecided
 
 
 def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable] | None = None) -> bool:
-    """Whether `b` gives the same answer as `a` (the gold result, where one is).
+    """Whether `b` gives the same answer as `a`, the gold result if there is one.
 
     Rows are a multiset: repeated rows count. Columns may come in any order and under any name, and are matched
     jointly by content: one assignment of columns must make whole rows equal. Numbers are equal within a tolerance,
@@ -55,7 +55,7 @@ def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable
 def compare_results(
     a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable] | None = None, work: Work | None = None
 ) -> bool | None:
-    """Compare as `same_result` does; None where it would take more than `work`, which several may share."""
+    """Compare as `same_result` does; None if it would take more than `work`."""
     rows_a, rows_b = (result.rows if isinstance(result, Table) else result for result in (a, b))
     # Bare rows may be none, and tell nothing of their columns.
     widths = [{len(result.columns)} if isinstance(result, Table) else set(map(len, result)) for result in (a, b)]
@@ -78,7 +78,7 @@ def compare_results(
 
 
 def label_cells(cells: Iterable[Cell]) -> dict[Cell, int]:
-    """Return a label for each distinct value: equal labels mean equal values, numbers within a tolerance.
+    """Return a label per distinct value; equal labels mean equal values.
 
     Integers are equal to floats of the same value; two different integers are never equal, however large; text, bytes,
     numbers and NULL are never equal to one another.
@@ -101,12 +101,12 @@ def _close(a: int | float, b: int | float) -> bool:
 
 
 def _runs(ties: Sequence[Hashable]) -> Column:
-    """Return numbers for runs of equal labels."""
+    """Return the numbers of the runs of equal labels."""
     return tuple(number for number, (_, run) in enumerate(groupby(ties)) for _ in run)
 
 
 def _likely_ties(rows: Sequence[Sequence[Cell]], columns: Sequence[Column]) -> Iterator[Column]:
-    """Yield the ways in which rows may be tied: none at all; and for each column that could be the key, its runs."""
+    """Yield possible groupings of tied rows: none, and the runs of each sorted column."""
     yield tuple(range(len(rows)))
     known: set[Column] = set()
     for index, labels in enumerate(columns):
@@ -143,7 +143,7 @@ def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Colum
 
 
 def _match(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: Work) -> bool:
-    """Whether the columns that are left can be assigned, given labels of the rows as assigned so far."""
+    """Whether the remaining columns can be assigned, given labels of the rows so far."""
     colours = _refine(left, right, rows_a, rows_b, work)
     if colours is None:
         return False
@@ -169,7 +169,7 @@ def _same_rows(left: Sequence[Column], right: Sequence[Column], rows_a: Column, 
 def _refine(
     left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: Work
 ) -> tuple[Column, Column] | None:
-    """Return colours of both results' columns, of which only those of one colour can match; None if none can."""
+    """Return colours of both results' columns; only equal colours can match. None if none can."""
     before = 0
     while True:
         work.spend(len(left) * len(rows_a))
@@ -187,18 +187,18 @@ def _refine(
 
 
 def _columns_seen(columns: Sequence[Column], rows: Column) -> Iterator[object]:
-    """Yield what tells a column from another: its values, each with the colour of its row."""
+    """Yield a signature per column: its values, each with the colour of its row."""
     return (tuple(sorted(zip(rows, column, strict=True))) for column in columns)
 
 
 def _rows_seen(columns: Sequence[Column], colours: Column, rows: Column) -> Iterator[object]:
-    """Yield what tells a row from another: its colour so far, and its values, each with the colour of its column."""
+    """Yield a signature per row: its colour, and its values with their columns' colours."""
     cells = zip(*columns, strict=True)
     return ((row, *sorted(zip(colours, values, strict=True))) for row, values in zip(rows, cells, strict=True))
 
 
 def _recolour(a: Iterable[object], b: Iterable[object]) -> tuple[Column, Column] | None:
-    """Return a number for each thing, the same for the same; None if the two have not the same things as often."""
+    """Return numbers for equal things; None if `a` and `b` are different multisets."""
     numbers: dict[object, int] = {}
     left, right = (tuple(numbers.setdefault(thing, len(numbers)) for thing in things) for things in (a, b))
     return (left, right) if Counter(left) == Counter(right) else None

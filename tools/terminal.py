@@ -1,4 +1,4 @@
-"""What is printed at a terminal: nothing that a database, a file or a model wrote may steer it."""
+"""Output to a terminal, safe from text of a database, a file or a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _KEPT = frozenset("\n\t")
 
 
 def safe(text: str) -> str:
-    """Return the text without control characters, changes of direction and other marks that are not to be seen."""
+    """Return the text without control characters and other invisible marks."""
     return "".join(mark if mark.isprintable() or mark in _KEPT else "\N{REPLACEMENT CHARACTER}" for mark in text)
 
 
@@ -20,7 +20,7 @@ def say(text: object) -> None:
 
 
 def say_json(value: object) -> None:
-    """Print a value as one line of JSON to standard output; what may not be printed as it is stands there escaped."""
+    """Print a value as one line of JSON, with unprintable characters escaped."""
     line = json.dumps(value, ensure_ascii=False)
     sys.stdout.write("".join(mark if mark.isprintable() else json.dumps(mark)[1:-1] for mark in line) + "\n")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""The tools as LangChain tools: for the graph's tool nodes, and for any other agent on its own.
+"""The tools as LangChain tools, for the graph and for other agents.
 
 Each tool gives text for a model to read and, as its artifact, the typed result for a program. Neither holds what may
 not leave (`tools.outgoing`): artifacts are kept in messages and traces. `Database.execute` gives whoever asks the rows.
@@ -38,7 +38,7 @@ CELL_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class PandasRun:
-    """What pandas code gave."""
+    """The outcome of pandas code."""
 
     result: SandboxResult  # or why there is none
     sampled: tuple[str, ...] = ()  # tables of which the code saw only a sample
@@ -70,12 +70,12 @@ class Toolset:
         self._sandbox = sandbox
 
     def all(self) -> list[BaseTool]:
-        """Every tool there is."""
+        """Return every tool that is available."""
         tools: list[BaseTool] = [self.run_sql, self.describe_schema, self.find_values, self.run_pandas]
         return [*tools, self.find_examples] if self._store else tools
 
     def sandbox_limits(self) -> SandboxLimits:
-        """What a run of pandas code may cost here, and how strong its boundary must be.
+        """Return the limits of a run of pandas code.
 
         Raises:
             SettingsError: `TABLETURN_SANDBOX` names no boundary.
@@ -200,7 +200,7 @@ def as_tools(
     examples: ExampleStore | None = None,
     sandbox: SandboxLimits | None = None,
 ) -> list[BaseTool]:
-    """The tools for another agent: `run_sql`, `describe_schema`, `find_values`, `run_pandas` and `find_examples`.
+    """Return the tools `run_sql`, `describe_schema`, `find_values`, `run_pandas`, `find_examples`.
 
     Args:
         database: An open database, or whatever `Database.open` takes.
@@ -222,7 +222,7 @@ def as_tools(
 
 
 def table_text(table: Table) -> str:
-    """A result's first rows, tab-separated under their column names, and what the engine remarks on them."""
+    """Return the table's first rows, tab-separated, and the engine's notes on them."""
     lines = ["\t".join(table.columns)]
     lines += ["\t".join(map(_cell_text, row)) for row in table.rows[:ROWS_SHOWN]]
     if len(table.rows) > ROWS_SHOWN or table.truncated:
@@ -242,7 +242,7 @@ class DataTool(StructuredTool, Generic[A]):
     """
 
     def call(self, **arguments: Any) -> A:
-        """Calls the tool as a model would, so that traces show it as a tool run, and gives its artifact.
+        """Call the tool as a model would, visible in traces, and return its artifact.
 
         Where nothing traces the run, the tool's function is called as it is.
         """
@@ -257,7 +257,7 @@ class DataTool(StructuredTool, Generic[A]):
 
 
 def _traced() -> bool:
-    """Whether anybody is told of the runs within this one."""
+    """Whether any callback observes the runs inside this one."""
     callbacks = ensure_config().get("callbacks")
     if not isinstance(callbacks, BaseCallbackManager):
         return True

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and by one writer at a time."""
+"""Files that are written completely or not at all, by one writer at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _lock = threading.Lock()
 
 @contextmanager
 def written_whole(path: Path) -> Generator[BinaryIO]:
-    """Give a file that takes the place of `path` once all is on disk; where that fails, nothing changes.
+    """Yield a file that replaces `path` once it is complete on disk.
 
     What a link points to is written, and whoever may read it may go on doing so.
     """
@@ -38,14 +38,14 @@ def written_whole(path: Path) -> Generator[BinaryIO]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
+    """Write a text file completely or not at all."""
     with written_whole(path) as file:
         file.write(text.encode())
 
 
 @contextmanager
 def only_writer(path: Path) -> Generator[None]:
-    """Hold back other threads and processes that change a file of the same folder, between reading and writing."""
+    """Lock the folder of `path` against other writers, threads and processes."""
     with _lock:
         path.parent.mkdir(parents=True, exist_ok=True)
         # The file itself is another one after each change, and a lock file would be left behind.

@@ -1,4 +1,4 @@
-"""Words: of texts and of names, their stems, small words, numbers and months, and names that were likely meant."""
+"""Words of texts and names: stems, stop words, numbers, months, and nearest names."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _local = _PerThread()
 
 @lru_cache(maxsize=200_000)
 def english_stem(word: str) -> str:
-    """Return the Snowball stem of a lower-case English word. Safe to call from any thread."""
+    """Return the Snowball stem of a lower-case English word. Thread-safe."""
     return _local.stemmer.stemWord(word)
 
 
 @lru_cache(maxsize=200_000)
 def stem(folded: str) -> str:
-    """Return the stem of a folded word; numbers, codes and very long words are their own."""
+    """Return the stem of a folded word; numbers, codes and very long words stay unchanged."""
     if len(folded) < 3 or len(folded) > 24 or not folded.isalpha():
         return folded
     return english_stem(folded)
 
 
 def singular(word: str) -> str:
-    """Return a lower-case noun for one, where its form tells: `orders` is `order`, `countries` is `country`."""
+    """Return the singular of a lower-case noun by its form, as in `orders` to `order`."""
     if len(word) > 4 and word.endswith("ies"):
         return f"{word[:-3]}y"
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -56,7 +56,7 @@ def singular(word: str) -> str:
 
 
 def plural(name: str) -> str:
-    """Return a lower-case noun for many, by the rule; one that ends with s is taken for many already."""
+    """Return the plural of a lower-case noun by its form; one that ends with s is unchanged."""
     return name if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
@@ -84,7 +84,7 @@ class Word:
 
 @lru_cache(maxsize=1_000)
 def words(text: str) -> tuple[Word, ...]:
-    """Return the words of a text: runs of letters and digits. Neither a possessive `'s` nor an accent alone is one.
+    """Return the words of a text: runs of letters and digits, without a possessive `'s`.
 
     Questions of a conversation are read again at each of its turns.
     """
@@ -103,7 +103,7 @@ def stems(text: str) -> list[str]:
 
 @lru_cache(maxsize=50_000)
 def fold(word: str) -> str:
-    """Return lower case, letters and digits alone: without accents, and without what joins a fraction's digits."""
+    """Return the word in lower case, without accents and signs."""
     lowered = word.casefold()
     if lowered.isascii():
         return lowered
@@ -111,7 +111,7 @@ def fold(word: str) -> str:
 
 
 def key(stemmed: Sequence[str]) -> str:
-    """Join stems without spaces, so that "New York" and "NewYork" are one; digits don't run together."""
+    """Join stems without spaces, so that "New York" and "NewYork" are equal."""
     joined: list[str] = []
     for part in stemmed:
         if joined and joined[-1][-1].isdigit() and part[:1].isdigit():
@@ -121,7 +121,7 @@ def key(stemmed: Sequence[str]) -> str:
 
 
 def initials(stemmed: Sequence[str]) -> str | None:
-    """Return the first letters of three to six words, small ones left out; None for any other text."""
+    """Return the first letters of three to six words, small ones left out; else None."""
     counted = [part for part in stemmed if part not in _LEFT_OUT]
     if 3 <= len(counted) <= 6 and all(part[0].isalpha() for part in counted):
         return "".join(part[0] for part in counted)
@@ -167,13 +167,13 @@ _SHORT_FORMS = {
 
 @lru_cache(maxsize=50_000)
 def name_parts(name: str) -> tuple[str, ...]:
-    """Return a name's words as written, folded: split at underscores, case changes and digits."""
+    """Return a name's folded words, split at underscores, case changes and digits."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
     return tuple(fold(plain[part.start() : part.end()]) for part in _PART.finditer("".join(map(_outline, plain))))
 
 
 def _outline(character: str) -> str:
-    """`A` for an upper-case letter of any script, `a` for a lower-case one, `x` for one without case, `0`, or `_`."""
+    """Return the character's class: `A` upper case, `a` lower, `x` caseless, `0` or `_`."""
     if character.isalpha():
         return "A" if character.isupper() else "a" if character.upper() != character else "x"
     return "0" if character.isdecimal() else "_"
@@ -192,13 +192,13 @@ def name_stems(name: str) -> tuple[str, ...]:
 
 
 def plain_name(name: str) -> str:
-    """Return `birthYear` and `birth_year` as `birth year`."""
+    """Return a name as words: `birthYear` and `birth_year` become `birth year`."""
     return " ".join(_HUMP.sub(" ", name).lower().split()) or name
 
 
 @cache
 def synonyms() -> Mapping[str, tuple[str, ...]]:
-    """Return words of identifiers with other words that people use for them: common English, of no training text."""
+    """Return words of identifiers with the common English words that people use instead."""
     found = json.loads(_data("values/data/synonyms.json"))
     return {word: tuple(others.split()) for word, others in found.items()}
 
@@ -211,7 +211,7 @@ def _data(path: str) -> str:
 
 
 def listed_words(text: str) -> frozenset[str]:
-    """Return the words of a list that reads as a sentence."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
@@ -233,7 +233,7 @@ STOP_WORDS = FUNCTION_WORDS | listed_words(
 
 @cache
 def question_words() -> frozenset[str]:
-    """Return stems of further words that questions over any data hold: nobody is told that a database lacks them."""
+    """Return stems of further words that are common in questions over any data."""
     return frozenset(stem(fold(word)) for word in _data("linking/data/question_words.txt").split())
 
 
@@ -277,7 +277,7 @@ A letter that is missing, too many or wrong counts as one, as do two that have c
 
 
 def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
-    """Return known names to offer for one that is not there, best first; empty where none is like it."""
+    """Return the known names most like `name`, best first."""
     from rapidfuzz import fuzz, process  # only where something is wrong
 
     choices = list(dict.fromkeys(known))
@@ -287,12 +287,12 @@ def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str,
 
 
 def did_you_mean(near: Sequence[str]) -> str:
-    """Return the question that offers names; empty where none is near."""
+    """Return the question that offers the names; empty if there are none."""
     return f"did you mean {listed(near, 'or')}?" if near else ""
 
 
 def taken_for(word: str, known: Iterable[str]) -> tuple[str, float] | None:
-    """Return the known word for which one may be taken, with their likeness from 0 to 1; None if there is none."""
+    """Return the known word that `word` misspells, with its likeness from 0 to 1, or None."""
     from rapidfuzz import fuzz, process
 
     found = process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=_TAKEN)
@@ -300,12 +300,12 @@ def taken_for(word: str, known: Iterable[str]) -> tuple[str, float] | None:
 
 
 def wrong_letters(word: str) -> int:
-    """Return in how many letters a word that nothing knows may differ from what was meant."""
+    """Return the number of letters in which a misspelt word may differ."""
     return (len(word) >= _ONE_WRONG) + (len(word) >= _TWO_WRONG)
 
 
 def spelt_alike(word: str, known: Collection[str]) -> list[tuple[int, str]]:
-    """Return what a word that nothing knows may stand for, with the letters that differ, fewest first."""
+    """Return the known words that `word` may misspell, with the letters that differ."""
     from rapidfuzz.distance import OSA
 
     allowed = wrong_letters(word)
@@ -314,7 +314,7 @@ def spelt_alike(word: str, known: Collection[str]) -> list[tuple[int, str]]:
 
 
 def listed(items: Sequence[str], last: str = "and") -> str:
-    """Return `a`, `a and b`, `a, b and c`."""
+    """Return `a`, `a and b` or `a, b and c`."""
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} {last} {items[-1]}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from ...tools.charts import Chart, Spec, Wish, choose, vega_lite, wished
 from ...tools.export import export_rows
 from ..advice import advise, failures_noted
-from ..evidence.confidence import in_words
+from ..evidence.confidence import sureness_in_words
 from ..records import AnswerRecord
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Answer(AnswerRecord):
     def certainty(self) -> str:
         """How sure it is, in words, and what speaks against it; empty where nothing does."""
         reason = self.confidence_reason
-        return f"{in_words(self.confidence, reason)}: {reason}" if self.answered and reason else ""
+        return f"{sureness_in_words(self.confidence, reason)}: {reason}" if self.answered and reason else ""
 
     @property
     def trust(self) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.database.table import plain_cell
 from ...tools.errors import ExportError, ResultTooLarge
-from ..audit import AuditedQuery, written_down
+from ..audit import AuditedQuery, run_audited
 
 if TYPE_CHECKING:
     from ...tools.database import Cancellation
@@ -224,7 +224,7 @@ class ResultPages:
                 limits = replace(resources.settings.export_limits, rows=read, result_bytes=self._most_bytes)
                 query = AuditedQuery(answer.sql, answer.question, answer.thread)
                 execute = partial(resources.database.execute, answer.sql, limits, cancellation, result)
-                done = written_down(query, "read", resources, execute, lambda _: result.count)
+                done = run_audited(query, "read", resources, execute, lambda _: result.count)
                 result.truncated = done.truncated
                 result.read = read if done.truncated and result.count >= read else math.inf
         except BaseException:

@@ -33,10 +33,10 @@ def phrase(result: Result, headings: Sequence[Heading]) -> str:
         return f"{columns[0]}: {', '.join(_value(row[0]) for row in rows)}."
     if len(rows) == 1 and len(columns) <= COLUMNS_IN_WORDS:
         return ", ".join(f"{name}: {_value(cell)}" for name, cell in zip(columns, rows[0], strict=True)) + "."
-    return counted_rows(columns, len(rows), result.truncated)
+    return say_row_count(columns, len(rows), result.truncated)
 
 
-def counted_rows(columns: Sequence[str], rows: int, truncated: bool) -> str:
+def say_row_count(columns: Sequence[str], rows: int, truncated: bool) -> str:
     """Return how many rows there are, of what."""
     of = ", ".join(columns) if len(columns) <= COLUMNS_IN_WORDS else f"{len(columns)} columns"
     return f"{'More than ' if truncated else ''}{rows:,} {'row' if rows == 1 else 'rows'} of {of}."
@@ -68,21 +68,21 @@ def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
     return None if estimate is None else {"rows": estimate.rows, "bytes": estimate.bytes}
 
 
-def phrased(result: Result, headings: Sequence[Heading], literals: Sequence[SearchedLiteral] = ()) -> str:
+def phrase_answer(result: Result, headings: Sequence[Heading], literals: Sequence[SearchedLiteral] = ()) -> str:
     """Return what an answer says of a result; of one without rows also which of the query's literals no row has."""
     missing = [f"no row of {literal.table} has {literal.condition}" for literal in literals if literal.missing]
     if missing and not (result.withheld or result.rows):
         return f"No rows match: {', and '.join(missing)}."
-    return WITHHELD if result.withheld else words_or_count(result, headings)
+    return WITHHELD if result.withheld else phrase_or_count(result, headings)
 
 
-def words_or_count(result: Result, headings: Sequence[Heading]) -> str:
+def phrase_or_count(result: Result, headings: Sequence[Heading]) -> str:
     """Return the words for a result, or how many rows it has where there are none."""
     plain = f"{'More than ' if result.truncated else ''}{result.row_count:,} rows."
     return advise("phrasing", lambda: phrase(result, headings), plain)
 
 
-def headed(sql: str | None, columns: Sequence[str], database: Database) -> tuple[Heading, ...]:
+def name_columns(sql: str | None, columns: Sequence[str], database: Database) -> tuple[Heading, ...]:
     """What the columns of a query's result are called in words; their own names where there are no better ones."""
     own = tuple(map(Heading, columns))
 
@@ -96,7 +96,7 @@ def headed(sql: str | None, columns: Sequence[str], database: Database) -> tuple
 
 
 @advisory("phrasing", "")
-def summary(answer: AnswerRecord) -> str:
+def summarize(answer: AnswerRecord) -> str:
     """Return the result in one line, for later turns: its shape and its first row."""
     columns = ", ".join(answer.columns)
     if not answer.rows:
@@ -106,7 +106,7 @@ def summary(answer: AnswerRecord) -> str:
 
 
 @advisory("phrasing", "")
-def explained(sql: str | None, database: Database) -> str:
+def explain_query(sql: str | None, database: Database) -> str:
     """What a query means in plain words, read from the SQL itself; empty without one, and where it cannot be read."""
     try:
         return "" if sql is None else explain(sql, database.schema())
@@ -115,12 +115,12 @@ def explained(sql: str | None, database: Database) -> str:
 
 
 @advisory("phrasing", ())
-def remarks(result: Result) -> tuple[str, ...]:
+def list_remarks(result: Result) -> tuple[str, ...]:
     """What a reader should know before relying on the result; what speaks against it is its certainty's to say."""
-    return () if result.withheld else tuple(about(result))
+    return () if result.withheld else tuple(describe_rows(result))
 
 
-def about(result: Result) -> list[str]:
+def describe_rows(result: Result) -> list[str]:
     """Return what a reader should know of the rows themselves."""
     found = list(result.notes)
     if result.truncated:
@@ -140,11 +140,11 @@ def cut(cell: object, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def numbered(choices: Sequence[str]) -> list[str]:
+def number_choices(choices: Sequence[str]) -> list[str]:
     """Return the choices on offer with their numbers."""
     return [f"{number}. {choice}" for number, choice in enumerate(choices, 1)]
 
 
-def some_rows(shown: int, count: int, truncated: bool) -> str:
+def say_rows_shown(shown: int, count: int, truncated: bool) -> str:
     """Return how many of the rows are shown; empty where all are."""
     return "" if count <= shown else f"{shown:,} of {count:,}{' or more' if truncated else ''} rows"

@@ -20,12 +20,12 @@ from ...tools.export import escaped_markdown, export_rows
 from ...tools.knowledge import Entry
 from ...tools.terminal import safe
 from ...tools.values import ValueMatch
-from ..evidence.confidence import in_words
+from ..evidence.confidence import sureness_in_words
 from ..evidence.feedback import Bounds, result_csv
 from ..records import Attempt, PlainCell, Result
 from ..state import AgentState, attempts_of, fields_of, turn_of
 from .answer import JSON_KEYS, Answer
-from .phrasing import cut, numbered, shown, some_rows
+from .phrasing import cut, number_choices, say_rows_shown, shown
 
 ROWS_SHOWN = 20  # rows in a text or a table; a chart is of all of them
 _TABLES, _COLUMNS, _VALUES = 6, 8, 8  # how many are told of
@@ -43,7 +43,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     whole = fields_of(answer.record, JSON_KEYS) | {"answered": answer.answered, "headings": answer.headings}
     whole["chart"] = answer.chart if answer.pictured else None
     whole["notes"] = answer.notes
-    whole["text"] = "\n".join([answer.text, *numbered(answer.choices)])
+    whole["text"] = "\n".join([answer.text, *number_choices(answer.choices)])
     whole["estimate"] = shown(answer.estimate)
     return {key: whole[key] for key in JSON_KEYS}
 
@@ -63,7 +63,7 @@ def answer_text(answer: Answer) -> str:
 
 def answer_markdown(answer: Answer, rows: int) -> str:
     """An answer for a chat front end: the words, the SQL, so many rows, its meaning, its notes, and how sure it is."""
-    parts = [escaped_markdown(answer.text), *map(escaped_markdown, numbered(answer.choices))]
+    parts = [escaped_markdown(answer.text), *map(escaped_markdown, number_choices(answer.choices))]
     if answer.sql:
         fence = max(re.findall("`{3,}", answer.sql), default="``", key=len) + "`"
         parts.append(f"{fence}sql\n{answer.sql}\n{fence}")
@@ -100,7 +100,7 @@ def answer_html(answer: Answer) -> str:
         parts.append(f'<div style="{_QUIET}">read as {_text(answer.rephrased)}</div>')
     parts.append(f"<p>{_text(answer.text).replace(chr(10), '<br>')}</p>")
     parts += [f'<div style="{_QUIET}">{_text(said)}</div>' for said in (answer.certainty, answer.trust) if said]
-    parts += [f"<div>{_text(choice)}</div>" for choice in numbered(answer.choices)]
+    parts += [f"<div>{_text(choice)}</div>" for choice in number_choices(answer.choices)]
     if answer.sql:
         parts.append(f'<pre style="{_CODE}">{_sql(answer.sql)}</pre>')
     if answer.columns:
@@ -132,7 +132,7 @@ def _sql(sql: str) -> str:
 def _table(headings: Sequence[str], rows: Sequence[Sequence[PlainCell]], truncated: bool) -> str:
     head = "".join(f'<th style="{_CELLS}left">{_text(name)}</th>' for name in headings)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows[:ROWS_SHOWN])
-    more = some_rows(ROWS_SHOWN, len(rows), truncated)
+    more = say_rows_shown(ROWS_SHOWN, len(rows), truncated)
     caption = f'<div style="{_QUIET}">{more}</div>' if more else ""
     return f'<table style="{_TABLE}"><tr>{head}</tr>{body}</table>{caption}'
 
@@ -189,7 +189,7 @@ def read_why(state: AgentState) -> Why:
     return Why(tables, turn.values, turn.knowledge, turn.examples, attempts_of(state))
 
 
-def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]]]:
+def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Return headings, each with its lines; one without lines is left out."""
     tables = why.tables if why else ()
     linked = [
@@ -206,7 +206,7 @@ def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]
     sure = answer.certainty
     if answer.answered and not sure:
         but = " except another reading" if answer.readings.line else ""
-        sure = f"{in_words(answer.confidence, '')}: nothing speaks against it{but}"
+        sure = f"{sureness_in_words(answer.confidence, '')}: nothing speaks against it{but}"
     parts = {
         "read as": (answer.rephrased,) if answer.rephrased else (),
         "rests on": basis_lines(answer),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from io import TextIOWrapper
 
@@ -10,6 +11,8 @@ from .app import app
 
 def main() -> None:
     """Run a command; what an old terminal has no sign for is shown as a question mark."""
+    # What is imported stays: by default it is looked through for garbage hundreds of times before the first answer.
+    gc.set_threshold(50_000, 20, 20)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):  # the latter: C, POSIX
             stream.reconfigure(errors="replace")

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...tools.terminal import safe
-from ..answers.phrasing import counted_rows, cut, cut_note, numbered, some_rows
+from ..answers.phrasing import cut, cut_note, number_choices, say_row_count, say_rows_shown
 
 if TYPE_CHECKING:
     from rich.syntax import Syntax
@@ -121,7 +121,7 @@ def show_answer(
                 told += attempt.error
             console.print(Text(f"attempt {number}: {safe(came)}", style="dim"))
     shown = ROWS_SHOWN if rows is None else rows
-    caption = some_rows(shown, answer.row_count, answer.truncated) if answer.columns else ""
+    caption = say_rows_shown(shown, answer.row_count, answer.truncated) if answer.columns else ""
     caption += "; /more shows the next" if caption and paged else ""
     if answer.columns:
         console.print(Rows(answer.headings, answer.rows[:shown], caption))
@@ -133,13 +133,13 @@ def show_answer(
     style = "bold" if answer.answered else "bold yellow"
     text = answer.text
     if caption:  # which says how many rows there are
-        counted = counted_rows(answer.headings, answer.row_count, answer.truncated)
+        counted = say_row_count(answer.headings, answer.row_count, answer.truncated)
         text = text.removeprefix(counted).replace(f" {cut_note(answer.row_count)}", "").strip()
     if text:
         console.print(Text(safe(text), style=style))
     if answer.estimate is not None and answer.status == "needs_clarification":
         console.print(Text(f"  expected to read about {answer.estimate.rows:,} row(s)", style="dim"))
-    for choice in numbered(answer.choices):
+    for choice in number_choices(answer.choices):
         console.print(Text(f"  {safe(choice)}"))
     if explain and answer.explanation:
         console.print(Text(safe(answer.explanation)))

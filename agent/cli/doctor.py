@@ -146,7 +146,6 @@ def _sandbox() -> CheckResult:
 
 
 def _folders() -> CheckResult:
-
     for folder, variable in ((cache_folder(), CACHE_VARIABLE), (data_folder(), DATA_VARIABLE)):
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -168,7 +167,7 @@ def _extras() -> CheckResult:
 
 def _trust(db: str | None, spec: str | None, base_url: str | None, options: AccessOptions) -> CheckResult:
     from ...tools.examples import database_identity
-    from ..evidence.trust import fault, find_bound, fingerprints, promise, read_bounds, trust_file
+    from ..evidence.trust import bound_problem, bound_promise, find_bound, fingerprints, read_bounds, trust_file
     from ..sqlagent import SQLAgent
 
     path = trust_file()
@@ -182,6 +181,6 @@ def _trust(db: str | None, spec: str | None, base_url: str | None, options: Acce
             return CheckResult(
                 "trust", "ok", "no bound is set for this database and model: no answer is marked trusted"
             )
-        if why := fault(bound, fingerprints(resources, agent.settings)):
+        if why := bound_problem(bound, fingerprints(resources, agent.settings)):
             return CheckResult("trust", "note", why)
-    return CheckResult("trust", "ok", f"of trusted answers {promise(bound)}")
+    return CheckResult("trust", "ok", f"of trusted answers {bound_promise(bound)}")

@@ -183,7 +183,6 @@ def _queries(given: str, database: Database) -> Iterator[str]:
 
 
 def _kept_queries(path: Path, database: Database) -> Iterator[str]:
-
     from langgraph.checkpoint.sqlite import SqliteSaver
 
     address = f"{path.absolute().as_uri()}?mode=ro"

@@ -48,7 +48,7 @@ def _check(output: OutputOptions) -> Format | None:
     return form
 
 
-def put_out(answer: Answer, agent: SQLAgent, output: OutputOptions, form: Format | None) -> bool:
+def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: Format | None) -> bool:
     """Print and write an answer; return whether all that was asked for could be done."""
     if output.as_json:
         cut = len(answer.rows) if output.limit is None else output.limit
@@ -79,7 +79,7 @@ def put_out(answer: Answer, agent: SQLAgent, output: OutputOptions, form: Format
 def show_query(answer: Answer, agent: SQLAgent, output: OutputOptions) -> bool:
     """Show a query that was not run, and what it would read; return whether there is one."""
     if answer.sql is None or answer.status != "needs_clarification":
-        put_out(answer, agent, replace(output, limit=None), None)
+        print_answer(answer, agent, replace(output, limit=None), None)
         return False
     reads = _reads(answer.sql, agent)
     shown = Answer(
@@ -153,8 +153,8 @@ def ask_once(question: str, options: AgentOptions, output: OutputOptions, notes:
         settings: dict[str, Any] = {"approve": True, "reason": "off"} if output.dry_run else {}
         if output.limit is not None and output.limit > agent.settings.rows:
             settings["rows"] = output.limit
-        answer = answered(agent.conversation(), question, settings or None, notes)
-        done = show_query(answer, agent, output) if output.dry_run else put_out(answer, agent, output, form)
+        answer = take_turn(agent.conversation(), question, settings or None, notes)
+        done = show_query(answer, agent, output) if output.dry_run else print_answer(answer, agent, output, form)
         return ANSWERED if done else NOT_ANSWERED
 
 
@@ -171,7 +171,7 @@ def write_sample(path: Path) -> None:
     warn(f"Wrote {path}. Try: tableturn ask --db {path} 'How many stores are there?'")
 
 
-def answered(
+def take_turn(
     conversation: Conversation, question: str, settings: Mapping[str, Any] | None = None, notes: str = ""
 ) -> Answer:
     """Take a turn, showing what happens on a terminal."""

@@ -91,7 +91,7 @@ class AnswerEvidence:
         }
 
 
-def evidence_of(
+def gather_evidence(
     attempt: Attempt,
     status: Status = "converged",
     others: Sequence[Attempt] = (),
@@ -159,7 +159,7 @@ def logit(share: float) -> float:
     return math.log(share / (1 - share))
 
 
-def in_words(value: float, reason: str) -> str:
+def sureness_in_words(value: float, reason: str) -> str:
     """Return how sure an answer is, for people: unsure only with a reason that they can check, sure with none against.
 
     Of certainty itself, as of a query that a person wrote, the reason speaks for it.
@@ -169,7 +169,7 @@ def in_words(value: float, reason: str) -> str:
     return "unsure" if value < FAIRLY_SURE and reason else "fairly sure"
 
 
-def doubts(
+def list_doubts(
     attempt: Attempt, found: AnswerEvidence, comparison: Comparison | None = None, attempts: Sequence[Attempt] = ()
 ) -> list[str]:
     """Return what speaks against an answer, each a fact; of a loop that did not converge, what its attempts gave.
@@ -225,7 +225,7 @@ UNKNOWN = Certainty(0.0, 0.0, "the confidence could not be computed")
 
 
 @advisory("confidence", UNKNOWN)
-def certainty(
+def assess_certainty(
     attempts: Sequence[Attempt],
     chosen: Attempt | None,
     status: Status,
@@ -241,12 +241,12 @@ def certainty(
         return Certainty(0.0)
     if chosen is None or chosen.result is None:
         return Certainty(BY_CODE, BY_CODE, "no query confirms the result of the code")
-    found = evidence_of(chosen, status, attempts, comparison, rivals)
+    found = gather_evidence(chosen, status, attempts, comparison, rivals)
     path = record_file(run.resources.settings.record)  # the agent's own settings say where, not the run's
     model = run.translator.model
     past = standing(model, run.resources.database.name, path) if path else Standing()
     signals = found.signals()
-    said = doubts(chosen, found, comparison, attempts)
+    said = list_doubts(chosen, found, comparison, attempts)
     where, of = ("here", past.here) if past.here.n >= STRENGTH else ("elsewhere", past.elsewhere)
     if of.n >= STRENGTH and of.right < FAIRLY_SURE * of.n:
         said.append(f"the model was right on {of.right} of {of.n} judged questions {where}")

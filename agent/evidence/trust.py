@@ -131,7 +131,7 @@ UNTOLD = Trust()
 
 
 @advisory("confidence", UNTOLD)
-def trusted(confidence: float, run: Run) -> Trust:
+def judge_trust(confidence: float, run: Run) -> Trust:
     """Whether an answer of that confidence is trusted, by the bound for the run's database and model.
 
     The agent's own settings say where bounds are kept, not the run's. Reads the schema, so call it within an effect.
@@ -145,20 +145,20 @@ def trusted(confidence: float, run: Run) -> Trust:
         return Trust(None, str(error))
     model = run.translator.model
     bound = find_bound(bounds, database_identity(run.resources.database), model)
-    return UNTOLD if bound is None else judged(confidence, bound, fingerprints(run.resources, run.settings))
+    return UNTOLD if bound is None else apply_bound(confidence, bound, fingerprints(run.resources, run.settings))
 
 
-def judged(confidence: float, bound: TrustBound, now: Fingerprints) -> Trust:
+def apply_bound(confidence: float, bound: TrustBound, now: Fingerprints) -> Trust:
     """Return what a bound says of an answer."""
-    if why := fault(bound, now):
+    if why := bound_problem(bound, now):
         return Trust(None, why)
     assert bound.level is not None
     if confidence < bound.level:
-        return Trust(False, f"less sure than the answers of which {promise(bound)}")
-    return Trust(True, f"of answers as sure as this one {promise(bound)}")
+        return Trust(False, f"less sure than the answers of which {bound_promise(bound)}")
+    return Trust(True, f"of answers as sure as this one {bound_promise(bound)}")
 
 
-def fault(bound: TrustBound, now: Fingerprints) -> str:
+def bound_problem(bound: TrustBound, now: Fingerprints) -> str:
     """Return why a bound marks nothing: too few labels, or it holds for something else; empty where it does."""
     if bound.level is None:
         more = f"at least {bound.missing} more" if bound.missing else "other"
@@ -169,7 +169,7 @@ def fault(bound: TrustBound, now: Fingerprints) -> str:
     return ""
 
 
-def promise(bound: TrustBound) -> str:
+def bound_promise(bound: TrustBound) -> str:
     """Return what a bound says, in words."""
     return (
         f"at most {bound.alpha:.0%} are wrong, at {bound.certainty:.0%} certainty, by {bound.labels} labelled answers"

@@ -19,7 +19,7 @@ from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState, Update, add_notes, attempts_of, dump, dump_all, load, load_all, step, turn_of
 from .execute import execute
-from .generate import declined, end_turn, generate, run_next
+from .generate import decline_or_ask, end_turn, generate, run_next
 from .reason import reason
 from .retrieve_examples import retrieve
 
@@ -113,7 +113,7 @@ def select(state: AgentState, run: Run) -> Body[Update]:
     notes = [note for draft in drafts for note in draft.notes]
     unwritten = [draft.understood for draft in drafts if draft.understood and draft.understood.intent != "answerable"]
     if 2 * len(unwritten) > len(drafts) + bool(earlier) and (
-        ended := declined(turn, unwritten[0], run.settings, notes)
+        ended := decline_or_ask(turn, unwritten[0], run.settings, notes)
     ):
         return update | ended | {"drafts": Overwrite([])}
     attempts = [*earlier, *(draft.attempt for draft in drafts if draft.attempt is not None)]

@@ -27,7 +27,7 @@ def generate(state: AgentState, run: Run) -> Body[Update]:
         done = yield from ask(task)
     except NO_REPLY as error:
         return end_without_sql(turn, error)
-    return drafted(turn, done, run.settings)
+    return use_draft(turn, done, run.settings)
 
 
 def revise(state: AgentState, run: Run) -> Body[Update]:
@@ -77,7 +77,7 @@ def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterab
     return step("execute", turn, [*notes, *done.notes, *draft.notes], sql=draft.sql, sql_source=source)
 
 
-def drafted(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[str] = ()) -> Update:
+def use_draft(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[str] = ()) -> Update:
     """Have a draft run, or go the way of a reply that asks back or declines instead."""
     notes = [*notes, *done.notes]
     if done.reply.declines and done.reply.understood is not None:
@@ -89,12 +89,12 @@ def drafted(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[s
             simplified=standing.simplified,
             self_contained=standing.self_contained,
         )
-        ended = declined(turn, about, settings, notes)
+        ended = decline_or_ask(turn, about, settings, notes)
         return ended or end_turn(turn, "error", done.reply.understood.reply, "failed", notes)
     return run_next(turn, done._replace(notes=()), "draft", notes)
 
 
-def declined(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()) -> Update | None:
+def decline_or_ask(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()) -> Update | None:
     """End the turn, or ask back, where the question was understood so; None where the turn goes on to a query."""
     if not settings.clarify:
         return None

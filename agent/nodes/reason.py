@@ -17,7 +17,7 @@ from ..records import CodeResult, CodeRun, plain_result
 from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState, Update, step, turn_of
-from .generate import drafted, end_without_sql, run_next
+from .generate import end_without_sql, run_next, use_draft
 
 if TYPE_CHECKING:
     from ...prompts.generate import GenerateTask
@@ -44,7 +44,7 @@ def reason(state: AgentState, run: Run) -> Body[Update]:
         task = base if base.style == "full" else replace(base, schema_style="frames")
         thought = yield from ask(ReasonTask(task, mode, programs))
         if (draft := thought.reply.draft) is not None and draft.declines:
-            return drafted(turn, Done(draft, thought.notes), run.settings)
+            return use_draft(turn, Done(draft, thought.notes), run.settings)
         code, notes = CodeRun(thought.reply.code), [*thought.notes]
         if limits is not None:
             code, remarks = yield from _run_code(thought.reply.code, limits, run)

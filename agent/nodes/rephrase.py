@@ -29,7 +29,7 @@ from ..records import Turn
 from ..resources import Run
 from ..settings import PAPERS
 from ..state import AgentState, Update, clarified_turn, fresh_turn, step
-from .generate import declined, end_turn, error_kind
+from .generate import decline_or_ask, end_turn, error_kind
 
 NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."
 
@@ -103,7 +103,7 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
         if answer := about_tables(turn.question, schema):
             return end_turn(plainly, "schema", answer, "converged")
         asked_back = bare_columns(turn.question, schema)
-        if asked_back and (ended := declined(plainly, asked_back, run.settings)):
+        if asked_back and (ended := decline_or_ask(plainly, asked_back, run.settings)):
             return ended
     try:
         understood = yield from _understood(turn, standing, history, run)
@@ -116,7 +116,7 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
     if understood is None:
         return step("link", turn, notes)
     turn = replace(turn, rephrasing=understood.reply, understood=run.settings.rephrase != "never")
-    ended = declined(turn, understood.reply, run.settings, understood.notes)
+    ended = decline_or_ask(turn, understood.reply, run.settings, understood.notes)
     return ended or step("link", turn, understood.notes)
 
 

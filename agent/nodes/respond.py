@@ -16,15 +16,15 @@ from ...tools.outgoing import queries_sent
 from ...tools.sql import Heading
 from ..advice import advise, advisory
 from ..answers.answer import Answer
-from ..answers.phrasing import WITHHELD, explained, failed, headed, phrased, remarks, summary
-from ..audit import audited
+from ..answers.phrasing import WITHHELD, explain_query, failed, list_remarks, name_columns, phrase_answer, summarize
+from ..audit import make_record
 from ..context.knowledge import explained_words, used_knowledge
 from ..context.task_inputs import as_asked, remember
 from ..effects import Body, do
 from ..evidence.choose_attempt import choose, compare_code, differs, objection, same_answer
-from ..evidence.confidence import certainty
+from ..evidence.confidence import assess_certainty
 from ..evidence.readings import asks_which, readings_of
-from ..evidence.trust import UNTOLD, trusted
+from ..evidence.trust import UNTOLD, judge_trust
 from ..records import (
     AnswerRecord,
     Attempt,
@@ -65,7 +65,7 @@ def respond(state: AgentState, run: Run) -> Body[Update]:
         answer = yield from _saved(answer, run)
     if (audit := run.resources.audit) is not None:
         attempts = attempts_of(state)
-        record = audited(
+        record = make_record(
             run.resources.database,
             run.thread,
             answer.question,
@@ -81,7 +81,7 @@ def respond(state: AgentState, run: Run) -> Body[Update]:
         question=turn.question,
         rephrased=turn.rephrasing.rephrased,
         sql=sql,
-        result=answer.text if not sql else WITHHELD if answer.withheld else summary(answer),
+        result=answer.text if not sql else WITHHELD if answer.withheld else summarize(answer),
         items=turn.items,
         rights=run.resources.rights,
     )
@@ -122,8 +122,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     line = (readings.line,) if readings.line else ()
     proposals = explained_words(turn)
     translator = run.translator
-    sure = certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement)
-    trust = trusted(sure.alone, run) if sql and found.result else UNTOLD
+    sure = assess_certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement)
+    trust = judge_trust(sure.alone, run) if sql and found.result else UNTOLD
     return AnswerRecord(
         question=turn.asked or turn.question,
         rephrased=turn.rephrasing.rephrased,
@@ -160,7 +160,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         database=database_identity(run.resources.database),
         usage_by_node=by_node,
         stop_kind=turn.stop.kind if turn.stop else "error",
-        explanation=explained(sql, run.resources.database),
+        explanation=explain_query(sql, run.resources.database),
         rights=run.resources.rights,
         withheld=result.withheld,
         estimate=chosen.estimate if chosen and sql else None,
@@ -206,13 +206,14 @@ def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: 
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
         reads_only = (READS_ONLY,) if what_it_is(turn.asked) else ()
-        known = (*reads_only, *caveats, *remarks(chosen.result))
-        called = headed(chosen.sql, chosen.result.columns, database)
-        return _Conclusion(status, phrased(chosen.result, called, chosen.literals), known, chosen.result, called)
+        known = (*reads_only, *caveats, *list_remarks(chosen.result))
+        called = name_columns(chosen.sql, chosen.result.columns, database)
+        return _Conclusion(status, phrase_answer(chosen.result, called, chosen.literals), known, chosen.result, called)
     if code is not None:
         over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()
-        called = headed(None, code.result.columns, database)
-        return _Conclusion("capped", phrased(code.result, called), (BY_CODE, *over), code.result, called, by_code=True)
+        called = name_columns(None, code.result.columns, database)
+        text = phrase_answer(code.result, called)
+        return _Conclusion("capped", text, (BY_CODE, *over), code.result, called, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
     return _Conclusion("failed", failed(f"No query for this question ran: {why}", kind, run.settings.query_seconds))
 

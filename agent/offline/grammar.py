@@ -65,7 +65,9 @@ def aggregates(found: PatternMatch) -> str | None:
     if others and all(reading.names.quantity(reading.column(other)) for other in others):
         columns, rest = [*columns, *others], ""
     named: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
-    asked_for = [named.get(word) or ("max" if reading.mark(word).descending else "min") for word in functions]
+    asked_for: list[Aggregate] = [
+        named.get(word) or ("max" if reading.mark(word).descending else "min") for word in functions
+    ]
     made = (
         reading.add_term(Operand(reading.column(column), aggregate), reading.mark(column))
         for column in columns

@@ -75,7 +75,8 @@ class WordRun:
 def find_mentions(words: Sequence[QuestionWord], names: NameIndex, values: Iterable[ValueMatch]) -> list[WordRun | str]:
     """Return the question as mentions and the words between them, in order; choices among tables are still open."""
     stems = [names.corrected(word) for word in words]
-    options = [*_quoted(words), *_values(words, values), *_names(words, stems, names), *_phrases(words)]
+    quoted = [(20.0, WordRun("q", at, at + 1, w.text, literal=w.text)) for at, w in enumerate(words) if w.quoted]
+    options = [*quoted, *_values(words, values), *_names(words, stems, names), *_phrases(words)]
     owner: list[WordRun | None] = [None] * len(words)
     for _, mention in sorted(options, key=lambda option: -option[0]):
         if not any(owner[mention.start : mention.end]):
@@ -91,10 +92,6 @@ def find_mentions(words: Sequence[QuestionWord], names: NameIndex, values: Itera
 
 _Option = tuple[float, WordRun]
 """A mention that the words may hold, with its weight: of two that overlap, the heavier is kept."""
-
-
-def _quoted(words: Sequence[QuestionWord]) -> list[_Option]:
-    return [(20.0, WordRun("q", at, at + 1, w.text, literal=w.text)) for at, w in enumerate(words) if w.quoted]
 
 
 def _values(words: Sequence[QuestionWord], values: Iterable[ValueMatch]) -> list[_Option]:

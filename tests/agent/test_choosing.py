@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tableturn.agent.evidence.choose_attempt import choose, group
-from tableturn.agent.evidence.confidence import evidence_of
+from tableturn.agent.evidence.confidence import gather_evidence
 from tableturn.agent.records import Attempt, CodeResult, PlainCell, Result
 from tableturn.tools.sql import SearchedLiteral
 
@@ -103,7 +103,7 @@ def test_cut_results_are_not_the_same_for_their_first_rows() -> None:
     assert len(group([cut("SELECT a FROM t"), cut("SELECT a FROM t WHERE b > 1")])) == 2
     assert len(group([cut("SELECT a FROM t"), cut("select a  from t")])) == 1
     assert len(group([cut("SELECT a FROM t"), ran("SELECT b FROM t")])) == 2, "one goes on, the other does not"
-    told = evidence_of(cut("SELECT a FROM t"), others=[cut("SELECT a FROM t WHERE b > 1"), cut("SELECT a FROM t")])
+    told = gather_evidence(cut("SELECT a FROM t"), others=[cut("SELECT a FROM t WHERE b > 1"), cut("SELECT a FROM t")])
     assert (told.agreeing, told.differing) == (1, 0)
 
 

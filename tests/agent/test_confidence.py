@@ -17,11 +17,11 @@ from tableturn.agent.evidence.confidence import (
     AnswerEvidence,
     Weights,
     confidence,
-    doubts,
-    evidence_of,
-    in_words,
+    gather_evidence,
+    list_doubts,
     share_of,
     shipped,
+    sureness_in_words,
 )
 from tableturn.agent.model.track_record import Record, Recorded, Standing, add_record, standing
 from tableturn.agent.records import Attempt, Reach, Result
@@ -90,10 +90,10 @@ def test_agreement_and_a_persons_approval_raise_it() -> None:
 def test_votes_are_counted_of_drafts_that_were_not_selected_and_of_code() -> None:
     chosen = ran("SELECT a FROM t")
     others = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate"), chosen]
-    found = evidence_of(chosen, others=others, comparison=Comparison(True))
+    found = gather_evidence(chosen, others=others, comparison=Comparison(True))
     assert (found.agreeing, found.differing) == (2, 1)
     inconclusive = Comparison(False, reason="a sample", conclusive=False)
-    assert evidence_of(chosen, comparison=inconclusive).differing == 0
+    assert gather_evidence(chosen, comparison=inconclusive).differing == 0
 
 
 def test_the_models_record_counts_here_before_elsewhere(tmp_path: Path) -> None:
@@ -109,20 +109,22 @@ def test_the_models_record_counts_here_before_elsewhere(tmp_path: Path) -> None:
 
 
 def test_what_is_known_of_an_attempt() -> None:
-    assert evidence_of(ran()) == PLAIN
-    assert evidence_of(Attempt("SELECT x", error="no such column: x")) == PLAIN, "nothing ran, so nothing was empty"
-    assert evidence_of(ran(value=None)).empty
-    assert evidence_of(ran(literals=tuple(SearchedLiteral("t", "a", text, text == "x") for text in "xy"))).unheld == 1
-    assert evidence_of(Attempt("SELECT 1, 2", result=Result(("a", "b"), ((1, 2),)))).columns == 2
-    approved = {source: evidence_of(ran(source=source)).approved for source in ("verified", "edited", "draft")}
+    assert gather_evidence(ran()) == PLAIN
+    assert gather_evidence(Attempt("SELECT x", error="no such column: x")) == PLAIN, "nothing ran, so nothing was empty"
+    assert gather_evidence(ran(value=None)).empty
+    assert (
+        gather_evidence(ran(literals=tuple(SearchedLiteral("t", "a", text, text == "x") for text in "xy"))).unheld == 1
+    )
+    assert gather_evidence(Attempt("SELECT 1, 2", result=Result(("a", "b"), ((1, 2),)))).columns == 2
+    approved = {source: gather_evidence(ran(source=source)).approved for source in ("verified", "edited", "draft")}
     assert approved == {"verified": True, "edited": True, "draft": False}
-    unfinished = {status: evidence_of(ran(), status).unfinished for status in ("converged", "capped", "failed")}
+    unfinished = {status: gather_evidence(ran(), status).unfinished for status in ("converged", "capped", "failed")}
     assert unfinished == {"converged": False, "capped": True, "failed": False}
-    assert evidence_of(ran(), others=[ran(source="draft")]).agreeing == 0, "an earlier attempt is no vote"
-    assert evidence_of(ran(), comparison=Comparison(False)).differing == 1
-    found = evidence_of(ran(reach=Reach(1.5, 2, 1)), rivals=Agreement(3, 1))
+    assert gather_evidence(ran(), others=[ran(source="draft")]).agreeing == 0, "an earlier attempt is no vote"
+    assert gather_evidence(ran(), comparison=Comparison(False)).differing == 1
+    found = gather_evidence(ran(reach=Reach(1.5, 2, 1)), rivals=Agreement(3, 1))
     assert (found.reach, found.readings, found.same_readings) == (Reach(1.5, 2, 1), 3, 1)
-    assert (evidence_of(ran(sure=0.4)).sure, evidence_of(ran(confidence=0.8)).sure) == (0.4, 0.8)
+    assert (gather_evidence(ran(sure=0.4)).sure, gather_evidence(ran(confidence=0.8)).sure) == (0.4, 0.8)
 
 
 def test_each_signal_is_a_share_or_a_number_within_bounds() -> None:
@@ -151,13 +153,13 @@ def test_confidence_is_the_share_of_right_answers_moved_by_the_weights() -> None
 
 def test_nothing_is_called_unsure_without_a_reason_or_sure_against_one() -> None:
     values = (1.0, 0.9, 0.899, 0.7, 0.699, 0.0)
-    assert [in_words(value, "x") for value in values] == ["sure"] + ["fairly sure"] * 3 + ["unsure"] * 2
-    assert [in_words(value, "") for value in values] == ["sure"] * 2 + ["fairly sure"] * 4
+    assert [sureness_in_words(value, "x") for value in values] == ["sure"] + ["fairly sure"] * 3 + ["unsure"] * 2
+    assert [sureness_in_words(value, "") for value in values] == ["sure"] * 2 + ["fairly sure"] * 4
 
 
 def test_what_speaks_against_an_answer_is_a_fact() -> None:
     def said(attempt: Attempt, comparison: Comparison | None = None, **more: Any) -> list[str]:
-        return list(doubts(attempt, evidence_of(attempt, comparison=comparison, **more), comparison))
+        return list(list_doubts(attempt, gather_evidence(attempt, comparison=comparison, **more), comparison))
 
     assert said(ran()) == said(ran(sure=0.3)) == [], "a number alone is no reason"
     assert said(ran(sure=0.3, doubt="there are two dates")) == ["the model says “there are two dates”"]

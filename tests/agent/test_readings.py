@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.answers.render import answer_text, basis_lines
-from tableturn.agent.answers.render import told as told_of
+from tableturn.agent.answers.render import answer_text, basis_lines, list_reasons
 from tableturn.tools.sample import build_sample
 
 from tests.support.scripted import writes
@@ -35,7 +34,7 @@ def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> 
         "Assumed: cancelled and returned orders are in, by ordered date.",
         "Other readings: 1,462 without cancelled and returned orders; 1,551 by shipped date.",
     )
-    how_sure = dict(told_of(answer, None))["how sure"]
+    how_sure = dict(list_reasons(answer, None))["how sure"]
     assert how_sure == ("fairly sure: nothing speaks against it except another reading",)
     told = json.loads(answer.to_json())["basis"]
     assert (told["origin"], told["tables"], told["date"]["newest"]) == ("generated", ["orders"], "2024-12-31")

@@ -17,9 +17,9 @@ from tableturn.agent.answers.render import answer_text
 from tableturn.agent.evidence.trust import (
     Fingerprints,
     TrustBound,
+    apply_bound,
     find_bound,
     fingerprints,
-    judged,
     keep_bound,
     read_bounds,
     trust_file,
@@ -108,7 +108,7 @@ def test_too_few_labels_mark_nothing_and_say_how_many_are_missing(shop: Path, tm
 
 @pytest.mark.parametrize(("confidence", "trusted"), [(0.9, True), (0.899, False)])
 def test_the_level_itself_is_trusted(confidence: float, trusted: bool) -> None:
-    assert judged(confidence, bound(), PRINTS).trusted is trusted
+    assert apply_bound(confidence, bound(), PRINTS).trusted is trusted
 
 
 def test_one_bound_is_kept_for_a_database_and_a_model(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tableturn.agent import SQLAgent
 from tableturn.agent.cli.chat.commands import BY_NAME
 from tableturn.serve import ServeSettings, create_app
 from tableturn.serve.mcp import mcp_server
-from tableturn.serve.server import given, opened_server
+from tableturn.serve.server import opened_server, opener_of
 from tableturn.tools.sample import build_sample
 
 from tests.docs.project import evaluation_in
@@ -58,7 +58,7 @@ async def _mcp() -> list[str]:
         database = build_sample(Path(folder) / "sample.sqlite")
         with SQLAgent(database, model="offline") as agent:
             async with (
-                opened_server(given(agent), None, ServeSettings()) as server,
+                opened_server(opener_of(agent), None, ServeSettings()) as server,
                 Client(mcp_server(server.anybody)) as client,
             ):
                 lines: list[str] = []

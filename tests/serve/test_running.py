@@ -22,10 +22,10 @@ import uvicorn
 from tableturn.agent import SQLAgent
 from tableturn.serve import Limits, ServeSettings, create_app
 from tableturn.serve.checkpoints import Place
-from tableturn.serve.launch import winding_down
+from tableturn.serve.launch import wind_down_on_signal
 from tableturn.serve.protocol import Protocol
 from tableturn.serve.request_checks import TooMany
-from tableturn.serve.server import given, opened_server
+from tableturn.serve.server import opened_server, opener_of
 from tableturn.serve.side_queries import SideQueries
 from tableturn.serve.store import Owner, StoreError, TurnRequest, TurnStore
 
@@ -80,7 +80,7 @@ def test_it_says_where_it_is_and_ends_when_told(shop: Path, tmp_path: Path) -> N
 
 
 async def test_who_waits_is_told_when_the_server_stops(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
-    async with opened_server(given(agent_over(shop, model=scripted(delay=60))), None, ServeSettings()) as server:
+    async with opened_server(opener_of(agent_over(shop, model=scripted(delay=60))), None, ServeSettings()) as server:
         from tableturn.tools.errors import TurnCancelled
 
         asker = server.anybody()
@@ -105,7 +105,7 @@ async def test_turns_end_when_the_signal_comes_not_when_connections_are_closed()
 
     before = signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
     try:
-        async with winding_down(Lifecycle()):  # pyright: ignore[reportArgumentType]
+        async with wind_down_on_signal(Lifecycle()):  # pyright: ignore[reportArgumentType]
             os.kill(os.getpid(), signal.SIGTERM)
             await asyncio.wait_for(done.wait(), 30)
     finally:

@@ -1,4 +1,4 @@
-"""What an answer rests on: read from its query, its schema and a look at the data, never from a model's word.
+"""The basis of an answer, read from its query, the schema and the data.
 
 >>> from tableturn.tools.basis import basis_of
 >>> basis_of("SELECT country, count(*) FROM customers GROUP BY country", schema, "customers by country").grain

@@ -36,7 +36,7 @@ _CUT_TIES = "rows that tie with the last one are cut as they come"
 
 @dataclass(frozen=True)
 class Basis:
-    """What an answer rests on.
+    """The basis of an answer.
 
     Attributes:
         origin: Where its query comes from.
@@ -67,7 +67,7 @@ class Basis:
     readings: str = ""
 
     def text(self) -> str:
-        """Return it in about three lines of plain words."""
+        """Return the basis in about three lines of plain words."""
         tables = f" over {listed([plain_name(table) for table in self.tables])}" if self.tables else ""
         rows = f"{self.grain}, duplicates removed" if self.grain and self.duplicates == "removed" else self.grain
         first = "; ".join(filter(None, (f"{_ORIGINS[self.origin]}{tables}", rows, _date(self))))
@@ -85,7 +85,7 @@ class Basis:
 def basis_of(
     sql: str, schema: Schema, question: str, mentions: Sequence[ValueMatch] = (), *, origin: Origin = "generated"
 ) -> Basis:
-    """Return what a query that ran says of itself; what only its result and the data can say is added by others.
+    """Return the part of the basis that the query itself tells.
 
     The schema is everything that whoever asked may read, as far as it may leave; the question has what was said beside.
     """
@@ -108,7 +108,7 @@ def basis_of(
 
 
 def _nulls(scope: Scope, query: Query) -> list[str]:
-    """Return what becomes of missing values in the SELECT that gives the rows."""
+    """Return how the SELECT that gives the rows treats missing values."""
     found: dict[str, None] = {}
     for node in query.own(scope, exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
         if name := _lacking(argument_of(node), scope, query):
@@ -125,13 +125,13 @@ def _nulls(scope: Scope, query: Query) -> list[str]:
 
 
 def _lacking(node: exp.Expr | None, scope: Scope, query: Query) -> str:
-    """Return the name of a column of which values are missing; empty for anything else."""
+    """Return the name of a column with missing values; empty for anything else."""
     column = query.column(node)
     return plain_name(column.schema.name) if column and column.scope is scope and column.schema.nulls is True else ""
 
 
 def _has_option(query: Query, name: str) -> bool:
-    """Whether a bound of rows has an option, such as keeping ties."""
+    """Whether the row limit has an option, such as WITH TIES."""
     options = query.tree.args["limit"].args.get("limit_options")
     return options is not None and bool(options.args.get(name))
 
@@ -159,7 +159,7 @@ def _cut(query: Query) -> str:
 
 
 def _place(condition: Filter) -> str:
-    """Return where a condition is listed; nowhere if the date's range says all of it, and the question asks for it."""
+    """Return the group in which a condition is listed; empty if it is not listed."""
     if condition.part:
         return "part"
     if condition.groups:

@@ -1,4 +1,4 @@
-"""The date that a query goes by, what of it, and the newest one that there is."""
+"""The date that a query uses, its range, and the newest date in the data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NO_EVENT = re.compile(r"birth|updated|modified|due|required|left|ended|expir|op
 
 @dataclass(frozen=True)
 class DateUse:
-    """The date that an answer goes by.
+    """The date that an answer uses.
 
     Attributes:
         table: Its table, as the schema spells it.
@@ -55,7 +55,7 @@ class DateUse:
 
 
 def date_use(query: Query) -> tuple[DateUse | None, list[exp.Expr]]:
-    """Return the date that a query filters or groups by, and the conditions that its first and last day say wholly.
+    """Return the date that a query uses, and the conditions that its range covers.
 
     If there is none, it is a date by which the tables tell their age: of what happened, of the largest table first.
     """
@@ -72,7 +72,7 @@ def date_use(query: Query) -> tuple[DateUse | None, list[exp.Expr]]:
 
 
 def _bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, list[exp.Expr]]:
-    """Return the first and the last day that conditions on a date let through, and those that say no more than that."""
+    """Return the first and last day of a date's conditions, and those that say only that."""
     times = times_of(column.schema, is_sqlite=query.rules.is_sqlite)
     if times is None or sum(other.table is column.table for other in scope.sources) > 1:
         return "", "", []
@@ -91,14 +91,14 @@ def _bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, 
 
 @dataclass(frozen=True)
 class _Column:
-    """A date of a source."""
+    """A date column of a source."""
 
     column: TableColumn
     times: Times
     query: Query
 
     def times_of(self, node: exp.Expr) -> Times | None:
-        """Return how an expression holds the column, or its day; None for anything else."""
+        """Return the format of the column, or of its day, in an expression; else None."""
         node, times = node.unnest(), self.times
         is_cast = isinstance(node, exp.Cast) and node.to.this == exp.DType.DATE and not self.query.rules.is_sqlite
         is_day = isinstance(node, exp.Date | exp.TsOrDsToDate) and not (node.args.get("zone") or node.expressions)
@@ -110,7 +110,7 @@ class _Column:
         return times
 
     def is_year(self, node: exp.Expr, year: str | float | None) -> bool:
-        """Whether an expression is the year of the column, and equals such a year."""
+        """Whether an expression is the year of the column, and `year` a value for it."""
         if isinstance(node, exp.Cast):
             node, year = node.this.unnest(), str(year)
         if isinstance(node, exp.TimeToStr):
@@ -126,7 +126,7 @@ class _Column:
         return self.times_of(node) is not None
 
     def moment(self, node: exp.Expr) -> str:
-        """Return a literal's day, and its time; empty for anything else."""
+        """Return the day and time of a literal; empty for anything else."""
         timed, is_day = True, isinstance(node, exp.Date | exp.TsOrDsToDate)
         if is_day and (node.args.get("zone") or node.expressions):
             return ""
@@ -157,7 +157,7 @@ def _bound(part: exp.Expr, column: _Column) -> Bound:
 
 @dataclass(frozen=True)
 class Bound:
-    """The days that a condition lets through."""
+    """The days that a condition allows."""
 
     first: str = ""
     last: str = ""  # the last, with `MIDNIGHT` behind it where the rest of that day is out; empty where it does not say
@@ -169,14 +169,14 @@ NOTHING = Bound()
 
 @dataclass(frozen=True)
 class Times:
-    """How a column holds dates."""
+    """The format in which a column holds dates."""
 
     text: bool  # as texts, which compare by their letters
     timed: str = ""  # with a time of day, after this letter; empty for days alone
 
 
 def times_of(column: ColumnSchema, *, is_sqlite: bool) -> Times | None:
-    """Return how a column holds dates; None where that is not known, or they do not sort as days."""
+    """Return the format of a date column; None if it is unknown, or doesn't sort by day."""
     kind = column.type.lower()
     if not is_sqlite and kind.startswith(("timestamp", "datetime")):
         return Times(False, " ")
@@ -189,12 +189,12 @@ def times_of(column: ColumnSchema, *, is_sqlite: bool) -> Times | None:
 
 
 def is_day(text: str) -> bool:
-    """Whether a text is a day: `2023-01-31`."""
+    """Whether a text is a day, as in `2023-01-31`."""
     return step(text, 0) == text
 
 
 def step(day: str, days: int) -> str:
-    """Return the day so many days on; empty for what is no day."""
+    """Return the day `days` later; empty if `day` is not a day."""
     try:
         return str(date.fromisoformat(day) + timedelta(days=days))
     except (ValueError, OverflowError):
@@ -202,7 +202,7 @@ def step(day: str, days: int) -> str:
 
 
 def whole(text: str) -> Bound:
-    """Return a year, a month or a day from its first to its last day."""
+    """Return the bounds of a year, a month or a day."""
     found = _PREFIX.fullmatch(text)
     if found is None:
         return NOTHING
@@ -215,7 +215,7 @@ def whole(text: str) -> Bound:
 
 
 def compared(operator: Operator, text: str, times: Times) -> Bound:
-    """Return what a comparison of a column with a text lets through."""
+    """Return the bounds of a comparison of a column with a text."""
     moment = _MOMENT.fullmatch(text)
     if moment is None:
         return _of_part(operator, text) if times.text else NOTHING
@@ -232,7 +232,7 @@ def compared(operator: Operator, text: str, times: Times) -> Bound:
 
 
 def _of_part(operator: Operator, text: str) -> Bound:
-    """Compare with a year or a month, which as a text is less than every day in it."""
+    """Return the bounds of a comparison with a year or a month, which sorts before its days."""
     first = whole(text).first if len(text) < 10 else ""
     if not first or operator == "=":
         return NOTHING
@@ -240,7 +240,7 @@ def _of_part(operator: Operator, text: str) -> Bound:
 
 
 def _of_days(operator: Operator, day: str, clock: str, times: Times) -> Bound:
-    """Compare days alone; a day as a text is less than any moment of it, as a date its midnight."""
+    """Return the bounds of a comparison of days without times."""
     if not times.text and re.search("[1-9]", clock):
         return NOTHING  # engines differ in whether they compare the time too
     later = bool(clock) and times.text
@@ -250,7 +250,7 @@ def _of_days(operator: Operator, day: str, clock: str, times: Times) -> Bound:
 
 
 def _of_moments(operator: Operator, day: str, clock: str, times: Times) -> Bound:
-    """Compare days with a time."""
+    """Return the bounds of a comparison of days with times."""
     midnight = not re.search("[1-9]", clock)
     if operator in (">", ">="):
         return Bound(day, "", midnight and (operator == ">=" or (times.text and not clock)))
@@ -260,7 +260,7 @@ def _of_moments(operator: Operator, day: str, clock: str, times: Times) -> Bound
 
 
 class Newest:
-    """Newest dates of one database's columns, each looked up once for as long as the data is the same.
+    """A cache of the newest dates of a database's columns.
 
     May be used from several threads. `execute` runs a query as far as its result may leave; `state` gives a key that
     changes whenever the data may have.
@@ -273,7 +273,7 @@ class Newest:
         self._remembered = lru_cache(256)(self._look)
 
     def of(self, table: str, column: str) -> str:
-        """Return the newest date as text; empty if it may not leave, or takes too long to find."""
+        """Return the newest date as text; empty if it is withheld or takes too long."""
         try:
             return self._remembered(self._state(), table, column)
         except TableturnError:

@@ -1,4 +1,4 @@
-"""The conditions of a query, each with the words of the question that it comes from."""
+"""The conditions of a query, each with the words of the question behind it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Filter:
 def filters_of(
     query: Query, question: str, mentions: Sequence[ValueMatch], ranged: Sequence[exp.Expr] = ()
 ) -> tuple[Filter, ...]:
-    """Return what a query's conditions say, those that only join left out, each once.
+    """Return the query's conditions, each once, without those that only join tables.
 
     Conditions of sub-queries in conditions are left out, because they are part of them. `ranged` are those that the
     range of the answer's date says wholly.
@@ -79,7 +79,7 @@ def _is_in_condition(node: exp.Expr) -> bool:
 
 
 def _joins(condition: Condition, query: Query) -> bool:
-    """Whether a condition only says which rows of two tables belong together."""
+    """Whether a condition only joins two tables."""
     part = condition.node
     ends = [query.at(side.unnest()) for side in (part.left, part.right)] if isinstance(part, exp.EQ) else []
     own = (end.source for end in ends if end is not None and end.owner is condition.scope)
@@ -104,7 +104,7 @@ def _filter(condition: Condition, words_of: _QuestionWords, query: Query, ranged
 
 
 class _QuestionWords:
-    """The question, to find what a condition comes from."""
+    """The words of a question, searched for the origin of a condition."""
 
     def __init__(self, question: str, mentions: Sequence[ValueMatch], query: Query) -> None:
         self._query = query
@@ -113,7 +113,7 @@ class _QuestionWords:
         self._mentions = mentions
 
     def find(self, part: exp.Expr, columns: Sequence[tuple[str, str]]) -> str | None:
-        """Return the words of a condition's values, else of its columns' names; None where the question has neither."""
+        """Return the words of a condition's values, else of its columns' names, else None."""
         literals = list(_values(part, self._query))
         found = [said for value, node in literals if (said := self._value(value, node, columns))]
         if found:
@@ -142,7 +142,7 @@ class _QuestionWords:
         return self._stemmed(plain) or self._time(plain, node)
 
     def _word(self, *any_of: str) -> str:
-        """Return the first of these words as the question writes it; empty if it has none."""
+        """Return the first of these words in the question's spelling; empty if there is none."""
         return next((word.text for word in self._words if word.folded in any_of), "")
 
     def _stemmed(self, text: str) -> str:
@@ -163,13 +163,13 @@ class _QuestionWords:
         return ""
 
     def _month(self, value: str | float) -> str:
-        """Return the name of a month that stands as its number."""
+        """Return the question's name for a month that is given by number."""
         text = str(value).removesuffix(".0")
         name = MONTHS[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= 12 else ""
         return self._word(name, name[:3]) if name else ""
 
     def _time(self, text: str, node: exp.Expr) -> str:
-        """Return a date's year, and its month if it is named; nothing if the question names other years alone."""
+        """Return a date's year, and its month if named; empty if the question names other years."""
         year = _YEAR.match(text)
         if year is None:
             return ""
@@ -181,7 +181,7 @@ class _QuestionWords:
         return " ".join(word.text for word in self._words if word.folded in names or word.folded == year.group())
 
     def _near(self, text: str, node: exp.Expr) -> str:
-        """Return the year beside it that a bound stands for: `up to 2023` is `< '2024-01-01'`."""
+        """Return the neighbouring year that a bound means: `up to 2023` is `< '2024-01-01'`."""
         kind, year, told = type(node.parent), int(text[:4]), {word.folded for word in self._words}
         if text[4:] in ("", "-01-01") and (kind is exp.LT or (kind is exp.GTE and told & _AFTER)):
             return str(year - 1)
@@ -190,14 +190,14 @@ class _QuestionWords:
         return ""
 
     def _compared(self, part: exp.Expr) -> str:
-        """Return words for what is compared with an average, the most or the least."""
+        """Return the question's word for a comparison with an average, maximum or minimum."""
         for kind, names in _EXTREMES.items():
             if part.find(kind) is not None and part.find(exp.Select) is not None:
                 return self._word(*names)
         return ""
 
     def _named(self, columns: Sequence[tuple[str, str]]) -> str:
-        """Return the words of a column's name, as for flags and for what is missing."""
+        """Return the question's words for a column, as for flags and missing values."""
         for _, column in columns:
             wanted = set(name_stems(column)) - {"is", "has", "id", "on", "at", "date", "code"}
             said = [word.text for word in self._words if word.stem in wanted]
@@ -219,7 +219,7 @@ def _is_month(node: exp.Expr) -> bool:
 
 
 def _values(part: exp.Expr, query: Query) -> Iterator[tuple[str | float, exp.Expr]]:
-    """Yield the texts and numbers of a condition, those of functions' formats aside."""
+    """Yield the texts and numbers of a condition, without formats of functions."""
     for node in part.find_all(exp.Literal, exp.Column):
         if isinstance(node, exp.Literal) and isinstance(node.parent, exp.TimeToStr) and node.arg_key == "format":
             continue

@@ -1,4 +1,4 @@
-"""What a row of a result is."""
+"""The meaning of one row of a result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROW_FUNCTIONS = re.compile(
 
 
 def grain_of(query: Query) -> tuple[str, Duplicates]:
-    """Return what a row is, in words, and what becomes of duplicates; empty words if that cannot be told."""
+    """Return the meaning of a row in words, empty if unknown, and how duplicates are treated."""
     tree = query.tree.unnest()
     if isinstance(tree, exp.SetOperation):
         all_rows = isinstance(tree, exp.Union) and tree.args.get("distinct") is False
@@ -53,7 +53,7 @@ def grain_of(query: Query) -> tuple[str, Duplicates]:
 
 
 def _gives_rows(node: exp.Expr) -> bool:
-    """Whether a call gives several rows for one."""
+    """Whether a call returns several rows for one."""
     if isinstance(node, exp.Explode | exp.ExplodingGenerateSeries | exp.Unnest | exp.UDTF):
         return node.find_ancestor(exp.From, exp.Join) is None
     return isinstance(node, exp.Anonymous) and bool(_ROW_FUNCTIONS.search(node.name))
@@ -74,7 +74,7 @@ def _group_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
 
 
 def _say(terms: list[exp.Expr], query: Query) -> str:
-    """Return terms in plain words; those that have none as the query has them."""
+    """Return terms in plain words, or as SQL if there are none."""
     explainer = Explainer(query)
     return listed(
         [
@@ -85,7 +85,7 @@ def _say(terms: list[exp.Expr], query: Query) -> str:
 
 
 def _row_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
-    """Return the rows of the table that each row of FROM has one of, and only one."""
+    """Return the table whose rows correspond to the rows of FROM."""
     if not scope.sources or len(scope.tables) < len(scope.sources) or not scope.reads_only_sources:
         return "", "kept"
     joins = [source.join for source in scope.sources if source.join is not None]
@@ -103,5 +103,5 @@ def _row_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
 
 
 def _row_noun(source: Source) -> str:
-    """Return a row of a source, as a noun."""
+    """Return the noun for a row of a source."""
     return singular(plain_name(source.table.name if source.table is not None else source.name))

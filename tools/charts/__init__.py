@@ -1,7 +1,7 @@
-"""Charts of results: one rule set chooses a fitting one, and it is drawn as Vega-Lite, as a picture, in a terminal."""
+"""Charts of results, as Vega-Lite, as pictures and in a terminal."""
 
 from .chart import Axis, Chart, Kind, Mark, Spec, vega_lite
-from .choose import choose
+from .choose_kind import choose
 from .wish import Wish, wished
 
 __all__ = ["Axis", "Chart", "Kind", "Mark", "Spec", "Wish", "choose", "vega_lite", "wished"]

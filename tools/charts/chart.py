@@ -1,4 +1,4 @@
-"""A chart as data, before anything draws it; as a Vega-Lite specification with its data in it; and as a picture."""
+"""Charts as data, as Vega-Lite specifications and as pictures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-s
 
 @dataclass(frozen=True)
 class Axis:
-    """What one axis shows."""
+    """One axis of a chart."""
 
     title: str
     scale: Literal["time", "number", "category"]
@@ -59,7 +59,7 @@ class Chart:
 
 
 def vega_lite(chart: Chart) -> Spec:
-    """Return the specification, as JSON values.
+    """Return the chart's Vega-Lite specification as JSON values.
 
     Fields have names of our own, and what a database wrote stands in values and titles only: no name of a column can be
     read as a path or an expression. It is drawn over zero where lengths are compared, and in the order of the result,
@@ -74,7 +74,7 @@ def vega_lite(chart: Chart) -> Spec:
 
 
 def picture(spec: Spec, kind: Picture) -> bytes:
-    """Draw a specification as a file's contents, without a browser or a network; `html` is a page that needs neither.
+    """Return the drawn specification as a file's contents, without browser or network.
 
     Raises:
         ExportError: The renderer is not installed, or cannot draw it.
@@ -101,14 +101,14 @@ def can_render() -> bool:
 
 
 def number_text(value: int | float) -> str:
-    """Write a number for people: 1,600 and 12.35."""
+    """Return a number for people, as in 1,600 and 12.35."""
     if isinstance(value, int) or value.is_integer():
         return f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.4g}"
     return f"{value:,.2f}" if 0.01 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def time_text(value: str, unit: str) -> str:
-    """Write a point in time with no finer parts than are known."""
+    """Return a point in time as text, as fine as `unit`."""
     if unit == "quarter":
         return f"{value[:4]} Q{(int(value[5:7]) + 2) // 3}"
     return value[: {"year": 4, "month": 7, "day": 10}.get(unit, 19)].replace("T", " ")
@@ -133,7 +133,7 @@ def _number(chart: Chart) -> Spec:
 
 
 def _encoded(chart: Chart) -> Spec:
-    """Return what draws each mark at its place, in the colour of its group."""
+    """Return the part of the specification that places and colours each mark."""
     mark: Spec = {"type": chart.kind, "tooltip": True}
     drawn: Spec = {"mark": mark, "encoding": {}, "width": _WIDTH, "height": _HEIGHT}
     up = _channel("y", chart.y)
@@ -179,7 +179,7 @@ def _encoded(chart: Chart) -> Spec:
 
 
 def _bars(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
-    """Return where bars stand, or lie if their names are long or many, and how high the chart is."""
+    """Return the axes of upright or horizontal bars, and the chart's height."""
     names = {str(mark.x) for mark in chart.marks}
     longest = max(map(len, names))
     beside = len({mark.group for mark in chart.marks}) if chart.groups and chart.kind == "bar" else 1

@@ -1,4 +1,4 @@
-"""Charts in a terminal: bars by Rich, lines and points by plotille (an extra) where there are too many for bars."""
+"""Charts in a terminal: bars by Rich, lines and points by plotille (an extra)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _START = datetime(1, 1, 1)
 
 
 def drawn(chart: Chart, console: Console) -> RenderableType:
-    """Draw a chart as Rich prints it on that console, no wider than it is; of `#` where it knows ASCII alone."""
+    """Return a chart for Rich to print, no wider than the console; `#` if it knows ASCII only."""
     plain = console.options.ascii_only or console.options.legacy_windows
     if chart.kind == "number":
         (mark,) = chart.marks
@@ -53,7 +53,7 @@ def _name(axis: Axis | None, mark: Mark) -> str:
 
 
 def _bars(rows: Sequence[tuple[str, str, int | float]], plain: bool) -> RenderableType:
-    """Draw a line a bar: its name, its group, its length, its number; what is below zero stands on the other side."""
+    """Draw one line per bar: name, group, bar and number."""
     low, high = min(0.0, *(float(y) for *_, y in rows)), max(0.0, *(float(y) for *_, y in rows))
     span = (high - low) or 1.0
     colours = _colours(group for _, group, _ in rows)
@@ -114,14 +114,14 @@ def _plot(chart: Chart, axis: Axis, width: int) -> RenderableType:
 
 
 def _limits(values: Sequence[float]) -> tuple[float, float]:
-    """Return the least and the largest; never the same."""
+    """Return the minimum and the maximum, widened if they are equal."""
     low, high = min(values), max(values)
     margin = abs(low) / 2 or 1.0
     return (low, high) if low < high else (low - margin, high + margin)
 
 
 def _places(axis: Axis, names: Sequence[str]) -> tuple[list[float], Callable[[float], str]]:
-    """Return where marks stand across, and how a place is written: times by their distance, names in their order."""
+    """Return the marks' positions on the axis, and a function that writes a position."""
     if axis.scale == "number":
         return [float(name) for name in names], number_text
     if axis.scale == "time":

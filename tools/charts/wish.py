@@ -1,4 +1,4 @@
-"""What picture a question asks for, read from its words: a rule, so that it costs no prompt and is never run."""
+"""The chart that a question asks for, read from its words by rules."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _TOO_LONG = 2_000
 
 @dataclass(frozen=True)
 class Wish:
-    """A picture that a question asks for."""
+    """A chart that a question asks for."""
 
     kind: Kind | None  # None where any will do
     question: str  # without the words about the picture; empty where it is about the answer before
@@ -72,7 +72,7 @@ class Wish:
 
 
 def wished(question: str) -> Wish | None:
-    """Read the picture that a question asks for; None where it asks for none.
+    """Return the chart that a question asks for; None if it asks for none.
 
     Words such as `plot` and `chart` count where they are what is asked for ("plot sales by month", "sales by month as
     a bar chart"), not where they are what the data is about ("the plot of each film").

@@ -12,7 +12,7 @@ from .schema import Codes, ColumnSchema, ForeignKey, TableSchema
 from .table import Cell
 
 Rows: TypeAlias = Sequence[Mapping[str, Cell]]
-"""All rows of a table, by the names of its columns; none of a table that has many."""
+"""All rows of a table, by the names of its columns; none of a table that has many, or many columns."""
 
 Includes = Callable[[str, str, str, str], bool]
 """Whether the values of (table, column) all stand in (ref_table, ref_column)."""
@@ -20,8 +20,8 @@ Includes = Callable[[str, str, str, str], bool]
 LARGE = 400
 """Columns of a schema that is shown in part."""
 
-_MOST_ROWS = 20
-_MOST_COLUMNS = 6
+_MOST_ROWS, _MOST_COLUMNS = 500, 8
+_LIST_ROWS, _LIST_COLUMNS = 20, 6  # of one list of codes
 _LONGEST_CODE = 6
 """Characters of a text that stands for something else; longer ones speak for themselves."""
 
@@ -37,6 +37,7 @@ _SURE = 0.75
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
 _CODE_WORDS = listed_words("c cd cod code codes dim id k key list lkp lookup lov no ref t tbl")
+_ENGLISH = frozenset({"E", "EN", "en", "eng", "ENG"})  # what a column of languages says of rows in English
 _KIND_WORDS = frozenset(("class", "flag", "kind", "stat", "state", "status", "typ", "type"))
 
 
@@ -56,10 +57,16 @@ def add_codes(
     """
     keys = tuple(keys)
     large = sum(len(table.columns) for table in tables) > LARGE
-    if large:
-        keys += tuple(_infer_codes(tables, keys, rows, includes))
+    lists = [made for table in tables if large and (made := _list(table, rows.get(table.name, ())))]
+    lists += [made for table in tables for made in _lists_of_register(table, rows.get(table.name, ()))]
+    inferred = list(_infer_codes(tables, keys, lists, includes))
+    found = {(table, column): codes for table, column, codes in inferred if codes.part}
+    keys += tuple(
+        ForeignKey(table, (column,), codes.table, (codes.key,), inferred=True)
+        for table, column, codes in inferred
+        if not codes.part
+    )
     by_name = {table.name: table for table in tables}
-    found: dict[tuple[str, str], Codes] = {}
     for key in keys:
         target = by_name.get(key.ref_table)
         if target is None or len(key.columns) != 1 or key.ref_table == key.table:
@@ -87,12 +94,18 @@ def _codes(table: TableSchema, key: str, rows: Rows) -> Codes | None:
     label = named[0] if named else texts[0] if len(texts) == 1 else None
     if label is None or not rows or not {key, label} <= rows[0].keys():
         return None
+    if len(rows) > _LIST_ROWS or len(rows[0]) > _LIST_COLUMNS:
+        return None
+    return _meanings(table.name, key, label, rows)
+
+
+def _meanings(table: str, key: str, label: str, rows: Rows, part: str = "") -> Codes | None:
     told = [(row[key], text) for row in rows if isinstance(text := row[label], str) and text.strip()]
     # The order of rows may tell of columns that are not shown.
     pairs = tuple(sorted(told, key=lambda pair: (isinstance(pair[0], str), pair)))
     short = all(isinstance(code, int) or (isinstance(code, str) and len(code) <= _LONGEST_CODE) for code, _ in told)
     unique = len({text for _, text in pairs}) == len({code for code, _ in pairs}) == len(rows)
-    return Codes(table.name, key, label, pairs) if short and unique else None
+    return Codes(table, key, label, pairs, part) if short and unique else None
 
 
 @dataclass(frozen=True)
@@ -107,20 +120,17 @@ class _List:
 
 
 def _infer_codes(
-    tables: Sequence[TableSchema], keys: Sequence[ForeignKey], rows: Mapping[str, Rows], includes: Includes
-) -> list[ForeignKey]:
-    """Return references to tables of codes that values and names make likely.
+    tables: Sequence[TableSchema], keys: Sequence[ForeignKey], lists: Sequence[_List], includes: Includes
+) -> Iterator[tuple[str, str, Codes]]:
+    """Yield a table, a column and the list of its codes that values and names make likely.
 
     Letters and numbers of codes are the same in many lists: those that differ are told by the values, others by the
     words that the list's name shares with the column's and the table's.
     """
-    lists = [made for table in tables if (made := _list(table, rows.get(table.name, ())))]
-    found: list[ForeignKey] = []
-    for table, column in undeclared(tables, keys):
+    for table, column in undeclared(tables, keys) if lists else ():
         named = _list_of(table, column, lists) if table.key != (column.name,) and not column.likely_key else None
         if named and includes(table.name, column.name, named.table, named.key):
-            found.append(ForeignKey(table.name, (column.name,), named.table, (named.key,), inferred=True))
-    return found
+            yield table.name, column.name, named
 
 
 def undeclared(tables: Iterable[TableSchema], keys: Iterable[ForeignKey]) -> Iterator[tuple[TableSchema, ColumnSchema]]:
@@ -141,6 +151,27 @@ def _list(table: TableSchema, rows: Rows) -> _List | None:
         return None
     own = frozenset(_words(table.name))
     return _List(codes, key.kind, frozenset(code for code, _ in codes.meanings), own, own | set(_words(key.name)))
+
+
+def _lists_of_register(table: TableSchema, rows: Rows) -> Iterator[_List]:
+    """Yield the lists of a table that holds several: a column names the list, the next has codes, another says what."""
+    columns = [column for column in table.columns if rows and column.name in rows[0]]
+    if table.kind != "table" or len(columns) < len(("part", "code", "label")) or columns[0].kind != "text":
+        return
+    part, key, *others = (column.name for column in columns)
+    values = {name: [row[name] for row in rows] for name in (part, key, *others)}
+    label = max(others, key=lambda name: len({*map(str, values[name])}))
+    if not 1 < len({*values[part]}) <= len(rows) / 2 or not all(isinstance(text, str) for text in values[label]):
+        return
+    languages = [name for name in others if name != label and _ENGLISH & {*values[name]}]
+    if languages:
+        rows = [row for row in rows if row[languages[0]] in _ENGLISH]
+    for name in dict.fromkeys(str(row[part]) for row in rows):
+        own = [row for row in rows if row[part] == name]
+        codes = _meanings(table.name, key, label, own, name) if 1 < len(own) <= _LIST_ROWS else None
+        if codes is not None:
+            words = frozenset(_words(name))
+            yield _List(codes, columns[1].kind, frozenset(code for code, _ in codes.meanings), words, words)
 
 
 def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -> Codes | None:

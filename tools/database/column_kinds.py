@@ -71,6 +71,7 @@ def _kind_of_values(values: Collection[Cell]) -> ColumnKind | None:
     return "number" if types and types <= {int, float} else None
 
 
+_DIGIT, _LETTERS = re.compile(r"\d"), re.compile(r"[A-Za-z]+")
 _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?")
 _SIGNED = re.compile(r"[-+(]?\s*[$€£¥]?\s*[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?\s*[%$€£¥]?\)?")
 _SORTS = re.compile(r"\d{4}-\d{2}-\d{2}.*|\d{2}:\d{2}.*|\d{4}/\d{2}/\d{2}.*|\d{8}")
@@ -148,4 +149,4 @@ def _form(value: Cell) -> str:
 
 
 def _shape(text: str) -> str:
-    return re.sub(r"[A-Za-z]+", "a", re.sub(r"\d", "0", text))
+    return _LETTERS.sub("a", _DIGIT.sub("0", text))

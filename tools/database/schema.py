@@ -22,6 +22,7 @@ class Codes:
     key: str  # its column that holds the codes
     label: str  # its column that says what they mean
     meanings: tuple[tuple[Cell, str], ...]  # pairs of both, in the order of the rows
+    part: str = ""  # of a table that holds several lists, the name of this one
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class SchemaCache:
 
     def _reading_of(self, catalogue: object) -> _Reading | None:
         last = self._last
-        return last if last is not None and last.catalogue == catalogue else None
+        return last if last is not None and (last.catalogue is catalogue or last.catalogue == catalogue) else None
 
     def _read(self, catalogue: object, known: _Reading | None, read: Callable[[bool], Schema]) -> _Reading:
         start = time.monotonic()

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import ormsgpack
 
 from ..errors import ResultTooLarge, TableturnError
-from ..sandbox.boundary import confine_reader, memory_held
+from ..sandbox.boundary import confine_reader, measure_memory
 from .fetch import Row, Sink
 from .table import Limits, Table
 from .watchdog import Cancellation
@@ -79,7 +79,7 @@ class _Worker:
         self.queries = queries
         # Whatever a first query makes, threads included, is no part of what later ones may use.
         queries.execute("SELECT 1", Limits(memory_bytes=0), None)
-        self._held = memory_held() + own_bytes
+        self._held = measure_memory() + own_bytes
         self._files, self._threads = files, threads
         if files:
             highest = max(map(int, os.listdir("/proc/self/fd")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
@@ -134,14 +134,19 @@ def make_entry(example: Example, verify: Verify | None = None, id_: str = "") ->
             verify(example)
     except TableturnError as error:
         raise refusal(example, error) from error
-    id_, sql_id = id_ or example_id(example), _digest(sql)
     texts = dict.fromkeys((example.question, example.simplified or example.question))
-    skeletons = {_digest(key, sql): key for key in (mask(text, example.schema) for text in texts)}
+    return entry_of(example, sql, [mask(text, example.schema) for text in texts], id_)
+
+
+def entry_of(example: Example, sql: str, keys: Iterable[str], id_: str = "") -> Entry:
+    """Make the entry of an example from its SQL skeleton and those of its question and its simplified form."""
+    id_, sql_id = id_ or example_id(example), _digest(sql)
+    skeletons = {_digest(key, sql): key for key in keys}
     first, *_, last = *skeletons, *skeletons  # both, so that an update leaves none of earlier forms
     example = example if example.added else replace(example, added=datetime.now(UTC))
     fields = {"example": to_json(example), "sql": sql_id, "skeleton_1": first, "skeleton_2": last}
-    keys = [("skeletons", key, text, {"pair": id_, "sql": sql_id}) for key, text in skeletons.items()]
-    return Entry(id_, example, (*keys, ("sqls", sql_id, sql, {"pair": id_}), (PAIRS, id_, example.question, fields)))
+    rows = [("skeletons", key, text, {"pair": id_, "sql": sql_id}) for key, text in skeletons.items()]
+    return Entry(id_, example, (*rows, ("sqls", sql_id, sql, {"pair": id_}), (PAIRS, id_, example.question, fields)))
 
 
 def skeleton_of(sql: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter
 from sqlglot import transpile
@@ -15,6 +15,7 @@ from sqlglot import transpile
 from ..errors import ExampleStoreError
 from ..sql.dialects import rules_of
 from .embedding import Embedding, make_embedding
+from .entry import entry_of
 from .example import Example
 from .store import ExampleStore
 from .tables import is_made
@@ -86,7 +87,9 @@ def seed_programs() -> tuple[SeedProgram, ...]:
 def default_store(embedding: Embedding | None = None) -> ExampleStore:
     """Return a new store of the seeds in plain memory, for when no other is configured."""
     store = ExampleStore.open(None, embedding)
-    store.add(seed_examples())
+    # Their keys stand beside them: to find these takes longer than all the rest of a first turn.
+    keys = [row["keys"] for row in _rows("seed_examples.jsonl")]
+    store.put([entry_of(seed, sql, texts) for seed, (sql, *texts) in zip(seed_examples(), keys, strict=True)])
     return store
 
 
@@ -109,8 +112,13 @@ def open_existing(location: str | Path, embedding: str) -> ExampleStore:
 def _records(kind: type[_T], name: str) -> tuple[_T, ...]:
     """Return a file's records, each with its database's schema if it has a place for one."""
     schemas, record = seed_schemas(), TypeAdapter(kind)
-    rows = map(json.loads, _text(name).splitlines())
-    return tuple(record.validate_python(row | {"schema": schemas[row["database"]]}) for row in rows)
+    named = {field.name for field in fields(cast("Any", kind))}
+    rows = (row | {"schema": schemas[row["database"]]} for row in _rows(name))
+    return tuple(record.validate_python({key: row[key] for key in named & row.keys()}) for row in rows)
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in _text(name).splitlines()]
 
 
 def _text(name: str) -> str:

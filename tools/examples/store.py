@@ -136,6 +136,10 @@ class ExampleStore:
             given, updated = given + len(part), updated + len(changed)
         return Added(added, given - len(refused) - added - updated, tuple(refused), updated)
 
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Write entries of shared examples that are sound, each once."""
+        self._write(SHARED, entries)
+
     def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Found]:
         """Return the examples that stand for the k nearest keys, best first.
 
@@ -153,8 +157,11 @@ class ExampleStore:
         return sorted(found, key=lambda hit: -hit.similarity)[:k]
 
     def nearest(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Found]:
-        """As `near`, without repeats."""
-        return without_repeats(self.near(index, text, k, database, shared=shared))
+        """Return what `near` does, each example once: under its owner's name or shared, to a prompt it is one."""
+        first: dict[str, Found] = {}
+        for hit in self.near(index, text, k, database, shared=shared):
+            first.setdefault(meaning_of(hit.example), hit)
+        return [*first.values()]
 
     def remove(self, ids: Sequence[str]) -> int:
         """Remove examples by identifier; return how many were there."""
@@ -269,17 +276,14 @@ class ExampleStore:
 
     def _hit_of(self, index: Index, key: Row, pairs: _Table, first: Mapping[str, Row]) -> Found | None:
         """Return a key's pair, or another of its pairs if that one is gone or may not be read."""
-
-        def standing() -> Iterator[Row]:
-            if index == "question":
-                yield key
-                return
-            if pair := first.get(key.fields["pair"]):
-                yield pair
-            yield from pairs.having(_KEY_FIELDS[index], key.id, max(pairs.count(), 1) if self._reader else 1)
-
+        if index == "question":
+            return self._hit(key, key.similarity, key.fields["sql"])
         skeleton = key.fields.get("sql", key.id)
-        return next(filter(None, (self._hit(pair, key.similarity, skeleton) for pair in standing())), None)
+        pair = first.get(key.fields["pair"])
+        if pair and (hit := self._hit(pair, key.similarity, skeleton)):
+            return hit
+        others = pairs.having(_KEY_FIELDS[index], key.id, max(pairs.count(), 1) if self._reader else 1)
+        return next(filter(None, (self._hit(other, key.similarity, skeleton) for other in others)), None)
 
     def _scan(self, room: str) -> Iterator[Found]:
         pairs = self._backend.find(room, PAIRS)
@@ -381,14 +385,6 @@ def _forms(example: Example) -> dict[str, str]:
     """Return what an example that is there already may be given anew."""
     forms = {name: getattr(example, name) for name in ("simplified", "rephrased", "database_schema")}
     return {name: form for name, form in forms.items() if form}
-
-
-def without_repeats(found: Iterable[Found]) -> list[Found]:
-    """Return each example once: under its owner's name or shared, to a prompt it is one."""
-    first: dict[str, Found] = {}
-    for hit in found:
-        first.setdefault(meaning_of(hit.example), hit)
-    return [*first.values()]
 
 
 def _example(row: Row) -> Example:

@@ -1,4 +1,4 @@
-"""The form of query that a question's wording leads to expect, to tell likely drafts from unlikely ones.
+"""The form of query that a question's wording suggests, to rank drafts.
 
 A form is a query's traits: the few choices in which drafts for one question differ.
 
@@ -68,12 +68,12 @@ class Model:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a question's wording makes of each trait: value to probability."""
+    """The probability of each value of each trait."""
 
     probabilities: Mapping[str, Mapping[str, float]]
 
     def fit(self, sql: str, dialect: str = "sqlite") -> float | None:
-        """Return the log-probability of a query's form in nats, traits being independent; None if it does not parse."""
+        """Return the log-probability of a query's form in nats; None if it does not parse."""
         found = traits(sql, dialect)
         if found is None:
             return None
@@ -83,7 +83,7 @@ class Expectation:
 
 @lru_cache(maxsize=256)
 def expect(question: str, before: str | None = None, dialect: str = "sqlite") -> Expectation:
-    """Return what forms of query a question leads to expect, self-contained or as asked after another query."""
+    """Return the expected traits of a question's query, given the query before it."""
     vocabulary, models = _models()
     known = grams(question) | followed(before, dialect)
     words = np.array(sorted(vocabulary[gram] for gram in known if gram in vocabulary), dtype=np.intp)
@@ -107,7 +107,7 @@ def _models() -> tuple[Mapping[str, int], Mapping[str, Model]]:
 
 @analysis_or(None)
 def items_fit(sql: str, schema: Schema, items: Iterable[LinkedItem]) -> float | None:
-    """Return the log-probability of using just the items that a query uses, in nats; None if it cannot be told.
+    """Return the log-probability, in nats, of exactly the items that a query uses.
 
     The items are the linker's, with their probabilities; what is not among them is taken as improbable.
     """
@@ -121,7 +121,7 @@ def items_fit(sql: str, schema: Schema, items: Iterable[LinkedItem]) -> float | 
 
 
 def grams(question: str) -> frozenset[str]:
-    """Return the question's words and pairs of neighbouring words, its beginning and end marked."""
+    """Return the question's words and word pairs, with its beginning and end marked."""
     masked = " \n ".join(_QUOTED.split(question.lower()))
     words = [START]
     for part in masked.split("\n"):
@@ -134,7 +134,7 @@ def grams(question: str) -> frozenset[str]:
 @lru_cache(maxsize=512)
 @analysis_or(None)
 def traits(sql: str, dialect: str = "sqlite") -> Traits | None:
-    """Return the traits of a query, written in a dialect by sqlglot's name; None if it cannot be parsed."""
+    """Return the traits of a query; None if it cannot be parsed."""
     tree = Query.of(sql, dialect).tree
     outputs = tree.selects if isinstance(tree, exp.Query) else []
     if not outputs:
@@ -163,7 +163,7 @@ def traits(sql: str, dialect: str = "sqlite") -> Traits | None:
 
 
 def followed(sql: str | None, dialect: str = "sqlite") -> frozenset[str]:
-    """Return what the turn before leads to expect, as words beside the question's: the traits of its query."""
+    """Return the traits of the query before as extra words of the question."""
     found = traits(sql, dialect) if sql else None
     return frozenset(f"~{trait}={value}" for trait, value in (found or {}).items())
 
@@ -192,7 +192,7 @@ def _order(tree: exp.Expr) -> str:
 
 
 def _nested(tree: exp.Expr) -> str:
-    """Return how a query stands within the query."""
+    """Return how the query uses a sub-query."""
     if any(isinstance(negated.this, exp.In) and negated.this.args.get("query") for negated in tree.find_all(exp.Not)):
         return "not in"
     if any(found.args.get("query") for found in tree.find_all(exp.In)):

@@ -1,4 +1,4 @@
-"""What the business means: definitions of a database's words, checked against it, and found for a question.
+"""Definitions of a business's words, checked against its database and found for a question.
 
 >>> from tableturn.tools.database import Database
 >>> from tableturn.tools.knowledge import Knowledge, read_knowledge

@@ -1,4 +1,4 @@
-"""One thing that is known of a database, whatever file it comes from."""
+"""One entry of knowledge about a database, from any file."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """Its kind and name, which tell it from others."""
+        """The kind and name, which identify the entry."""
         return f"{self.kind} {self.name}"
 
     @property
     def line(self) -> str:
-        """The entry as a prompt shows it."""
+        """The entry as a line of a prompt."""
         also = f" (also: {', '.join(self.also)})" if self.also else ""
         match self.kind:
             case "term" | "metric":
@@ -73,7 +73,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Selection:
-    """What of the knowledge a question needs, the most specific first, and how many more found no room."""
+    """The entries that a question needs, most specific first, and how many had no room."""
 
     entries: tuple[Entry, ...] = ()
     left_out: int = 0

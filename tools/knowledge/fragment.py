@@ -1,4 +1,4 @@
-"""SQL of definitions: read with names as the schema has them, held against it, put into queries, and found in them."""
+"""SQL of definitions: parsed, checked against the schema, and put into queries."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def parse_fragment(sql: str, dialect: str) -> exp.Expr:
 
 
 def fragment_kind(tree: exp.Expr) -> Literal["metric", "term"] | None:
-    """Return what SQL can define: a metric if it computes over rows, a term if it is a condition; None for neither."""
+    """Return `metric` for an aggregate over rows, `term` for a condition, else None."""
     if any(node.find_ancestor(exp.Select) is None for node in tree.find_all(exp.AggFunc)):
         return "metric"
     inner = tree.unnest()
@@ -61,12 +61,12 @@ def fragment_kind(tree: exp.Expr) -> Literal["metric", "term"] | None:
 
 
 def _outer_columns(tree: exp.Expr) -> list[exp.Column]:
-    """Return the columns that belong to the query around the fragment, not to a sub-query in it."""
+    """Return the columns outside the fragment's sub-queries."""
     return [column for column in tree.find_all(exp.Column) if column.find_ancestor(exp.Select) is None]
 
 
 def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragment:
-    """Return a fragment with its names as the schema has them.
+    """Return a fragment with names as the schema spells them.
 
     Columns without a table are looked for in the tables `about` first, which are those read where it names none. What
     is no fragment, or names what the schema lacks, raises a `KnowledgeError` that has the nearest name.
@@ -105,7 +105,7 @@ def _column_item(column: exp.Column, schema: Schema, about: Sequence[str] = ()) 
 
 
 def _find_item(schema: Schema, table: str, column: str = "", within: str = "") -> Item:
-    """Return a table, which may be `within` a schema, or a column of it as the schema has them, or raise an error."""
+    """Return the schema's table, or column of it; raise `KnowledgeError` if it is missing."""
     held = schema.table(f"{within}.{table}") or schema.table(table)
     if held is None:
         if holders := _holders(schema, table):
@@ -131,14 +131,14 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 
 def name_column(column: exp.Column, item: Item, schema: Schema) -> None:
-    """Write a column's name and its table's before it, with the schema's where that is a part of it."""
+    """Qualify a column expression with the item's table, and with the schema if needed."""
     names = (item[1], *schema.path(item[0])[::-1])
     for key, name in zip(("this", "table", "db"), names, strict=False):
         column.set(key, exp.to_identifier(name, quoted=True))
 
 
 def _counted_where(expression: str, condition: str, dialect: str) -> str:
-    """Write an aggregate expression over those rows alone that a condition holds for."""
+    """Write an aggregate expression that counts only rows with the condition."""
     tree, where = parse_fragment(expression, dialect), parse_fragment(condition, dialect)
     aggregates = [node for node in tree.find_all(exp.AggFunc) if node.find_ancestor(exp.AggFunc) is None]
     if not aggregates:
@@ -152,7 +152,7 @@ def _counted_where(expression: str, condition: str, dialect: str) -> str:
 
 @dataclass(frozen=True)
 class Problem:
-    """Why an entry is left out."""
+    """An entry that is left out, and the reason."""
 
     entry: Entry
     why: str
@@ -162,7 +162,7 @@ class Problem:
 
 
 def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tuple[list[Entry], list[Problem]]:
-    """Return the entries of all layers that hold on a database, and why the others do not.
+    """Return the entries of all layers that fit the database, and the problems of the rest.
 
     Of two layers that define the same the later one counts. Where whoever opened the database may not see all of it,
     what names something that is not visible is left out without a word: why would tell that it is there.
@@ -191,7 +191,7 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
 
 
 def _commented(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
-    """Return a layer, or what the database's own comments say if it stands for them."""
+    """Return the layer, or the database's comments if the layer stands for them."""
     if [entry.source for entry in layer] != [DATABASE]:
         return layer
     items = [(table.name, "", table.comment) for table in schema.tables]
@@ -200,7 +200,7 @@ def _commented(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
 
 
 def _upper(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[Entry]:
-    """Return each thing as the topmost layer that has it says it."""
+    """Return each entry from the topmost layer that has it."""
     found: dict[str, Entry] = {}
     for layer in layers:
         own: dict[str, Entry] = {}
@@ -214,7 +214,7 @@ def _upper(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[E
 
 
 def _fitted(entry: Entry, schema: Schema, database: Database) -> Entry:
-    """Return the entry with names as the schema has them."""
+    """Return the entry with names as the schema spells them."""
     if entry.fault:
         raise KnowledgeError(entry.fault)
     about = tuple(_entry_item(item, schema) for item in entry.about)
@@ -232,7 +232,7 @@ def _fitted(entry: Entry, schema: Schema, database: Database) -> Entry:
 
 
 def _entry_item(item: Item, schema: Schema) -> Item:
-    """Return a table or column as the schema names it; a table's own name may hold a point."""
+    """Return the item as the schema spells it; a table's own name may contain a dot."""
     table, column = item
     whole = schema.table(f"{table}.{column}" if column else table)
     if whole is not None:
@@ -245,7 +245,7 @@ def _unquoted(name: str) -> str:
 
 
 def _compile(entry: Entry, fragment: Fragment, schema: Schema, database: Database) -> None:
-    """Have the database compile a query with the SQL of an entry."""
+    """Have the database compile a query with the entry's SQL."""
     if fragment_kind(fragment.tree) != entry.kind:
         computed = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
         condition = "a term's SQL is a condition on a row, not an aggregate or a value"
@@ -262,7 +262,7 @@ def _compile(entry: Entry, fragment: Fragment, schema: Schema, database: Databas
 
 
 def join_key(entry: Entry, schema: Schema) -> ForeignKey:
-    """Return the join as a key; raise `KnowledgeError` if it is none, or names what is not there."""
+    """Return the entry's join as a foreign key; raise `KnowledgeError` if it is not one."""
     ends: list[tuple[Item, Item]] = []
     for pair in and_parts(parse_fragment(entry.sql, schema.dialect)):
         sides = [side for side in (pair.this, pair.args.get("expression")) if isinstance(side, exp.Column)]
@@ -278,7 +278,7 @@ def join_key(entry: Entry, schema: Schema) -> ForeignKey:
 
 
 def _names_unseen(entry: Entry, shown: set[str], unseen: set[str]) -> bool:
-    """Whether an entry's words may tell of what is hidden."""
+    """Whether the words of an entry may reveal hidden names."""
     # They do where they hold the name of something that entries of the same files describe and that is not visible, or
     # anything that looks like a name and is none that is.
     text = " ".join((entry.name, entry.text, *entry.also, *(meaning for _, meaning in entry.values)))
@@ -289,7 +289,7 @@ def _names_unseen(entry: Entry, shown: set[str], unseen: set[str]) -> bool:
 
 
 def _may_leave(entry: Entry, database: Database) -> bool:
-    """Whether an entry may be shown to a model: values of columns whose values may not leave are values here too."""
+    """Whether an entry may be shown to a model; withheld values keep it back."""
     levels = database.leaving().levels
     if entry.kind == "join" or not any(item in levels for item in entry.about):
         return True
@@ -297,7 +297,7 @@ def _may_leave(entry: Entry, database: Database) -> bool:
 
 
 def _without_conflicts(entries: Sequence[Entry], problems: list[Problem]) -> list[Entry]:
-    """Without terms and metrics that give one word two meanings: neither can be trusted."""
+    """Return the entries without terms and metrics that share a name."""
     named: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         for phrase in entry.phrases if entry.kind in ("term", "metric") else ():
@@ -315,7 +315,7 @@ def _without_conflicts(entries: Sequence[Entry], problems: list[Problem]) -> lis
 
 
 def compiled(sql: str, entries: Sequence[Entry], dialect: str) -> str:
-    """Return a query with the SQL of the definitions that it names; the same text if it names none.
+    """Return a query with named definitions replaced by their SQL.
 
     A model that writes `METRIC('net revenue')` gets the expression as the file has it, not as it would write it again;
     a name that there is not raises `KnowledgeError`.
@@ -341,7 +341,7 @@ def compiled(sql: str, entries: Sequence[Entry], dialect: str) -> str:
 
 
 def _within(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
-    """Return a definition's SQL in the names of the query that it is put into."""
+    """Return the definition's SQL with the aliases of the query around `call`."""
     fragment = parse_fragment(entry.sql, dialect)
     select = call.find_ancestor(exp.Select)
     sources = (select.args.get("from_"), *(select.args.get("joins") or ())) if select else ()
@@ -364,7 +364,7 @@ def _dotted(parts: Iterable[exp.Expr]) -> str:
 
 
 def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Schema) -> tuple[Entry, ...]:
-    """Return the entries that a query uses, in their order: read from it, not from what a model says of it.
+    """Return the entries that a query uses, read from its SQL.
 
     One with SQL where the query has that SQL; a term in words alone where the question has its name; a description or a
     rule where the query reads its column, and of coded values where it looks for one of them.
@@ -404,12 +404,12 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
 
 
 def and_parts(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield the parts of a condition that are joined by AND."""
+    """Yield the parts of a condition that AND connects."""
     yield from tree.flatten() if isinstance(tree, exp.And) else (tree,)
 
 
 def _plain(node: exp.Expr) -> str:
-    """Write an expression without the names of tables, parentheses around it and quotes."""
+    """Write an expression without table names, outer parentheses and quotes."""
     copy = node.unnest().copy()
     for column in copy.find_all(exp.Column):
         column.set("table", None)

@@ -1,4 +1,4 @@
-"""What queries teach: the join, the value or the meaning that a correction shows, and what comes again in a log."""
+"""Entries proposed from queries: what a correction changes, and what recurs in a log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ORDINARY = STOP_WORDS | listed_words("average day first last month name names t
 
 @dataclass(frozen=True)
 class Suggestion:
-    """An entry that a log speaks for."""
+    """An entry that a query log supports."""
 
     entry: Entry  # terms and metrics still need a name that people use
     count: int  # queries that it comes from
@@ -35,7 +35,7 @@ class Suggestion:
 
 
 def proposals(before: str, after: str, question: str, schema: Schema) -> tuple[Entry, ...]:
-    """Return what could be remembered from a correction of a query, which may have been empty; a person decides."""
+    """Return entries that a correction of a query suggests, for a person to accept."""
     try:
         old, new = (_QueryParts(sql, schema) for sql in (before or "SELECT 1", after))
     except SQLParseError:
@@ -48,7 +48,7 @@ def proposals(before: str, after: str, question: str, schema: Schema) -> tuple[E
 
 
 def suggest(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[Suggestion, ...]:
-    """Return what comes again in so many queries, most often first, and what the schema does not say itself."""
+    """Return entries that recur in at least `least` queries, most frequent first."""
     found: dict[str, tuple[Entry, dict[str, None]]] = {}
     for query in islice(dict.fromkeys(queries), MOST):
         for entry in _entries(query, schema):
@@ -58,7 +58,7 @@ def suggest(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[Sug
 
 
 def statements(text: str, dialect: str) -> Iterator[str]:
-    """Yield the statements of a text, divided at semicolons that stand in no literal or comment."""
+    """Yield the statements of a text, split at semicolons outside literals and comments."""
     try:
         tokens = rules_of(dialect).grammar.tokenize(text)
     except SqlglotError:
@@ -89,11 +89,11 @@ class _QueryParts:
         self.aggregates = {self._text(node): node for node in tree.find_all(exp.AggFunc)}
 
     def place(self, node: exp.Expr | None) -> Item | None:
-        """Return the column that a node stands for."""
+        """Return the column that a node names."""
         return self._places.get(id(node))
 
     def ends(self, node: exp.Expr) -> tuple[Item, Item] | None:
-        """Return the two columns that a condition compares; None if it compares none."""
+        """Return the two columns that a condition compares; None for any other condition."""
         left, right = (self.place(node.this), self.place(node.expression)) if isinstance(node, exp.EQ) else (None, None)
         return (left, right) if left and right else None
 
@@ -102,7 +102,7 @@ class _QueryParts:
         return any(self.place(column) for column in node.find_all(exp.Column))
 
     def joins(self) -> dict[str, tuple[Item, Item]]:
-        """Return the conditions that join two tables otherwise than the schema says."""
+        """Return the conditions that join two tables, except by the schema's keys."""
         keys = {
             frozenset(((key.table, a), (key.ref_table, b)))
             for key in self._schema.foreign_keys
@@ -112,7 +112,7 @@ class _QueryParts:
         return {text: ends for text, ends in found.items() if ends[0][0] != ends[1][0] and frozenset(ends) not in keys}
 
     def _text(self, node: exp.Expr) -> str:
-        """Write a part of the query with its columns qualified by their tables' own names."""
+        """Write a part of the query with columns qualified by their tables."""
         copy = node.copy()
         pairs = zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True)
         for own, column in pairs:
@@ -124,7 +124,7 @@ class _QueryParts:
 
 
 def _values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:
-    """Yield another spelling of a value on the same column, if the question has the first one."""
+    """Yield an entry for a value that the correction spells differently from the question."""
 
     def compared(parts: _QueryParts) -> Iterator[tuple[Item, str]]:
         for node in parts.conditions.values():
@@ -140,7 +140,7 @@ def _values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry
 
 
 def _meanings(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
-    """Yield a word that the schema does not have, for a condition or an aggregate that the first query lacked."""
+    """Yield an entry for a word that the schema lacks, with the SQL that the correction added."""
     name = _unexplained(question, schema)
     if not name:
         return
@@ -162,7 +162,7 @@ def _meanings(old: _QueryParts, new: _QueryParts, question: str, schema: Schema)
 
 
 def _unexplained(question: str, schema: Schema) -> str:
-    """Return the words of a question that no name explains, the first run of them, with the table's name after it."""
+    """Return the first run of words in the question that no name explains."""
     names = {stem(word) for table in schema.tables for word in name_words(table.name)}
     columns = {stem(word) for table in schema.tables for column in table.columns for word in name_words(column.name)}
     run: list[Word] = []
@@ -178,7 +178,7 @@ def _unexplained(question: str, schema: Schema) -> str:
 
 
 def _entries(query: str, schema: Schema) -> Iterator[Entry]:
-    """Yield the joins, conditions and computations of a query."""
+    """Yield the joins, conditions and metrics of a query."""
     try:
         parts = _QueryParts(query, schema)
     except SQLParseError:
@@ -196,7 +196,7 @@ def _entries(query: str, schema: Schema) -> Iterator[Entry]:
 
 
 def _is_filter(node: exp.Expr) -> bool:
-    """Whether a condition says something of the business, and not which row is wanted."""
+    """Whether a condition has a business meaning, instead of choosing single rows."""
     if node.find(exp.Subquery, exp.Select, exp.AggFunc, exp.Placeholder, exp.Parameter) is not None:
         return False
     return isinstance(node, exp.Is | exp.Not | exp.In | exp.Between | exp.Or) or (

@@ -1,4 +1,4 @@
-"""Knowledge files: their fields, their entries with those of what they extend, and where they are if nobody says.
+"""Knowledge files: their fields, their entries, and where they are by default.
 
 terms:
   active customer:
@@ -98,7 +98,7 @@ class _Part(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _spelled_out(cls, given: Any) -> Any:
-        """Let a text alone stand for a field; a field with nothing after it is not given, as where a file is begun."""
+        """Turn a text into the first field of a short form, and drop empty fields."""
         if isinstance(given, str) and issubclass(cls, _Short):
             return {next(name for name in cls.model_fields if name not in _Written.model_fields): given}
         if not isinstance(given, dict):
@@ -202,7 +202,7 @@ def knowledge_schema() -> dict[str, Any]:
 
 
 def knowledge_path(database: Database) -> Path:
-    """Return the file that belongs to a database: the one beside it, else one in the data folder, if it is made."""
+    """Return the path of the database's knowledge file, which may not exist."""
     beside, own = _places(database.location, database.name)
     if beside is not None and beside.is_file() and os.path.isfile(database.location):
         return beside
@@ -211,14 +211,14 @@ def knowledge_path(database: Database) -> Path:
 
 @lru_cache
 def _places(location: str, name: str) -> tuple[Path | None, str]:
-    """Return the path beside a file, and the one within the data folder."""
+    """Return the path beside the database file, and the one in the data folder."""
     code = hashlib.sha256(location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     beside = None if "://" in location else Path(location).parent / (Path(location).stem + _ENDING)
     return beside, f"knowledge/{Path(name).name}-{code}{_ENDING}"
 
 
 def read_knowledge(path: str | Path, files: list[Path] | None = None) -> Layers:
-    """Return the entries of a knowledge file and of the files that it extends, those beneath first.
+    """Return the entries of a knowledge file and of those it extends, the lowest first.
 
     `database` among what is extended gives a layer with one entry, which `Knowledge` replaces by the comments.
     Every file that is read is added to `files`, the first one first. One that is missing or wrong raises a
@@ -246,7 +246,7 @@ def _layers(path: Path, above: tuple[Path, ...], files: list[Path]) -> Iterator[
 
 
 def text_of(path: Path) -> str:
-    """Return a file's text; raise `KnowledgeError` if it cannot be read, or is too large."""
+    """Return a file's text; raise `KnowledgeError` if it is unreadable or too large."""
     try:
         if path.exists() and not path.is_file():
             raise KnowledgeError(f"cannot read the knowledge file {path}: it is not a regular file")
@@ -259,7 +259,7 @@ def text_of(path: Path) -> str:
 
 
 def parse_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:
-    """Return a file's fields; of Markdown notes and a dbt `schema.yml` the entries."""
+    """Return a file's fields, or the entries of Markdown notes or a dbt `schema.yml`."""
     if path.suffix.lower() in (".md", ".markdown"):
         return _from_markdown(text, path.name)
     content = load_yaml(text, str(path))
@@ -280,7 +280,7 @@ def parse_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:
 
 
 def _first_fault(error: ValidationError) -> str:
-    """Return the first fault in one line, with its place and, of an unknown field, the fields that there are."""
+    """Return the first fault in one line, with its place and a hint."""
     faults = error.errors(include_url=False)
     # A misspelt field is one too many and one missing: the former says what to do.
     fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
@@ -328,13 +328,13 @@ def _entries_of(file: KnowledgeFile, source: str) -> Iterator[Entry]:
 
 
 def _item_of(name: str) -> Item:
-    """Split `table.column`, as `Entry.about` has it; the schema decides where a name itself has a point."""
+    """Split `table.column` into an item."""
     table, _, column = name.rpartition(".")
     return (table, column) if table else (name, "")
 
 
 def load_yaml(text: str, place: str) -> object:
-    """Return the content of a YAML or JSON text, every scalar as text: `NO`, `1` and dates stay what was written."""
+    """Return the content of a YAML or JSON text, with every scalar as text."""
     import yaml
     from yaml.nodes import CollectionNode, Node
 
@@ -374,7 +374,7 @@ def load_yaml(text: str, place: str) -> object:
 
 
 def _from_markdown(text: str, source: str) -> tuple[Entry, ...]:
-    """Return the entries of Markdown notes; what stands outside of lists is for people.
+    """Return the entries of Markdown lists; text outside of lists is for people.
 
     A list item that begins with a word in bold, or `word: meaning`, is a term; others are conventions.
     """
@@ -393,7 +393,7 @@ def _from_markdown(text: str, source: str) -> tuple[Entry, ...]:
 
 
 def _items(text: str) -> list[str]:
-    """Return list items, each on one line with what is indented under it."""
+    """Return list items, each joined with its indented lines."""
     items: list[list[str]] = []
     fenced = False
     for line in text.splitlines():
@@ -410,18 +410,18 @@ def _items(text: str) -> list[str]:
 
 
 def _node(value: object) -> _Node:
-    """Return a mapping of a file that others wrote; what is none is empty."""
+    """Return the value if it is a mapping, else an empty one."""
     return cast(_Node, value) if isinstance(value, Mapping) else {}
 
 
 def _list(node: _Node, *keys: str) -> list[_Node]:
-    """Return the mappings in lists of a node."""
+    """Return the mappings in the lists under `keys`."""
     lists = [cast("list[Any]", node[key]) for key in keys if isinstance(node.get(key), list)]
     return [_node(part) for parts in lists for part in parts if isinstance(part, Mapping)]
 
 
 def _text(node: _Node, key: str) -> str:
-    """Return a text on one line; empty if there is none."""
+    """Return the text under `key` on one line; empty if there is none."""
     found = node.get(key)
     return " ".join(found.split()) if isinstance(found, str) else ""
 
@@ -486,7 +486,7 @@ def _ref(given: str) -> str:
 
 @dataclass(frozen=True)
 class _MetricReader:
-    """Metrics and measures by name, columns by table and dimension, and the tables that were read."""
+    """A reader of dbt metrics as SQL; `tables` collects the tables that it reads."""
 
     metrics: Mapping[str, _Placed]
     measures: Mapping[str, _Placed]
@@ -494,7 +494,7 @@ class _MetricReader:
     tables: dict[str, None] = field(default_factory=dict[str, None])
 
     def sql(self, name: str, filters: list[str], depth: int = 0) -> str:
-        """Write a metric's expression, or a measure's, over the rows that filters let through."""
+        """Write the expression of a metric or measure over rows that pass the filters."""
         if depth > _DEEPEST:
             raise KnowledgeError(f"the metric {name!r} is computed from itself")
         if name not in self.metrics:
@@ -533,7 +533,7 @@ class _MetricReader:
                 )
 
     def _aggregate(self, measure: _Placed | None, name: str, filters: list[str]) -> str:
-        """Write an aggregate over the rows that all filters hold for."""
+        """Write a measure's aggregate over rows that pass all filters."""
         if measure is None:
             raise KnowledgeError(f"there is no measure and no metric {name!r} in this file")
         node, table = measure
@@ -566,5 +566,5 @@ def _column(value: str, table: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """Write a name as SQL has it."""
+    """Return a name, quoted if it is not an identifier."""
     return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'

@@ -1,4 +1,4 @@
-"""The knowledge of one database, as one person may see it: checked, and found by words, tables and columns."""
+"""The knowledge of one database for one person, found by words, tables and columns."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _FAMILIAR = frozenset(
 
 
 class Wording:
-    """The words of entries and names, found by what people say for them: mistyped, in other forms, or other words."""
+    """An index of words of entries and names, found also by typos, other forms and synonyms."""
 
     def __init__(self, names: Collection[str], words: Collection[str]) -> None:
         """Index stems: `names` may be mistyped, `words` are all."""
@@ -89,7 +89,7 @@ class Wording:
             self._by_head[word[:_HEAD]].append(word)
 
     def mended(self, word: str) -> str:
-        """Return a stem, or what was meant if it is mistyped."""
+        """Return the stem that a mistyped one stands for, else the stem itself."""
         word = IRREGULAR_PLURALS.get(word, word)
         if word in self._words or len(word) < _TYPO_LENGTH:
             return word
@@ -98,20 +98,20 @@ class Wording:
         return hit[0] if hit else word
 
     def meant(self, word: str) -> Mapping[str, float]:
-        """Return the stems that a question's stem may stand for, each with what it counts."""
+        """Return the stems that a question's stem may stand for, with weights."""
         found = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _kin(word, other)}
         found |= dict.fromkeys(self._words & _synonyms().get(word, set()), _SYNONYM)
         return found | {word: 1.0}
 
     def named(self, word: str) -> frozenset[str]:
-        """Return the stems of names that questions with a stem were learned to be about."""
+        """Return the stems of names learned for a question's stem."""
         pairs = shipped().pairs.get(word, {})
         return self._words & {part for part, weight in pairs.items() if weight >= _LEARNED}
 
 
 @cache
 def _synonyms() -> Mapping[str, set[str]]:
-    """Return synonyms both ways: it is not known which of the two somebody wrote in an entry."""
+    """Return synonyms in both directions."""
     pairs = {(stem(word), stem(other)) for word, others in synonyms().items() for other in others}
     found: dict[str, set[str]] = defaultdict(set)
     for word, other in pairs | {pair[::-1] for pair in pairs}:
@@ -120,7 +120,7 @@ def _synonyms() -> Mapping[str, set[str]]:
 
 
 def _kin(word: str, other: str) -> bool:
-    """Whether two stems are likely forms of one word: `frequent` and `frequenc`, `canadian` and `canada`."""
+    """Whether two stems are likely forms of one word, as `canadian` and `canada`."""
     short, long = sorted((word, other), key=len)
     if len(short) < _HEAD or not (short.isalpha() and long.isalpha()):
         return False
@@ -129,7 +129,7 @@ def _kin(word: str, other: str) -> bool:
 
 
 def abbreviates(short: str, words: Sequence[str]) -> bool:
-    """Whether beginnings of all words, in order, make up an abbreviation: LATAM of "Latin American"."""
+    """Whether beginnings of all words make up `short`, as LATAM of "Latin American"."""
     if not words:
         return not short
     first, rest = words[0], words[1:]
@@ -141,12 +141,12 @@ def abbreviates(short: str, words: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _name(name: str) -> tuple[str, ...]:
-    """Return the words of a name that say something."""
+    """Return the significant words of a name."""
     return tuple(word for word in name_stems(name) if word != "id") if name else ()
 
 
 class Knowledge:
-    """Definitions that hold on a database, made once a version of files and schema; threads may share it.
+    """Definitions that fit a database; threads may share one.
 
     Attributes:
         entries: What holds.
@@ -162,7 +162,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, layers: Layers, database: Database) -> Knowledge:
-        """Return the entries of all layers, checked against a database as whoever asks may see it."""
+        """Return the entries of all layers that fit the database as this person sees it."""
         bare = database.schema()
         entries, problems = check_entries(layers, database)
         linked = {frozenset((key.table, key.ref_table)) for key in bare.foreign_keys}
@@ -173,7 +173,7 @@ class Knowledge:
     def find(
         self, question: str, linked: Iterable[tuple[str, str | None, float]] = (), characters: int = BUDGET
     ) -> Selection:
-        """Return what a question needs, the most specific first, in lines of so many characters together.
+        """Return the entries that a question needs, most specific first, within `characters`.
 
         The question is self-contained, or with the words of the turn that it leans on; `linked` has the linker's
         probabilities, `(table, column or None, p)`.
@@ -190,13 +190,13 @@ class Knowledge:
         return Selection(tuple(shown), len(ranked) - len(shown))
 
     def knows(self, word: str) -> bool:
-        """Whether a word stands in a name, a meaning or a coded value."""
+        """Whether a word occurs in a name, a meaning or a coded value."""
         found = stem(fold(word))
         return found in self._index.known or found in self._index.words
 
 
 class _Index:
-    """What searches look into; numbers are those of entries."""
+    """An index of entries by number, for searches."""
 
     def __init__(self, entries: Sequence[Entry], schema: Schema) -> None:
         self.entries = entries
@@ -227,10 +227,10 @@ class _Index:
 
 
 class _Search:
-    """What a question says and is about, and how well the entries fit it that it needs."""
+    """A search of one question, with scores of the entries that it needs."""
 
     def __init__(self, index: _Index, question: str, p: Mapping[Item, float]) -> None:
-        """Search with the linker's probabilities `p` of what is at least possible, without a column for a table."""
+        """Search with the linker's probabilities `p` of tables and columns."""
         self._index, self._p = index, p
         self.scores: dict[int, float] = {}  # of entries, by their number
         self._named: dict[int, frozenset[str]] = {}  # words of the question that are an entry's name
@@ -258,7 +258,7 @@ class _Search:
             self.scores.setdefault(number, 0.1)
 
     def _add_named(self) -> None:
-        """Add entries whose name, or a name of whose values, is in the question; a longer covers a shorter one."""
+        """Add entries named in the question; a longer name hides a shorter one."""
         phrases = [each for word in self._words for each in self._index.phrases.get(word, ())]
         hits = [(number, frozenset(phrase)) for number, phrase in phrases if Counter(phrase) <= self._words]
         for number, phrase in sorted(hits, key=lambda hit: -len(hit[1])):
@@ -267,7 +267,7 @@ class _Search:
                 self._add(number, len(phrase), phrase)
 
     def _add_abbreviated(self, question: str) -> None:
-        """Add entries named by an abbreviation that the question spells out."""
+        """Add entries whose abbreviation the question spells out."""
         words = [fold(word) for word in re.findall(r"[^\W_]+", question)] if self._index.short else []
         sizes = range(2, _LONGEST + 1)
         runs = [words[start : start + size] for size in sizes for start in range(len(words) - size + 1)]
@@ -278,7 +278,7 @@ class _Search:
                 self._add(number, len(run), map(stem, run))
 
     def _add_meant(self) -> None:
-        """Add entries of which rare words, or most of the name, are in the question; numbers are no such words."""
+        """Add entries that share rare words, or most of a name, with the question."""
         words = {word for word in self._meant if not word.isdigit()}.difference(*self._named.values())
         for number, weight in self._shared(words).items():
             named = self._index.entries[number].kind in ("term", "metric", "table") and any(
@@ -288,7 +288,7 @@ class _Search:
                 self._add(number, min(weight, 1.0))
 
     def _add_described(self) -> None:
-        """Add descriptions and rules of what the question, or a definition that it needs, is about."""
+        """Add descriptions and rules of the tables and columns in question."""
         weights = self._shared(self._meant)
         tables = {table for table, _ in (*self._p, *self._read)} | set(filter(self._mentions, self._index.ruled))
         tables |= {table for (table, _), goal in self._index.keys.items() if goal in self._tables}
@@ -299,13 +299,13 @@ class _Search:
                 self.scores[number] = max(self._p.get(item, 0.0) for item in entry.about)
 
     def _add(self, number: int, score: float, named: Iterable[str] = ()) -> None:
-        """Add an entry; terms and metrics are more specific than descriptions."""
+        """Add an entry with a score that ranks terms and metrics above descriptions."""
         kind = self._index.entries[number].kind
         self.scores[number] = {"metric": 3.0, "term": 3.0, "column": 2.0}.get(kind, 1.5) + score
         self._named[number] = frozenset(named)
 
     def _shared(self, words: Collection[str]) -> dict[int, float]:
-        """Return what the words weigh that each entry shares with some of the question; the schema's weigh nothing."""
+        """Return the weight of the words that each entry shares with `words`."""
         weights: dict[int, float] = defaultdict(float)
         for word in words:
             if word in self._index.common:
@@ -321,21 +321,21 @@ class _Search:
         return weights
 
     def _share(self, name: Sequence[str]) -> float:
-        """Return how much of a name is in the question, rare words counting more."""
+        """Return the share of a name that is in the question, weighted by rarity."""
         counts = {word: _COMMON if word in self._index.common else self._index.rarity[word] for word in name}
         return sum(self._said.get(word, 0.0) * count for word, count in counts.items()) / sum(counts.values())
 
     def _mentions(self, *names: str) -> bool:
-        """Whether a word of a name is said."""
+        """Whether the question has a word of any name."""
         return any(word in self._said for name in names for word in _name(name))
 
     def _says(self, *names: str, learned: Collection[str] = ()) -> bool:
-        """Whether every word of all names is said, or is one of those `learned`."""
+        """Whether the question has every word of all names, or it is among `learned`."""
         words = [word for name in names for word in _name(name)]
         return bool(words) and all(word in self._said or word in learned for word in words)
 
     def _needs(self, entry: Entry, shares: bool) -> bool:
-        """Whether the question needs a description or a rule, whose items' words may have something rare in common."""
+        """Whether the question needs a description or rule; `shares` means a rare word in common."""
         near = shares and any(table in self._tables for table, _ in entry.about)
         match entry.kind:
             case "column":
@@ -365,7 +365,7 @@ class _Search:
                 return False
 
     def _tempts(self, item: Item) -> bool:
-        """Whether a query would use an item: the likeliest or a mentioned column, or a key on the way."""
+        """Whether a query would likely use an item."""
         table, column = item
         if item in self._likely:
             best = max(p for (other, held), p in self._p.items() if other == table and bool(held) == bool(column))
@@ -375,7 +375,7 @@ class _Search:
 
 
 def unknown_words(question: str, schema: Schema, values: Iterable[ValueMatch], knowledge: Knowledge) -> tuple[str, ...]:
-    """Return abbreviations and quoted words of a question that stand in no name, value or definition, in order.
+    """Return abbreviations and quoted words that no name, value or definition explains.
 
     Ordinary words are left to whoever writes the query: that one knows the language.
     """
@@ -400,7 +400,7 @@ def unknown_words(question: str, schema: Schema, values: Iterable[ValueMatch], k
 
 
 def _names(entry: Entry) -> list[tuple[str, ...]]:
-    """Return the words by which a question asks for an entry."""
+    """Return the phrases by which a question may ask for an entry."""
     phrases = list(entry.phrases)
     if entry.kind == "table":
         phrases.append(name_stems(entry.about[0][0]))

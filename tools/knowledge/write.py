@@ -1,4 +1,4 @@
-"""Adding to a knowledge file what a person accepted, and taking out of it; and all knowledge as one file to review."""
+"""Adding entries to a knowledge file, removing them, and exporting all as one file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .read import KnowledgeFile, parse_file, text_of
 
 
 class KnowledgeWriter:
-    """Writes one knowledge file, whole or not at all; comments and order of what is there are kept.
+    """A writer of one knowledge file that keeps its comments and order.
 
     Several threads and processes may do so at once. The file is made where there is none.
     """
@@ -27,7 +27,7 @@ class KnowledgeWriter:
         self._author = author
 
     def add(self, entry: Entry) -> Entry:
-        """Add an entry, or put it in the place of one of the same name, with author and time.
+        """Add an entry with author and time, or replace the one of the same name.
 
         A rule or a join that stands there already is left; a file that is wrong or closed raises `KnowledgeError`.
         """
@@ -37,7 +37,7 @@ class KnowledgeWriter:
         return replace(entry, author=self._author, added=now, source=self.path.name)
 
     def remove(self, name: str, rights: str | None = None) -> bool:
-        """Take out the term or metric of that name, or the convention of that text; return whether it was there.
+        """Remove the term or metric of that name, or the convention of that text, if it is there.
 
         With `rights`, only one that was written under them (`Rights.key`).
         """
@@ -114,12 +114,12 @@ def _put(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
 
 
 def _given(**fields: Any) -> dict[str, Any]:
-    """Return the fields that hold something."""
+    """Return the fields that are not empty."""
     return {name: value for name, value in fields.items() if value}
 
 
 def _part(content: Any, name: str, empty: Any) -> Any:
-    """Return a part of a file, also if nothing stands after its name, or the name is not there yet."""
+    """Return the part `name` of a file, set to `empty` if it is missing."""
     if content.get(name) is None:
         content[name] = empty
     return content[name]
@@ -150,7 +150,7 @@ def _describe(tables: Any, entry: Entry, stamped: dict[str, str]) -> None:
 
 
 def _opened(parts: Any, name: str) -> Any:
-    """Return a definition as a mapping, also if it is a text alone, or not there yet."""
+    """Return a definition as a mapping, created if it is missing or only a text."""
     there = name if name in parts else next((known for known in parts if _words(known) == _words(name)), name)
     known: Any = parts.get(there)
     if not isinstance(known, dict):
@@ -159,7 +159,7 @@ def _opened(parts: Any, name: str) -> Any:
 
 
 def _take_out(content: Any, name: str, rights: str | None) -> bool:
-    """Take an entry out of a file's content; return whether it was there."""
+    """Remove an entry from a file's content; return whether it was there."""
     for kind, field in {"terms": "", "metrics": "", **_TEXTS}.items():
         parts = content.get(kind) or {}
         for key, part in enumerate(parts) if field else parts.items():
@@ -171,7 +171,7 @@ def _take_out(content: Any, name: str, rights: str | None) -> bool:
 
 
 def to_file(entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return a knowledge file's content as plain values, in a stable order: two exports differ where knowledge does."""
+    """Return the entries as a knowledge file's plain content, in a stable order."""
     content: dict[str, Any] = {}
     kinds = get_args(EntryKind)
     for entry in sorted(entries, key=lambda entry: (kinds.index(entry.kind), entry.name.lower())):

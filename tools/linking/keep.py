@@ -54,9 +54,7 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
         for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
             _add(columns, schema, table, ends)
     for name in columns:
-        table = schema.table(name)
-        if table is not None:
-            _add(columns, schema, name, table.key or [column.name for column in table.columns[:1]])
+        _add(columns, schema, name)
     return schema.part(list(columns.items()))
 
 
@@ -123,13 +121,13 @@ def _first(schema: Schema, items: Sequence[SchemaItem], max_columns: int | None)
     return first
 
 
-def _add(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str]) -> None:
-    """Add columns of a table, in the schema's spelling, after those that are there."""
+def _add(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str] = ()) -> None:
+    """Add columns of a table, its key if none are named, in the schema's spelling, after those that are there."""
     found = schema.table(table)
     if found is None:
         return
     held = columns.setdefault(found.name, [])
-    for name in names:
+    for name in names or found.key or [column.name for column in found.columns[:1]]:
         column = found.column(name)
         if column is not None and column.name not in held:
             held.append(column.name)

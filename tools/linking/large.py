@@ -145,7 +145,8 @@ def _dates(column: ColumnSchema) -> tuple[Cell, ...]:
 @derived
 def lists(schema: Schema) -> Mapping[str, Codes]:
     """Return the tables of codes, by name, with what they say."""
-    return {column.codes.table: column.codes for table in schema.tables for column in table.columns if column.codes}
+    told = [column.codes for table in schema.tables for column in table.columns if column.codes]
+    return {codes.table: codes for codes in told if not codes.part}
 
 
 @derived

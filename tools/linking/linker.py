@@ -70,18 +70,19 @@ class SchemaLinker:
         names = self._names
         evidence = gather(question, history, values, names, shipped())
         tables, columns, stars = (array.tolist() for array in shipped_model().score(evidence))
-        used_tables = (evidence.tables_before.share_before > 0).tolist()
-        used_columns = (evidence.columns_before.share_before > 0).tolist()
-        used = [place for turn in history for place in names.past_use(turn.sql).columns]
-        # Where a column is really called `*`, that one has the name.
-        whole = {
-            table: number for table, number in names.table_number.items() if (table, STAR) not in names.column_number
-        }
-        used_whole = {table for table, column in used if column == STAR and table in whole}
-        items = [SchemaItem(name, None, tables[i], used_tables[i]) for name, i in names.table_number.items()]
-        items += [
-            SchemaItem(*place, columns[i], used_columns[i] or place[0] in used_whole)
-            for i, place in enumerate(names.columns)
+        uses = [names.past_use(turn.sql) for turn in history]
+        used_tables = {table for use in uses for table in use.tables}
+        used = {place for use in uses for place in use.columns}
+        items = [
+            SchemaItem(name, None, p, name in used_tables) for name, p in zip(names.table_number, tables, strict=True)
         ]
-        items += [SchemaItem(name, STAR, stars[i], name in used_whole) for name, i in whole.items()]
+        items += [
+            SchemaItem(table, column, p, not used.isdisjoint({(table, column), (table, STAR)}))
+            for (table, column), p in zip(names.columns, columns, strict=True)
+        ]
+        items += [
+            SchemaItem(name, STAR, p, (name, STAR) in used)
+            for name, p in zip(names.table_number, stars, strict=True)
+            if (name, STAR) not in names.column_number  # where a column is really called `*`, that one has the name
+        ]
         return tuple(sorted(items, key=lambda item: -item.p))

@@ -1,4 +1,4 @@
-"""Which column a question means: one of two dates, one of two of like names, before or after discounts."""
+"""Readings with another column: another date, a like-named column, net for gross."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _SIDES = (("net", "gross"), ("excl", "incl"), ("excluding", "including"), ("befo
 
 
 def dates(reading: Reading) -> Iterator[Rival]:
-    """Yield the query by another date of the same table, one rival per date."""
+    """Yield the query with each other date column of the same table."""
     query, context = reading.query, reading.context
     for scope in reading.scopes:
         for used in _used_dates(query, scope):
@@ -84,13 +84,13 @@ def dates(reading: Reading) -> Iterator[Rival]:
 
 
 def _is_date(column: ColumnSchema) -> bool:
-    """Whether a column holds dates, be it as texts, and some of them empty."""
+    """Whether a column holds dates, also as texts."""
     filled = [value for value in column.samples if value != ""]
     return column.kind == "time" or (column.kind == "text" and column_kind("", filled) == "time")
 
 
 def _used_dates(query: Query, scope: Scope) -> list[TableColumn]:
-    """Return the dates that a SELECT filters or groups by."""
+    """Return the dates by which a SELECT filters or groups."""
     found: dict[tuple[int, str], TableColumn] = {}
     for column in query.columns_of(scope):
         if column.is_filtered_or_grouped and _is_date(column.schema) and not _beside_a_column(query, column.node):
@@ -99,7 +99,7 @@ def _used_dates(query: Query, scope: Scope) -> list[TableColumn]:
 
 
 def _beside_a_column(query: Query, node: exp.Expr) -> bool:
-    """Whether a date is compared with another column: shipped after it was required."""
+    """Whether a date is compared with another column, as in shipped after required."""
     condition = query.around(node, exp.Predicate)
     columns = condition.find_all(exp.Column) if condition is not None else ()
     references = (query.at(other) for other in columns if other is not node)
@@ -107,7 +107,7 @@ def _beside_a_column(query: Query, node: exp.Expr) -> bool:
 
 
 def _is_rows_own(reading: Reading, date: TableColumn) -> bool:
-    """Whether a date says when the rows that were asked for came into being: orders of March need no more words."""
+    """Whether a date is when the counted rows were created, as for orders of March."""
     # What was earned in March, and not the orders of March, may be by the date of the order or of the payment.
     of_table = frozenset(name_stems(date.table.name))
     came = _CAME_INTO_BEING if of_table.isdisjoint(_SENT_IN) else _CAME_INTO_BEING | {stem("received")}
@@ -115,7 +115,7 @@ def _is_rows_own(reading: Reading, date: TableColumn) -> bool:
 
 
 def _is_said_instead(reading: Reading, other: ColumnSchema) -> bool:
-    """Whether a word of another date was said, and none that says that the rows came into being."""
+    """Whether the question has a word of another date, and none of creation."""
     context = reading.context
     happened = {stem(word) for word in context.words if _HAPPENED.fullmatch(word)}
     return (
@@ -140,7 +140,7 @@ def _by_date(query: Query, date: TableColumn, other: ColumnSchema) -> Rival:
 
 
 def _same(query: Query, column: TableColumn) -> Iterator[TableColumn]:
-    """Yield every mention of a column among those of its SELECT's sources."""
+    """Yield every mention of the same column of the same source."""
     of_scope = query.columns_of(column.scope)
     return (other for other in of_scope if other.source is column.source and other.schema is column.schema)
 
@@ -152,7 +152,7 @@ def _date_noun(column: ColumnSchema) -> str:
 
 @dataclass(frozen=True)
 class _Other:
-    """A like-named column, and the reference by which its table is reached; None if the query reads the table."""
+    """A like-named column, with the reference to its table if the query does not read it."""
 
     table: TableSchema
     column: ColumnSchema
@@ -161,7 +161,7 @@ class _Other:
 
 
 def likes(reading: Reading) -> Iterator[Rival]:
-    """Yield the query by a like-named column of another table: one that it reads, or that its rows refer to."""
+    """Yield the query with a like-named column of another table."""
     for scope in reading.scopes:
         facts = reading.query.counted_source(scope)
         if facts is None or facts.table is None:
@@ -184,7 +184,7 @@ def likes(reading: Reading) -> Iterator[Rival]:
 
 
 def _is_named(reading: Reading, column: TableColumn, kind: str, facts: Source) -> bool:
-    """Whether the question names the column's table, or words of the column's that tell it from others."""
+    """Whether the question names the column's table, or distinctive words of the column."""
     telling = [part for part in name_stems(column.schema.name) if part != stem(kind) and part not in _ASIDE]
     if any(part in reading.context.stems for part in telling):
         return True
@@ -249,7 +249,7 @@ def _noun(table: TableSchema, column: ColumnSchema) -> str:
 
 
 def net(reading: Reading) -> Iterator[Rival]:
-    """Yield sums of prices with the discount that stands beside them taken off, and net for gross."""
+    """Yield sums of prices minus their discount, and net columns for gross ones."""
     for scope in reading.scopes:
         yield from _discounted(reading, scope)
     yield from _other_side(reading)
@@ -283,7 +283,7 @@ def _discounted(reading: Reading, scope: Scope) -> Iterator[Rival]:
 
 
 def _left(source: Source, column: ColumnSchema) -> exp.Expr | None:
-    """Return the share that a discount leaves; None if it may be an amount."""
+    """Return the share that remains after a discount; None if it may be an amount."""
     numbers = [value for value in column.samples if isinstance(value, int | float) and not isinstance(value, bool)]
     if not numbers or min(numbers) < 0:
         return None
@@ -297,7 +297,7 @@ def _left(source: Source, column: ColumnSchema) -> exp.Expr | None:
 
 
 def _other_side(reading: Reading) -> Iterator[Rival]:
-    """Yield a column named net read as the one beside it named gross, and the like."""
+    """Yield the query with a net column for its gross one, and the like."""
     query, context = reading.query, reading.context
     for scope in reading.scopes:
         for column in query.columns_of(scope):
@@ -312,7 +312,7 @@ def _other_side(reading: Reading) -> Iterator[Rival]:
 
 
 def _twin(column: TableColumn) -> tuple[str, str] | None:
-    """Return the column of the other side, and the word that this one's name has for its own."""
+    """Return the opposite column's name, and the word that this one's name has instead."""
     names = parts(column.schema.name)
     for pair in _SIDES:
         for own, other in (pair, pair[::-1]):

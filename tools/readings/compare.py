@@ -1,4 +1,4 @@
-"""What other readings give, against what the query gave."""
+"""Results of other readings, compared with the query's result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TEXT = 40
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many other readings ran, and how many of them gave the same as the query."""
+    """The number of readings that ran, and of those with the same result."""
 
     ran: int = 0
     same: int = 0
@@ -26,13 +26,13 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Outcome(Rival):
-    """What another reading gives."""
+    """A reading with its result in words."""
 
     says: str = ""  # in a few words; empty where it is the same
 
     @property
     def same(self) -> bool:
-        """Whether it gives what the query gave."""
+        """Whether the result is that of the query."""
         return not self.says
 
 
@@ -45,7 +45,7 @@ class ReadingResult:
 
 
 def outcome_of(rival: Rival, here: ReadingResult, there: ReadingResult, ordered: bool) -> Outcome | None:
-    """Return what a rival's result says; None if results that were cut cannot be compared, or nobody means it."""
+    """Return the outcome of a rival; None if its result cannot be compared."""
     # Nobody means a date that the rows in question do not have.
     nothing = rival.matter == "date" and all(cell in (None, 0) for row in there.rows for cell in row)
     # Whether there are groups without any is told by how many groups there are.
@@ -100,7 +100,7 @@ def _describe(here: Rows, there: Rows) -> str:
 
 
 def short_cell(cell: Cell, beside: Cell = None) -> str:
-    """Return a value in few characters, as many as tell it from another."""
+    """Return a value in few characters, distinct from `beside`."""
     if cell is None:
         return "nothing"
     if isinstance(cell, bool) or not isinstance(cell, int | float):
@@ -121,6 +121,6 @@ def _number(number: float) -> str:
 
 
 def summarize(outcomes: Sequence[Outcome]) -> str:
-    """Return what other readings give, in one line; empty where none changes anything."""
+    """Return the outcomes that differ in one line; empty if none does."""
     line = "; ".join(f"{outcome.says} {outcome.words}" for outcome in outcomes if not outcome.same)
     return f"{line[:1].upper()}{line[1:]}." if line else ""

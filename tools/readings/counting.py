@@ -1,4 +1,4 @@
-"""How many rows or how many different things, and things of which there are none."""
+"""Readings that count rows or distinct things, or add groups with a count of zero."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DIFFERENT = ("different", "distinct", "unique", "various")
 
 
 def counts(reading: Reading) -> Iterator[Rival]:
-    """Yield counts of rows for counts of different things, and the other way round."""
+    """Yield counts of rows for counts of distinct things, and the reverse."""
     query = reading.query
     scope = query.scopes[0] if query.scopes else None
     if scope is None or scope not in reading.scopes or reading.context.has(*_DIFFERENT):
@@ -52,7 +52,7 @@ def _count(reading: Reading, scope: Scope, node: exp.Expr) -> Rival | None:
 
 
 def _named(reading: Reading, scope: Scope, node: exp.Expr) -> Rival | None:
-    """Return COUNT(*) over rows of another table than the one that the question counts."""
+    """Return a distinct count of the table that the question counts, for COUNT(*)."""
     rows, context, query = reading.query.counted_source(scope), reading.context, reading.query
     if rows is not None and rows.table is not None and context.counts(name_stems(things(rows.table))):
         return None
@@ -75,7 +75,7 @@ def _named(reading: Reading, scope: Scope, node: exp.Expr) -> Rival | None:
 
 
 def _counts(reading: Reading, table: TableSchema | None, column: ColumnSchema) -> bool:
-    """Whether the question counts what a column is of: `how many customers` for `customer_id`."""
+    """Whether the question counts the things of a column, as customers of `customer_id`."""
     named = _named_parts(column)
     if table is not None and _is_key(table, column) and reading.context.counts(name_stems(things(table))):
         return True
@@ -87,7 +87,7 @@ def _named_parts(column: ColumnSchema) -> list[str]:
 
 
 def _thing(column: ColumnSchema) -> str:
-    """Return the last word of what a column's name says that it is of: `emp` of `manager_emp_id`."""
+    """Return the last word of the thing that a column identifies: `emp` of `manager_emp_id`."""
     return (_named_parts(column) or [column.name.lower()])[-1]
 
 
@@ -105,7 +105,7 @@ def _different(query: Query, node: exp.Expr, source: Source, table: TableSchema,
 
 
 def _each(reading: Reading, scope: Scope, node: exp.Expr, column: TableColumn) -> Rival | None:
-    """Return every occurrence for every different thing: units for products sold, rows for names that nearly tell."""
+    """Return a reading that counts every occurrence instead of distinct values."""
     table, counted, edit = column.table, column.schema, reading.query.edit()
     if len(scope.sources) == 1 and not _is_key(table, counted) and counted.kind == "text":
         if (counted.distinct or 0) < _NEARLY_ALL * (table.row_count or 1) or counted.distinct == table.row_count:
@@ -123,7 +123,7 @@ def _each(reading: Reading, scope: Scope, node: exp.Expr, column: TableColumn) -
 
 
 def zeros(reading: Reading) -> Iterator[Rival]:
-    """Yield groups by a table, with those in which there is nothing: LEFT JOIN for INNER JOIN."""
+    """Yield groups by a table with its empty groups: LEFT JOIN for INNER JOIN."""
     for scope in reading.scopes:
         select = scope.select
         if scope.parent is not None or len(scope.sources) < 2 or select.args.get("group") is None:
@@ -139,7 +139,7 @@ def zeros(reading: Reading) -> Iterator[Rival]:
 
 
 def _asks_for_all(reading: Reading, scope: Scope) -> bool:
-    """Whether every group is asked for, or the least of them."""
+    """Whether the question asks for every group, or for the smallest."""
     if not reading.query.aggregates(scope, exp.Count, exp.Sum):
         return False
     order = scope.select.args.get("order")
@@ -149,7 +149,7 @@ def _asks_for_all(reading: Reading, scope: Scope) -> bool:
 
 
 def _grouped(reading: Reading, scope: Scope) -> Source | None:
-    """Return the one table by whose rows groups are made."""
+    """Return the one table whose rows are the groups."""
     found: dict[int, Source] = {}
     for term in scope.select.args["group"].expressions:
         is_name = isinstance(term.unnest(), exp.Column)
@@ -162,7 +162,7 @@ def _grouped(reading: Reading, scope: Scope) -> Source | None:
 
 
 def _with_none(query: Query, scope: Scope, thing: Source) -> Rival | None:
-    """Return the query from its groups on, everything else joined where there is some.
+    """Return the query with outer joins from the grouped table; None if that is unsafe.
 
     Only of the last of a chain of tables, which is there just where all before it are, is that as many as before.
     """
@@ -205,7 +205,7 @@ def _counts_rows(node: exp.Expr) -> bool:
 
 
 def _adds_up(query: Query, scope: Scope, last: Source) -> bool:
-    """Whether aggregates count rows, or count or add up columns of one source that are missing where it is."""
+    """Whether aggregates count rows, or count or sum only columns of `last`."""
     for node in query.aggregates(scope):
         if not isinstance(node, exp.Count | exp.Sum):
             return False
@@ -226,7 +226,7 @@ _PLAIN = (exp.Column, exp.Literal, exp.Paren, exp.Add, exp.Sub, exp.Mul, exp.Div
 
 
 def _chain(query: Query, scope: Scope, thing: Source) -> list[tuple[Source, exp.Expr]] | None:
-    """Return the other tables, each joined by a pair of columns to the one before it alone, and on what."""
+    """Return the other sources as a chain of joins from `thing`; None if they are not a chain."""
     left: list[tuple[frozenset[int], exp.Expr]] = []
     for source in scope.sources:
         on = source.join.args.get("on") if source.join is not None else None
@@ -250,7 +250,7 @@ def _chain(query: Query, scope: Scope, thing: Source) -> list[tuple[Source, exp.
 
 
 def _owner(query: Query, part: exp.Expr) -> Source | None:
-    """Return the one source that a condition is about; None if it is about several, or has a sub-query."""
+    """Return the one source of a condition; None for several, or with a sub-query."""
     columns = [] if part.find(exp.Select) is not None else list(part.find_all(exp.Column))
     references = [query.at(column) for column in columns]
     owners = {id(reference.source): reference.source for reference in references if reference is not None}

@@ -1,4 +1,4 @@
-"""What other readings of a question are derived from: the query, the question, and looks at the database."""
+"""The inputs of readings: the query, the question, and look-ups in the database."""
 
 from __future__ import annotations
 
@@ -48,31 +48,31 @@ class Rival:
 
 @dataclass(frozen=True)
 class QuestionContext:
-    """What settles a reading: the question, and what was said or noted beside it."""
+    """The question and its context, which decide between readings."""
 
     question: str  # as asked
     beside: str = ""  # what was said before, notes, and definitions that the question needs
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Folded words of everything."""
+        """The folded words of question and context."""
         return frozenset(word.folded for word in words(f"{self.question} {self.beside}"))
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """Their stems."""
+        """The stems of question and context."""
         return frozenset(stems(f"{self.question} {self.beside}"))
 
     def has(self, *any_of: str) -> bool:
-        """Whether one of these words was said, in any inflection."""
+        """Whether one of these words occurs, in any inflection."""
         return not self.stems.isdisjoint(stems(" ".join(any_of)))
 
     def names(self, name: str) -> bool:
-        """Whether all words of a name were said."""
+        """Whether all words of a name occur."""
         return all(part in self.stems for part in name_stems(name))
 
     def counts(self, wanted: Sequence[str]) -> bool:
-        """Whether the question asks how many of what these stems name: the noun after `how many` or `number of`."""
+        """Whether the question counts the noun with these stems, as after `how many`."""
         asked = stems(self.question)
         for start, pair in enumerate(pairwise(asked)):
             if pair in (("how", "mani"), ("number", "of"), ("count", "of"), ("count", "the")):
@@ -82,7 +82,7 @@ class QuestionContext:
 
 
 class Reading:
-    """A query, the question that it reads in one way, and what can be looked up."""
+    """A query with the question that it answers, and access to values."""
 
     def __init__(self, query: Query, context: QuestionContext, look: Look | None = None) -> None:
         self.query = query
@@ -90,7 +90,7 @@ class Reading:
         self._look = look
 
     def values(self, source: Source, column: ColumnSchema, most: int) -> Sequence[Cell] | None:
-        """Return different values of a column, at most so many; None if they cannot be looked up."""
+        """Return at most `most` different values of a column; None if they are not available."""
         if self._look is None or not isinstance(source.node, exp.Table):
             return None
         table = exp.Table(**{part: source.node.args.get(part) for part in ("this", "db", "catalog")}).copy()
@@ -99,12 +99,12 @@ class Reading:
 
     @cached_property
     def used(self) -> frozenset[tuple[str, str]]:
-        """Every `(table, column)` that the query names."""
+        """The `(table, column)` pairs that the query names."""
         return frozenset(column.item for column in self.query.columns)
 
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
-        """The SELECTs that can be read otherwise: no branch of a UNION, and no other SELECT reads their tables.
+        """The SELECTs that may be read differently: no UNION branches, no shared tables.
 
         Else a share or a growth would be of two different readings.
         """
@@ -119,7 +119,7 @@ class Reading:
         )
 
     def subjects(self, scope: Scope) -> list[Source]:
-        """Return the tables whose rows a SELECT counts, adds up or averages."""
+        """Return the tables whose rows a SELECT aggregates."""
         found: dict[int, Source] = {}
         for aggregate in self.query.aggregates(scope):
             own = self.query.sources_in(aggregate, scope) or [self.query.counted_source(scope)]
@@ -128,12 +128,12 @@ class Reading:
 
 
 def column_of(source: Source, column: str) -> exp.Column:
-    """Return a column of a source, as a query names it."""
+    """Return an expression for a column of a source."""
     return exp.column(column, table=source.node.alias_or_name, quoted=True)
 
 
 def add_condition(edit: Edit, scope: Scope, source: Source, condition: exp.Expr) -> None:
-    """Let only rows of a source through that fulfil a condition; an outer join keeps the rows that have none."""
+    """Add a condition on a source; an outer join keeps its unmatched rows."""
     condition = exp.paren(condition, copy=False) if isinstance(condition, exp.Or) else condition
     if source.join is not None and source.side == "LEFT" and source.join.args.get("on") is not None:
         join = edit.of(source.join)
@@ -143,7 +143,7 @@ def add_condition(edit: Edit, scope: Scope, source: Source, condition: exp.Expr)
 
 
 def things(table: TableSchema) -> str:
-    """Return the rows of a table, as a noun."""
+    """Return the plural noun for rows of a table."""
     return plural(plain_name(table.name))
 
 

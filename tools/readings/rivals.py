@@ -1,4 +1,4 @@
-"""All that a query leaves open, what matters most first."""
+"""All other readings of a query, most important first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ASKS_WHICH = listed_words("which who whose whom where with has have had having 
 
 
 def ties(reading: Reading) -> Iterator[Rival]:
-    """Yield the query with more rows, and what they are ordered by beside them."""
+    """Yield the query with more rows, and with its ORDER BY terms as columns."""
     query = reading.query
     tree, count, scope = query.tree, query.limit, query.scope(query.tree)
     if scope is None or tree.args.get("offset") is not None or tree.args.get("distinct"):
@@ -62,7 +62,7 @@ def ties(reading: Reading) -> Iterator[Rival]:
 
 
 def _asks_which(reading: Reading, keys: Sequence[exp.Expr]) -> bool:
-    """Whether the thing that comes first is asked for: not the highest total, nor just the newest order."""
+    """Whether the question asks for the top thing itself, not for its value or date."""
     query, context = reading.query, reading.context
     if all(output.unalias() in keys for output in query.tree.expressions):
         return False
@@ -75,7 +75,7 @@ def _asks_which(reading: Reading, keys: Sequence[exp.Expr]) -> bool:
 
 
 def _is_unique(query: Query, scope: Scope) -> bool:
-    """Whether rows cannot tie, because they are ordered by a table's key."""
+    """Whether the order has no ties, because it includes a table's key."""
     if len(scope.sources) != 1 or scope.select.args.get("group") is not None:
         return False
     return any(column is not None and column.is_key for column in (query.column(term.this) for term in query.order))
@@ -88,7 +88,7 @@ _DERIVATIONS: tuple[Derivation, ...] = (exclusions, net, dates, likes, counts, m
 def rivals(
     sql: str, schema: Schema, context: QuestionContext, most: int = MOST, look: Look | None = None
 ) -> tuple[Rival, ...]:
-    """Return the queries that differ from one that ran in a matter that nothing settles; none if it cannot be read.
+    """Return queries that differ in one matter that the question leaves open.
 
     `look` looks up the values of a column if the schema did not count them.
     """
@@ -101,5 +101,5 @@ def rivals(
 
 @analysis_or(())
 def _derived(derive: Derivation, reading: Reading) -> tuple[Rival, ...]:
-    """Return the rivals of one matter; what is not understood costs no other."""
+    """Return the rivals of one matter; none if it is not understood."""
     return tuple(derive(reading))

@@ -1,4 +1,4 @@
-"""Rows that are in or out: cancelled, returned or discontinued ones, and those whose value is NULL or an empty text."""
+"""Readings with other rows: cancelled or discontinued ones, and missing values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _FEW = 20
 
 
 def exclusions(reading: Reading) -> Iterator[Rival]:
-    """Yield the query without the rows that many leave out, one rival per column."""
+    """Yield the query without rows that are often excluded, one rival per column."""
     done: set[tuple[str, str]] = set()
     for scope in reading.scopes:
         counted = reading.subjects(scope)
@@ -98,13 +98,13 @@ def _rival(
 
 
 def _is_how_many(reading: Reading, scope: Scope, source: Source) -> bool:
-    """Whether one number is asked for, of the rows of a table itself."""
+    """Whether the query returns one number about the rows of a table."""
     grouped = scope.select.args.get("group") is not None
     return not grouped and bool(reading.query.aggregates(scope)) and reading.query.counted_source(scope) is source
 
 
 def _known_values(reading: Reading, source: Source, column: ColumnSchema) -> list[str]:
-    """Return the values of a column that the schema tells of; all, where nobody counted them and some may matter."""
+    """Return the known values of a column, looked up if some may matter."""
     told = _told(column)
     if column.kind != "text" or column.distinct is not None or not told:
         return told
@@ -125,7 +125,7 @@ def _told(column: ColumnSchema) -> list[str]:
 
 
 def _out_values(column: ColumnSchema, known: list[str]) -> list[str]:
-    """Return the values of a status that many leave out; of one that says how a test went, none."""
+    """Return the values of a status column that are often excluded."""
     count = len(known) if column.distinct is None else column.distinct
     if column.kind != "text" or count > _FEW or any(not _PASSED.isdisjoint(stems(value)) for value in known):
         return []
@@ -140,7 +140,7 @@ def _is_said(reading: Reading, value: str) -> bool:
 
 
 def _flag_condition(of: exp.Expr, column: ColumnSchema) -> tuple[exp.Expr, str] | None:
-    """Return the condition that leaves out what a yes-or-no column marks, and what that is."""
+    """Return the condition that excludes rows by a yes-or-no column, and its words."""
     if not 0 < len(column.samples) <= 2 or (column.distinct or 0) > 2:
         return None
     names = parts(column.name)
@@ -166,7 +166,7 @@ def _literal(value: Cell, column: ColumnSchema) -> exp.Expr:
 def _end_condition(
     reading: Reading, scope: Scope, table: TableSchema, column: ColumnSchema, of: exp.Column
 ) -> tuple[exp.Expr, str] | None:
-    """Return the condition that leaves out what has an end; None if a time is asked for in which it had none."""
+    """Return the condition that excludes ended rows; None if the question names a time."""
     gone = sorted(parts(column.name) & _GONE)
     if column.kind != "time" or not gone or column.nulls is not True or _asks_for_time(reading, scope, table):
         return None
@@ -185,7 +185,7 @@ _LOOKS_FOR_NONE = ("known", "unknown", "missing", "recorded", "blank", "empty", 
 
 
 def missing(reading: Reading) -> Iterator[Rival]:
-    """Yield the query with rows whose value is missing, if a condition drops them, or without, if they count."""
+    """Yield the query with or without rows whose value is missing."""
     if reading.context.has(*_LOOKS_FOR_NONE):
         return
     for scope in reading.scopes:
@@ -194,7 +194,7 @@ def missing(reading: Reading) -> Iterator[Rival]:
 
 
 def _denied(query: Query, scope: Scope) -> Iterator[Rival]:
-    """Yield readings of conditions that something is not so, which hold for no NULL, and of IS NULL beside ''."""
+    """Yield readings of negated conditions with NULLs, and of IS NULL with ''."""
     tested = {column.item for node in scope.select.find_all(exp.Is) if (column := query.column(node.this)) is not None}
     for part in query.conjuncts(scope):
         denied = part.this.unnest() if isinstance(part, exp.Not) else part
@@ -231,7 +231,7 @@ def _or(query: Query, column: TableColumn, part: exp.Expr, what: exp.Expr, word:
 
 
 def _blank(query: Query, scope: Scope) -> Iterator[Rival]:
-    """Yield readings of averages and counts of a column in which '' stands for none."""
+    """Yield readings of averages and counts in which '' means missing."""
     for node in query.aggregates(scope, exp.Avg, exp.Count, exp.Min):
         inner = argument_of(node)
         column = query.column(inner.this if isinstance(inner, exp.Cast) else inner)

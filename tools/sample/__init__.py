@@ -1,4 +1,4 @@
-"""A sample database of the project's own: a chain of bicycle shops, made up, the same rows on every machine."""
+"""The sample database: an invented chain of bicycle shops, the same on every machine."""
 
 from .build import build_sample
 

@@ -1,4 +1,4 @@
-"""Builds the sample database, deterministically."""
+"""The builder of the sample database, which is deterministic."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Row = tuple[Any, ...]
 
 
 def build_sample(path: str | Path) -> Path:
-    """Writes the sample database, replacing what is at `path`; a build that is interrupted leaves that untouched.
+    """Write the sample database to `path`, replacing a file there once it is complete.
 
     Returns:
         The path: fourteen tables and a view, some 55,000 rows, identical on every machine.
@@ -169,7 +169,7 @@ def _product_tags(random: Random, products: list[Row]) -> list[Row]:
 def _sales(
     random: Random, customers: list[Row], employees: list[Row], products: list[Row]
 ) -> tuple[list[Row], list[Row], list[Row]]:
-    """Orders with their lines and payments; busier customers, seasons and products as in a real shop."""
+    """Return orders, order lines and payments, with uneven demand as in a real shop."""
     orders: list[Row] = []
     lines: list[Row] = []
     payments: list[Row] = []
@@ -210,7 +210,7 @@ def _sales(
 
 
 def _payments(random: Random, before: int, order: int, day: date, total: float) -> list[Row]:
-    """One payment, or two for a large order paid in parts."""
+    """Return one payment, or two for a large order that is paid in parts."""
     first = round(total / 2, 2) if total > 2_000 and random.random() < 0.3 else total
     parts = [first] if first == total else [first, round(total - first, 2)]
     return [

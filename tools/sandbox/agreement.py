@@ -12,8 +12,8 @@ from ..results import Work, compare_results
 from .terms import SandboxResult
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?(\.\d+)?$", re.ASCII)
-# A number of so many digits is exact as a float too.
-_DIGITS = 15
+# So many digits are exact as a float too.
+_DIGITS = re.compile(r"[0-9]{1,15}")
 # Seconds, for results made to be hard; others take a few hundred thousand at most.
 _WORK_CELLS = 600_000
 
@@ -33,7 +33,7 @@ class Comparison:
 def results_agree(
     code: SandboxResult | Table, sql: Table, *, ordered: bool, sampled: tuple[str, ...] = ()
 ) -> Comparison:
-    """Compare the result of pandas code with that of SQL by the evaluator's rules, but for what pandas makes of types.
+    """Compare the results of pandas code and SQL by the evaluator's rules.
 
     A time at midnight equals its date, however either is written: pandas has one type where SQLite has texts. Truth
     values are numbers already, and integers equal floats by the evaluator's rules. Keys that a group-by left in the
@@ -46,11 +46,11 @@ def results_agree(
     if ran.table is None:
         return Comparison(False, False, "The code gave no result.")
     work = Work(_WORK_CELLS)
-    readings = list(_readings(ran, ran.table))
+    readings = list(_yield_readings(ran, ran.table))
     truncated = ran.table.truncated or sql.truncated
     if truncated and not sampled and all(_surely_differ(reading, sql) for reading in readings):
-        return Comparison(False, True, _difference(ran.table, sql, ordered, work))
-    verdict = _same(readings, sql, ordered, work)
+        return Comparison(False, True, _describe_difference(ran.table, sql, ordered, work))
+    verdict = _any_equal(readings, sql, ordered, work)
     if verdict:
         return Comparison(True, not truncated)
     if sampled:
@@ -59,13 +59,13 @@ def results_agree(
         return Comparison(False, False, "A result was cut at its limit of rows.")
     if verdict is None:
         return Comparison(False, False, "The results are too intricate to be compared in time.")
-    if any(_same([reading], _with_numbers(sql, reading), ordered, work) for reading in readings):
+    if any(_any_equal([reading], _digits_to_numbers(sql, reading), ordered, work) for reading in readings):
         return Comparison(False, False, "The code gives numbers where the SQL gives the same as text.")
-    return Comparison(False, True, _difference(ran.table, sql, ordered, work))
+    return Comparison(False, True, _describe_difference(ran.table, sql, ordered, work))
 
 
-def _readings(ran: SandboxResult, table: Table) -> Iterator[Table]:
-    """The tables that the code's answer may have been meant as."""
+def _yield_readings(ran: SandboxResult, table: Table) -> Iterator[Table]:
+    """Yield the tables that the code's answer may mean."""
     yield table
     if 0 < ran.index_columns < len(table.columns):
         yield _with_rows(table, [row[ran.index_columns :] for row in table.rows])
@@ -76,7 +76,7 @@ def _readings(ran: SandboxResult, table: Table) -> Iterator[Table]:
 
 
 def _surely_differ(code: Table, sql: Table) -> bool:
-    """Whether cut results cannot be the same: by their columns, or as one is whole and the other goes on."""
+    """Whether truncated results differ in columns, or one ends where the other goes on."""
     if len(code.columns) != len(sql.columns):
         return True
     cut, whole = (code, sql) if code.truncated else (sql, code)
@@ -88,34 +88,32 @@ def _with_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
     return replace(table, columns=("",) * width, types=("mixed",) * width, rows=tuple(map(tuple, rows)))
 
 
-def _same(readings: Sequence[Table], sql: Table, ordered: bool, work: Work) -> bool | None:
-    """Whether one of the readings is the same result; None if that could not be found out for all of them."""
-    expected = _plain(sql)
-    verdicts = [compare_results(expected, _plain(reading), ordered, work=work) for reading in readings]
+def _any_equal(readings: Sequence[Table], sql: Table, ordered: bool, work: Work) -> bool | None:
+    """Whether any reading equals the SQL's result; None if the work limit leaves it open."""
+    expected = _plain_table(sql)
+    verdicts = [compare_results(expected, _plain_table(reading), ordered, work=work) for reading in readings]
     return True if True in verdicts else None if None in verdicts else False
 
 
-def _plain(table: Table) -> Table:
+def _plain_table(table: Table) -> Table:
     return replace(table, rows=tuple(tuple(map(_plain_cell, row)) for row in table.rows))
 
 
 def _plain_cell(cell: Cell) -> Cell:
-    """A date or time in one spelling; anything else as it is."""
-    if isinstance(cell, str) and (found := _TIME.match(cell)):
-        day, minutes, seconds, fraction = found.groups(default="")
+    """Return a date or time in one spelling, anything else unchanged."""
+    if isinstance(cell, str) and (match := _TIME.match(cell)):
+        day, minutes, seconds, fraction = match.groups(default="")
         clock = minutes + (seconds or ":00") + fraction.rstrip("0").rstrip(".")
         return day if clock == "00:00:00" else f"{day} {clock}"
     return cell
 
 
-def _with_numbers(sql: Table, code: Table) -> Table:
-    """The query's result with texts of digits as numbers, in columns whose texts the code doesn't have."""
+def _digits_to_numbers(sql: Table, code: Table) -> Table:
+    """Return `sql` with digit texts as numbers, in columns whose texts `code` lacks."""
     known = {frozenset(Counter(column).items()) for column in zip(*code.rows, strict=True)}
 
     def as_number(cell: Cell) -> Cell:
-        return (
-            int(cell) if isinstance(cell, str) and cell.isascii() and cell.isdigit() and len(cell) <= _DIGITS else cell
-        )
+        return int(cell) if isinstance(cell, str) and _DIGITS.fullmatch(cell) else cell
 
     columns = [
         column if frozenset(Counter(column).items()) in known else tuple(map(as_number, column))
@@ -124,16 +122,16 @@ def _with_numbers(sql: Table, code: Table) -> Table:
     return replace(sql, rows=tuple(zip(*columns, strict=True)))
 
 
-def _difference(code: Table, sql: Table, ordered: bool, work: Work) -> str:
+def _describe_difference(code: Table, sql: Table, ordered: bool, work: Work) -> str:
     if len(code.columns) != len(sql.columns):
-        return f"The code gives {_count(len(code.columns), 'column')}, the SQL {len(sql.columns)}."
+        return f"The code gives {_count_noun(len(code.columns), 'column')}, the SQL {len(sql.columns)}."
     if code.truncated or sql.truncated or len(code.rows) != len(sql.rows):
         more, most = ("more than " if table.truncated else "" for table in (code, sql))
-        return f"The code gives {more}{_count(len(code.rows), 'row')}, the SQL {most}{len(sql.rows)}."
-    if ordered and _same([code], sql, False, work):
+        return f"The code gives {more}{_count_noun(len(code.rows), 'row')}, the SQL {most}{len(sql.rows)}."
+    if ordered and _any_equal([code], sql, False, work):
         return "The code and the SQL give the same rows in another order."
     return "The code and the SQL give as many rows and columns, with other values."
 
 
-def _count(number: int, noun: str) -> str:
+def _count_noun(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,4 +1,4 @@
-"""What the code left as its answer, as rows of plain values. Runs in the worker, on values the code made."""
+"""The code's answer as rows of plain values, read in the worker."""
 
 from __future__ import annotations
 
@@ -40,35 +40,35 @@ def to_answer(value: object, limit: int) -> Answer:
     With too many columns it raises `AnswerTooLarge`.
     """
     if pd.api.types.is_scalar(value):
-        return Answer(["result"], [[_cell(value)]], False, 0)
+        return Answer(["result"], [[_plain_value(value)]], False, 0)
     frame, index_columns, labelled = _to_frame(value)
     if frame.shape[1] > MOST_COLUMNS:
         raise AnswerTooLarge(TOO_WIDE)
     shown = frame.iloc[:limit]
     # Column by column and by position: names may repeat.
-    cells = [[_cell(value) for value in shown.iloc[:, position]] for position in range(shown.shape[1])]
+    cells = [[_plain_value(value) for value in shown.iloc[:, position]] for position in range(shown.shape[1])]
     rows = [list(row) for row in zip(*cells, strict=True)]
-    return Answer([_name(name) for name in frame.columns], rows, len(frame) > limit, index_columns, labelled)
+    return Answer([_name_column(name) for name in frame.columns], rows, len(frame) > limit, index_columns, labelled)
 
 
 def _to_frame(value: object) -> tuple[pd.DataFrame, int, bool]:
-    """Return the value as a frame, how many leading columns are its index, and whether it is labelled values."""
+    """Return a frame, the number of its index columns, and whether it holds labelled values."""
     if isinstance(value, pd.DataFrame):
-        return *_with_index(value), False
+        return *_add_index(value), False
     if isinstance(value, pd.Series):
         index = value.index
         if index.nlevels == 1 and index.name is None and len(index) and all(isinstance(x, str) for x in index):
             return pd.DataFrame([list(value)], columns=list(value.index), dtype=object), 0, True
-        return *_with_index(value.to_frame()), False
+        return *_add_index(value.to_frame()), False
     if isinstance(value, pd.Index):
-        return *_with_index(value.to_frame(index=False)), False
+        return *_add_index(value.to_frame(index=False)), False
     if isinstance(value, Mapping) and not any(map(_is_row, value.values())):
-        return *_from_labels(value), True
-    return _from_collection(value), 0, False
+        return *_frame_labels(value), True
+    return _frame_collection(value), 0, False
 
 
-def _from_labels(value: Mapping[Any, Any]) -> tuple[pd.DataFrame, int]:
-    """Return a row for each value, its key before it; keys of a group-by over several columns are tuples."""
+def _frame_labels(value: Mapping[Any, Any]) -> tuple[pd.DataFrame, int]:
+    """Return one row per item, its key first; a tuple as key fills several columns."""
     keys: list[tuple[Any, ...]] = [key if isinstance(key, tuple) else (key,) for key in value]
     width = len(keys[0]) if keys else 1
     if any(len(key) != width for key in keys):
@@ -77,7 +77,7 @@ def _from_labels(value: Mapping[Any, Any]) -> tuple[pd.DataFrame, int]:
     return pd.DataFrame(rows, columns=["key"] * width + ["value"], dtype=object), width
 
 
-def _from_collection(value: object) -> pd.DataFrame:
+def _frame_collection(value: object) -> pd.DataFrame:
     if isinstance(value, np.ndarray | pd.api.extensions.ExtensionArray):
         return pd.DataFrame(np.atleast_1d(np.asarray(value)))
     if isinstance(value, Mapping):
@@ -85,11 +85,11 @@ def _from_collection(value: object) -> pd.DataFrame:
     if isinstance(value, tuple) and not any(map(_is_row, value)):
         return pd.DataFrame([list(value)], dtype=object)
     if isinstance(value, Iterable) and not isinstance(value, str | bytes):
-        return _from_items(list(value))
+        return _frame_items(list(value))
     return pd.DataFrame({"result": pd.Series([value], dtype=object)})
 
 
-def _with_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+def _add_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     names = list(frame.index.names)
     if all(name is None for name in names):
         return frame, 0
@@ -97,7 +97,7 @@ def _with_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return pd.concat([keys, frame.reset_index(drop=True)], axis=1), len(names)
 
 
-def _from_items(items: list[Any]) -> pd.DataFrame:
+def _frame_items(items: list[Any]) -> pd.DataFrame:
     if items and all(isinstance(item, Mapping) for item in items):
         return pd.DataFrame(items)
     if items and all(isinstance(item, pd.Series) for item in items):
@@ -111,14 +111,14 @@ def _is_row(item: object) -> bool:
     return isinstance(item, Iterable) and not isinstance(item, str | bytes)
 
 
-def _name(name: object) -> str:
+def _name_column(name: object) -> str:
     if isinstance(name, tuple):
         return " ".join(str(part) for part in name if part != "")
     return "" if name is None else str(name)
 
 
-def _cell(value: Any) -> Plain:
-    """A value as SQLite would hold it: times as ISO text, a length of time as days, as `julianday` counts."""
+def _plain_value(value: Any) -> Plain:
+    """Return a value that SQLite could hold, times as ISO text and durations as days."""
     if isinstance(value, str | bytes):
         return value
     if isinstance(value, bool | np.bool_):

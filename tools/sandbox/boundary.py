@@ -1,4 +1,4 @@
-"""Closing the boundary around the process that calls, by seccomp and Landlock, and bounding what it uses.
+"""The boundary around the calling process: seccomp, Landlock and resource limits.
 
 Landlock is called directly: the Python bindings cover its files, not the signals and abstract sockets of later kernels,
 and a rule set that allows nothing is two system calls.
@@ -10,7 +10,7 @@ import ctypes
 import os
 from functools import cache
 
-from .syscalls import filter_program, this_machine
+from .syscalls import filter_program, find_machine
 from .terms import Boundary
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
@@ -58,13 +58,13 @@ def landlock_version() -> int:
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when the one that forked it ends, and hide its memory from its equals."""
+    """Have the kernel kill this process when its parent ends, and hide its memory."""
     _prctl(_PR_SET_PDEATHSIG, _SIGKILL)
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def confine(boundary: Boundary) -> None:
-    """Close the boundary, which nothing opens again; if the kernel refuses (OSError), the process must not go on."""
+    """Close the boundary for good; raise OSError if the kernel refuses."""
     if boundary == "none_i_trust_this_code":
         return
     _drop_capabilities()
@@ -75,12 +75,12 @@ def confine(boundary: Boundary) -> None:
 
 
 def confine_reader() -> None:
-    """Let this process, with all its threads, read and write files, compute, and answer on the line that it has.
+    """Let this process only read and write files, compute, and use its open socket.
 
     It starts no program, process or thread and makes no socket; nothing opens it again. Where the kernel has no
     filters, or this processor's calls are not known, nothing is closed.
     """
-    if has_seccomp() and this_machine() is not None:
+    if has_seccomp() and find_machine() is not None:
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
         _filter_calls(files=True)
 
@@ -93,16 +93,16 @@ def drop_capabilities_for(*paths: str) -> None:
     """
     header, sets = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
     _check(_libc().capget(header, sets))
-    held = sets[1] | sets[4] << 32  # a bit for each that this process could use
-    if held:
-        _set_capabilities(0, held)
+    permitted = sets[1] | sets[4] << 32
+    if permitted:
+        _set_capabilities(0, permitted)
         readable = all(os.access(path, os.R_OK, effective_ids=True) for path in paths)
-        _set_capabilities(held, held)
-        _drop_capabilities(0 if readable else held & 1 << _CAP_DAC_READ_SEARCH)
+        _set_capabilities(permitted, permitted)
+        _drop_capabilities(0 if readable else permitted & 1 << _CAP_DAC_READ_SEARCH)
 
 
 def _drop_capabilities(kept: int = 0) -> None:
-    """Give up what root may do, for good: a worker that root started is no more than any other process."""
+    """Give up the privileges of root for good, except those in `kept`."""
     capability = 0
     while _libc().prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) >= 0:
         # Refused to who is not root, and then there is nothing to drop.
@@ -120,7 +120,7 @@ def _set_capabilities(effective: int, permitted: int) -> None:
 
 
 def _restrict_files() -> None:
-    """Landlock with every right handled and none granted."""
+    """Apply a Landlock rule set that handles every right and grants none."""
     version = landlock_version()
     if version == 0:
         raise OSError(MISSING_LANDLOCK)
@@ -134,8 +134,8 @@ def _restrict_files() -> None:
 
 
 def _filter_calls(files: bool = False) -> None:
-    """The filter, over all threads of this process."""
-    machine = this_machine()
+    """Apply the system call filter to all threads of this process."""
+    machine = find_machine()
     if machine is None:
         raise OSError("this processor's system calls are not known to the sandbox")
     steps = filter_program(machine, files)
@@ -158,14 +158,14 @@ def _check(result: int) -> int:
     return result
 
 
-def memory_held() -> int:
+def measure_memory() -> int:
     """Return the bytes of address space that this process has."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def bound_worker() -> None:
-    """Bound what this process may use whatever it runs: no files written, processes, locked memory or core dumps."""
+def limit_worker() -> None:
+    """Forbid written files, new processes, locked memory and core dumps."""
     import resource  # not on Windows, where all else of this module can be imported
 
     for kind in ("FSIZE", "CORE", "NPROC", "MEMLOCK", "MSGQUEUE"):
@@ -173,8 +173,8 @@ def bound_worker() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
 
 
-def bound_run(pid: int, seconds: float, memory_bytes: int) -> None:
-    """Bound the CPU time and address space of a process of one's own."""
+def limit_run(pid: int, seconds: float, memory_bytes: int) -> None:
+    """Limit the CPU time and address space of the process `pid`, which must be one's own."""
     import resource
 
     for kind, value in ((resource.RLIMIT_CPU, int(seconds) + 2), (resource.RLIMIT_AS, memory_bytes)):

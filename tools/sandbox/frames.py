@@ -56,7 +56,7 @@ class Frames:
 def load_frames(
     code: str, database: Database, limits: SandboxLimits = DEFAULT_LIMITS, cancellation: Cancellation | None = None
 ) -> Frames:
-    """Load the tables that the code names in a string, as in `db_dict["orders"]`; names match in any case.
+    """Load the tables that the code names in strings, as in `db_dict["orders"]`.
 
     Columns come as integers (nullable where NULLs are), floats, text, and times where the schema says so and every
     value is an ISO date or time; values of several kinds stay as they are. Beyond `limits.frame_rows`, a table is
@@ -68,7 +68,7 @@ def load_frames(
     ends the reading, and leaves out what was not read yet. Of code that doesn't parse nothing is loaded.
     """
     schema, withheld = database.schema(), database.leaving().levels
-    tables = {name: table for name in _strings(code) if (table := schema.table(name)) is not None}
+    tables = {name: table for name in _find_strings(code) if (table := schema.table(name)) is not None}
     loaded: dict[str, pandas.DataFrame] = {}
     sampled: list[str] = []
     notes: list[str] = []
@@ -86,7 +86,7 @@ def load_frames(
             if seconds <= 0:
                 raise QueryTimeout(f"loading tables ran past {limits.seconds:g} s")
             left = Limits(seconds=seconds, rows=limits.frame_rows, cell_bytes=_CELL_BYTES, result_bytes=room)
-            rows, spread = _read_rows(database, table, left, cancellation)
+            rows, spread = _Reader(database, table, cancellation).read(left)
         except QueryError as error:
             notes.append(f"Table {table.name} was not loaded: {error}.")
             continue
@@ -106,12 +106,12 @@ def _to_frame(rows: Table, table: TableSchema) -> pandas.DataFrame:
 
     cells: list[tuple[Cell, ...]] = list(zip(*rows.rows, strict=True)) or [()] * len(rows.columns)
     columns = [table.column(name) or ColumnSchema(name) for name in rows.columns]
-    data = {column.name: _series(list(values), column) for column, values in zip(columns, cells, strict=True)}
+    data = {column.name: _to_series(list(values), column) for column, values in zip(columns, cells, strict=True)}
     return pandas.DataFrame(data)
 
 
-def _strings(code: str) -> list[str]:
-    """The string constants of the code, each once, in order."""
+def _find_strings(code: str) -> list[str]:
+    """Return the string constants of the code, each once, in order."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -120,7 +120,7 @@ def _strings(code: str) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:
+def _to_series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:
     import pandas
 
     kinds = {type(value) for value in values} - {type(None)}
@@ -142,29 +142,6 @@ def _series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:
     return pandas.Series(values, dtype=object)
 
 
-def _read_rows(
-    database: Database, table: TableSchema, limits: Limits, cancellation: Cancellation | None
-) -> tuple[Table, bool]:
-    """Return all rows of a table, or as many as `limits.rows`, with `truncated` set; and whether these are a sample.
-
-    The sample is the same each time, of as many rows as allowed, and as good as chance would draw it, however the rows
-    are numbered. Of views and virtual tables, whose rows have no numbers or may never end, come the first rows; so
-    they do of tables too large to be sampled in time.
-    """
-    reader = _Reader(database, table, cancellation)
-    if table.row_count is None or table.row_count <= limits.rows or table.kind != "table":
-        first = reader.first(limits)
-        if not first.truncated or table.kind != "table":
-            return first, False
-    started = time.monotonic()
-    with contextlib.suppress(QueryTimeout):
-        rows = reader.sample(replace(limits, seconds=limits.seconds * _SHARE_OF_TIME))
-        # Fewer come of a table that has shrunk since its rows were counted.
-        if len(rows.rows) == limits.rows:
-            return replace(rows, truncated=True), True
-    return reader.first(replace(limits, seconds=limits.seconds - (time.monotonic() - started))), False
-
-
 class _Reader:
     def __init__(self, database: Database, table: TableSchema, cancellation: Cancellation | None) -> None:
         self._database = database
@@ -174,24 +151,44 @@ class _Reader:
         # Every column by its name: where others are hidden, `*` is refused.
         self._columns = ", ".join(quoted(column.name, database.dialect) for column in table.columns)
 
-    def first(self, limits: Limits) -> Table:
+    def read(self, limits: Limits) -> tuple[Table, bool]:
+        """Return the rows of the table up to `limits.rows`, and whether they are a sample.
+
+        The sample is the same each time, of as many rows as allowed, and as good as chance would draw it, however the
+        rows are numbered. Of views and virtual tables, whose rows have no numbers or may never end, come the first
+        rows; so they do of tables too large to be sampled in time.
+        """
+        kind, count = self._table.kind, self._table.row_count
+        if count is None or count <= limits.rows or kind != "table":
+            first = self._read_first(limits)
+            if not first.truncated or kind != "table":
+                return first, False
+        started = time.monotonic()
+        with contextlib.suppress(QueryTimeout):
+            rows = self._sample(replace(limits, seconds=limits.seconds * _SHARE_OF_TIME))
+            # Fewer come of a table that has shrunk since its rows were counted.
+            if len(rows.rows) == limits.rows:
+                return replace(rows, truncated=True), True
+        return self._read_first(replace(limits, seconds=limits.seconds - (time.monotonic() - started))), False
+
+    def _read_first(self, limits: Limits) -> Table:
         return self._execute(f"SELECT {self._columns} FROM {self._name}", limits)
 
-    def sample(self, limits: Limits) -> Table:
-        """Choose rows by their numbers; where these are missing or hidden, by their positions, which takes longer."""
+    def _sample(self, limits: Limits) -> Table:
+        """Sample rows by row number, or by position if numbers are missing or hidden."""
         names = {column.name.lower() for column in self._table.columns}
         if number := next((each for each in _NUMBER_NAMES if each not in names), None):
-            chosen = self._chosen(f"SELECT {number} AS n FROM {self._name}", limits.rows)
+            chosen = self._select_numbers(f"SELECT {number} AS n FROM {self._name}", limits.rows)
             with contextlib.suppress(QueryFailed, QueryRejected):
                 return self._execute(f"SELECT {self._columns} FROM {self._name} WHERE {number} IN ({chosen})", limits)
         position = quoted(max(names, key=len) + "_", self._database.dialect)
         number = _POSITIONS.get(self._database.dialect, _POSITION)
-        chosen = self._chosen(f"SELECT {number} AS n FROM {self._name}", limits.rows)
+        chosen = self._select_numbers(f"SELECT {number} AS n FROM {self._name}", limits.rows)
         placed = f"SELECT {self._columns}, {number} AS {position} FROM {self._name}"
         return self._execute(f"SELECT {self._columns} FROM ({placed}) AS placed WHERE {position} IN ({chosen})", limits)
 
-    def _chosen(self, numbers: str, wanted: int) -> str:
-        """A query for as many of the numbers `n` as wanted, those that come first when mixed."""
+    def _select_numbers(self, numbers: str, wanted: int) -> str:
+        """Return a query for the `wanted` numbers `n` that come first when mixed."""
         most = _PRIME
         if self._table.row_count:
             candidates = wanted + _DEVIATIONS * math.sqrt(wanted) + 10

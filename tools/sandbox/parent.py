@@ -1,4 +1,4 @@
-"""The caller's side: the warm parent, and the talk with one worker, the request in, the reply out, how it ended."""
+"""The caller's side: the warm parent, and the exchange with one worker."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ class WarmParent(ForkServer):
         super().__init__(f"{__package__}.zygote", _ENVIRONMENT, _START_SECONDS)
 
     def run(self, order: Order) -> socket.socket:
-        """Return the line over which a worker's pipes and its ending will come."""
+        """Return the socket over which a worker's pipes and its ending will come."""
         try:
             return self.call(order.pack())
         except OSError as error:
-            raise _unavailable(error) from None
+            raise _parent_error(error) from None
 
     def warm_up(self) -> None:
-        """Start it if it isn't running."""
+        """Start the parent if it isn't running."""
         try:
             self.start()
         except OSError as error:
-            raise _unavailable(error) from None
+            raise _parent_error(error) from None
 
     def _begin(self) -> None:
         super()._begin()
@@ -60,7 +60,7 @@ class WarmParent(ForkServer):
         self.turns = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
 
 
-def _unavailable(error: OSError) -> SandboxUnavailable:
+def _parent_error(error: OSError) -> SandboxUnavailable:
     return SandboxUnavailable(f"reasoning with code is off: the sandbox's parent process does not start: {error}")
 
 
@@ -68,7 +68,7 @@ PARENT = WarmParent()
 
 
 @dataclass(frozen=True)
-class _Done:
+class _Outcome:
     """What came back: a reply, or why there is none."""
 
     reply: bytes = b""
@@ -88,7 +88,7 @@ class _Wait:
         self._cancellation = cancellation
 
     def ready(self, poll: select.poll) -> list[tuple[int, int]]:
-        """Return what the poll finds, at least one descriptor; raise `Cancelled` or `TimeoutError` before that."""
+        """Return at least one ready descriptor; raise `Cancelled` or `TimeoutError`."""
         while True:
             if self._cancellation is not None and self._cancellation.cancelled:
                 raise Cancelled
@@ -100,8 +100,8 @@ class _Wait:
 
 
 @contextlib.contextmanager
-def turn(turns: threading.Semaphore, cancellation: Cancellation | None) -> Generator[None]:
-    """Wait for one of the runs that may go on at a time; raise `Cancelled` if the caller cancels before it comes."""
+def take_turn(turns: threading.Semaphore, cancellation: Cancellation | None) -> Generator[None]:
+    """Wait for a free slot in `turns`; raise `Cancelled` if cancelled while waiting."""
     while not turns.acquire(timeout=_SLICE_SECONDS):
         if cancellation is not None and cancellation.cancelled:
             raise Cancelled
@@ -113,8 +113,8 @@ def turn(turns: threading.Semaphore, cancellation: Cancellation | None) -> Gener
 
 def exchange(
     line: socket.socket, request: list[memoryview], limits: SandboxLimits, cancellation: Cancellation | None = None
-) -> _Done:
-    """Write the request and read the reply at the same time: either side may be waiting for the other.
+) -> _Outcome:
+    """Write the request while reading the reply, since either side may wait for the other.
 
     Parts of the request are used up. Closing the line, which is the caller's, ends a worker that is still there. It
     raises `Cancelled`, or SandboxUnavailable if the kernel refused to close the boundary; the code was not run then.
@@ -128,27 +128,27 @@ def exchange(
         if len(pipes) < 2:
             for end in pipes:
                 os.close(end)
-            few = _Done(problem="this process has too many open files to run code")
-            return few if data == PIPES_FOLLOW else _judge(data, limits)
-        reply = _talk(pipes[0], pipes[1], request, limits.result_bytes, wait)
+            few = _Outcome(problem="this process has too many open files to run code")
+            return few if data == PIPES_FOLLOW else _explain_ending(data, limits)
+        reply = _exchange_bytes(pipes[0], pipes[1], request, limits.result_bytes, wait)
         if reply is None:
-            return _Done(problem=f"the result has more than {limits.result_bytes:,} bytes")
+            return _Outcome(problem=f"the result has more than {limits.result_bytes:,} bytes")
         # A whole reply is all that is wanted; without one, the reason is.
         if len(reply) > len(CONFINED):
-            return _Done(reply.removeprefix(CONFINED))
+            return _Outcome(reply.removeprefix(CONFINED))
         wait.ready(message)
         ending = line.recv(_ENDING_BYTES)
         if not reply and ending and Ending.unpack(ending).cause == "exit":
             raise SandboxUnavailable("reasoning with code is off: the kernel refuses to confine a process")
-        return _judge(ending, limits)
+        return _explain_ending(ending, limits)
     except TimeoutError:
-        return _too_slow(limits)
+        return _time_out(limits)
     except OSError:
-        return _judge(b"", limits)
+        return _explain_ending(b"", limits)
 
 
-def _talk(ours: int, theirs: int, request: list[memoryview], most: int, wait: _Wait) -> bytes | None:
-    """Return the reply's bytes, possibly none; None if there are more than wanted. Raise as `ready` does."""
+def _exchange_bytes(ours: int, theirs: int, request: list[memoryview], most: int, wait: _Wait) -> bytes | None:
+    """Return the reply's bytes, or None if there are more than `most`; raise as `ready` does."""
     open_ends = {ours, theirs}
     poll = select.poll()
     for end, events in ((ours, select.POLLOUT), (theirs, select.POLLIN)):
@@ -190,19 +190,19 @@ def _write(end: int, request: list[memoryview]) -> bool:
     return False
 
 
-def _judge(ending: bytes, limits: SandboxLimits) -> _Done:
+def _explain_ending(ending: bytes, limits: SandboxLimits) -> _Outcome:
     """Return why there is no reply."""
     if not ending:
-        return _Done(problem="the sandbox's parent process was ended during the run")
+        return _Outcome(problem="the sandbox's parent process was ended during the run")
     how = Ending.unpack(ending)
     if how.cause == "timeout" or (how.cause == "signal" and how.code == signal.SIGXCPU):
-        return _too_slow(limits)
+        return _time_out(limits)
     if how.cause == "fork":
-        return _Done(problem=f"no process could be started for the run: {os.strerror(how.code)}")
+        return _Outcome(problem=f"no process could be started for the run: {os.strerror(how.code)}")
     if how.cause == "signal":
-        return _Done(problem=f"the run crashed ({signal.strsignal(how.code)})")
-    return _Done(problem="the run ended without a reply")
+        return _Outcome(problem=f"the run crashed ({signal.strsignal(how.code)})")
+    return _Outcome(problem="the run ended without a reply")
 
 
-def _too_slow(limits: SandboxLimits) -> _Done:
-    return _Done(problem=f"the code ran past {limits.seconds:g} s", timed_out=True)
+def _time_out(limits: SandboxLimits) -> _Outcome:
+    return _Outcome(problem=f"the code ran past {limits.seconds:g} s", timed_out=True)

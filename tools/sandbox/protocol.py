@@ -1,4 +1,4 @@
-"""What the caller, the warm parent and the worker say to one another.
+"""The messages between the caller, the warm parent and the worker.
 
 The caller sends the parent an `Order` and one end of a socket pair, its line. The parent sends over the line the ends
 of two pipes to a worker, and when the worker has ended, the `Ending`; a caller that hangs up ends the worker. The
@@ -33,14 +33,14 @@ _ENDING = struct.Struct("<Bi")
 _CAUSES = ("exit", "signal", "timeout", "fork")
 
 
-def dropped(count: int) -> str:
-    """Say after printed text that was cut how much of it was."""
+def omission_note(count: int) -> str:
+    """Return the note that ends truncated text."""
     return f"\n[{count:,} more characters]"
 
 
 @dataclass(frozen=True)
 class Order:
-    """What the parent must know of a run: its limits."""
+    """The limits of a run, as sent to the parent."""
 
     seconds: float
     memory_bytes: int
@@ -56,7 +56,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a worker ended: it exited, a signal ended it, the parent did since time was up, or it could not be forked."""
+    """How a worker ended."""
 
     cause: Literal["exit", "signal", "timeout", "fork"]
     code: int = 0  # the exit status, the signal, or the error's number
@@ -72,7 +72,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class Request:
-    """What the worker is to do; `frames` are Arrow streams, each with the names that it has."""
+    """A run as sent to the worker; `frames` are Arrow streams, each with its names."""
 
     code: str
     frames: Sequence[tuple[Sequence[str], memoryview]]
@@ -96,7 +96,7 @@ def read_request(fd: int) -> Request:
 
 
 def _read(fd: int, size: int) -> bytearray:
-    """Read exactly so many bytes; a buffer of their own, so that frames may be written to in place."""
+    """Read exactly `size` bytes into a buffer of their own."""
     data = bytearray(size)
     view = memoryview(data)
     while view:

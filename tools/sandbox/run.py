@@ -1,4 +1,4 @@
-"""Running a model's code where that is possible, and reading its answer, which the code may have written."""
+"""Running a model's code, and reading its untrusted reply."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ..database.watchdog import Cancellation
 from ..errors import SandboxUnavailable
 from .boundary import MISSING_LANDLOCK, MISSING_SECCOMP, has_seccomp, landlock_version
 from .frames import Frames, load_frames
-from .parent import PARENT, Cancelled, exchange, turn
-from .protocol import ERROR_CHARS, MOST_COLUMNS, TOO_WIDE, Order, Request, dropped
-from .static_check import refuse, too_long
-from .syscalls import MACHINES, this_machine
+from .parent import PARENT, Cancelled, exchange, take_turn
+from .protocol import ERROR_CHARS, MOST_COLUMNS, TOO_WIDE, Order, Request, omission_note
+from .static_check import refuse, size_problem
+from .syscalls import MACHINES, find_machine
 from .terms import SANDBOX_VARIABLE, Boundary, SandboxLimits, SandboxResult
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def sandbox_available(boundary: Boundary = "kernel") -> str | None:
         lacking = f"{' and '.join(missing)} missing; install tableturn[reason]"
     elif boundary == "none_i_trust_this_code":
         return None
-    elif this_machine() is None:
+    elif find_machine() is None:
         lacking = f"the sandbox knows {' and '.join(MACHINES)}; this processor is {platform.machine()}"
     elif not has_seccomp():
         lacking = MISSING_SECCOMP
@@ -61,7 +61,7 @@ def run_python(
     static_check: bool = True,
     cancellation: Cancellation | None = None,
 ) -> SandboxResult:
-    """Run code that finds the frames in `db_dict`, pandas as `pd` and numpy as `np`, and leaves its answer in `result`.
+    """Run code over `frames` (`db_dict` to the code) and return its answer, `result`.
 
     Where it assigns no `result`, its last expression counts, or what it prints last, or the variable that it assigns
     last. Blocks; call it through `asyncio.to_thread` where that matters.
@@ -73,55 +73,55 @@ def run_python(
         SandboxUnavailable: This machine cannot keep the boundary.
     """
     started = time.perf_counter()
-    _require(limits.boundary)
-    check = refuse if static_check else too_long
+    _require_sandbox(limits.boundary)
+    check = refuse if static_check else size_problem
     if problem := check(code, limits.code_bytes):
-        return _failed(problem, started)
+        return _fail(problem, started)
     try:
-        request = _request(code, frames, limits)
+        request = _build_request(code, frames, limits)
         order = Order(limits.seconds, limits.memory_bytes, limits.boundary)
-        with turn(PARENT.turns, cancellation), PARENT.run(order) as line:
-            done = exchange(line, request, limits, cancellation)
+        with take_turn(PARENT.turns, cancellation), PARENT.run(order) as line:
+            outcome = exchange(line, request, limits, cancellation)
     except ValueError as error:
-        return _failed(str(error), started)
+        return _fail(str(error), started)
     except Cancelled:
-        return _failed("the run was cancelled", started)
-    if done.problem:
-        return _failed(done.problem, started, done.timed_out)
+        return _fail("the run was cancelled", started)
+    if outcome.problem:
+        return _fail(outcome.problem, started, outcome.timed_out)
     try:
-        return _read_reply(done.reply, limits, time.perf_counter() - started)
+        return _read_reply(outcome.reply, limits, time.perf_counter() - started)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-        return _failed("the run ended with a reply that is not one", started)
+        return _fail("the run ended with a reply that is not one", started)
 
 
 def run_on_database(
     code: str, database: Database, limits: SandboxLimits = DEFAULT_LIMITS, *, cancellation: Cancellation | None = None
 ) -> tuple[SandboxResult, Frames]:
-    """Run code over the tables that it names, loaded once it is known that it can be run, as `run_python` does."""
+    """Run code over the tables that it names, loaded after the static check."""
     started = time.perf_counter()
-    _require(limits.boundary)
+    _require_sandbox(limits.boundary)
     if problem := refuse(code, limits.code_bytes):
-        return _failed(problem, started), Frames({})
+        return _fail(problem, started), Frames({})
     loaded = load_frames(code, database, limits, cancellation)
     return run_python(code, loaded.frames, limits, static_check=False, cancellation=cancellation), loaded
 
 
 def warm_up(boundary: Boundary = "kernel") -> None:
-    """Start the warm parent, which otherwise the first run does, and waits some seconds for."""
-    _require(boundary)
+    """Start the warm parent ahead of the first run, which would wait some seconds for it."""
+    _require_sandbox(boundary)
     PARENT.warm_up()
 
 
-def _require(boundary: Boundary) -> None:
+def _require_sandbox(boundary: Boundary) -> None:
     if problem := sandbox_available(boundary):
         raise SandboxUnavailable(problem)
 
 
-def _failed(error: str, started: float, timed_out: bool = False) -> SandboxResult:
+def _fail(error: str, started: float, timed_out: bool = False) -> SandboxResult:
     return SandboxResult(None, "", error, time.perf_counter() - started, timed_out)
 
 
-def _request(code: str, frames: Mapping[str, pandas.DataFrame], limits: SandboxLimits) -> list[memoryview]:
+def _build_request(code: str, frames: Mapping[str, pandas.DataFrame], limits: SandboxLimits) -> list[memoryview]:
     from .wire import encode
 
     names: dict[int, list[str]] = {}
@@ -144,12 +144,12 @@ def _read_reply(reply: bytes, limits: SandboxLimits, elapsed: float) -> SandboxR
     if not isinstance(content, dict):
         raise TypeError("a reply is an object")
     content = cast(dict[str, Any], content)
-    output = _text(content.get("output", ""))[: limits.output_chars + len(dropped(_MOST_DROPPED))]
+    output = _clean_text(content.get("output", ""))[: limits.output_chars + len(omission_note(_MOST_DROPPED))]
     if (error := content.get("error")) is not None:
-        return SandboxResult(None, output, _text(error)[:ERROR_CHARS], elapsed)
+        return SandboxResult(None, output, _clean_text(error)[:ERROR_CHARS], elapsed)
     if len(content["columns"]) > MOST_COLUMNS:
         return SandboxResult(None, output, TOO_WIDE, elapsed)
-    table = _table(content, limits, elapsed)
+    table = _read_table(content, limits, elapsed)
     cells = (cell for row in (table.columns, *table.rows) for cell in row)
     if any(isinstance(cell, str | bytes) and len(cell) > _CELL_BYTES for cell in cells):
         problem = f"a value of the result has more than {_CELL_BYTES:,} characters or bytes"
@@ -158,22 +158,23 @@ def _read_reply(reply: bytes, limits: SandboxLimits, elapsed: float) -> SandboxR
     return SandboxResult(table, output, None, elapsed, False, index_columns, bool(content.get("labelled")))
 
 
-def _table(content: dict[str, Any], limits: SandboxLimits, elapsed: float) -> Table:
+def _read_table(content: dict[str, Any], limits: SandboxLimits, elapsed: float) -> Table:
     names, lines = content["columns"], content["rows"]
     if not isinstance(names, list) or not isinstance(lines, list) or len(lines) > limits.rows:
         raise ValueError("no lists, or more rows than asked for")
-    columns = tuple(_text(column) for column in names)
+    columns = tuple(_clean_text(column) for column in names)
     if any(len(line) != len(columns) for line in lines):
         raise ValueError("rows and columns differ")
-    rows = tuple(tuple(_cell(cell) for cell in line) for line in lines)
-    types = tuple(_type([row[position] for row in rows]) for position in range(len(columns)))
+    rows = tuple(tuple(_read_cell(cell) for cell in line) for line in lines)
+    kinds = ({type(row[position]) for row in rows} - {type(None)} for position in range(len(columns)))
+    types = tuple("mixed" if len(kind) > 1 else _TYPE_NAMES[kind.pop()] if kind else "null" for kind in kinds)
     return Table(columns, types, rows, bool(content["truncated"]), elapsed)
 
 
-def _cell(cell: Any) -> Cell:
+def _read_cell(cell: Any) -> Cell:
     """Return a value that SQLite could hold."""
     if isinstance(cell, str):
-        return _text(cell)
+        return _clean_text(cell)
     if isinstance(cell, float):
         return None if math.isnan(cell) else cell
     if isinstance(cell, int):
@@ -181,14 +182,6 @@ def _cell(cell: Any) -> Cell:
     return None if cell is None else base64.b64decode(cell["b64"], validate=True)
 
 
-def _type(column: list[Cell]) -> str:
-    """Return a column's type as `Table.types` names it."""
-    seen = {type(cell) for cell in column} - {type(None)}
-    if len(seen) > 1:
-        return "mixed"
-    return _TYPE_NAMES[seen.pop()] if seen else "null"
-
-
-def _text(text: object) -> str:
+def _clean_text(text: object) -> str:
     """Return a text without lone surrogates, which nothing else could encode."""
     return str(text).encode("utf-8", "replace").decode()

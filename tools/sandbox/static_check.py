@@ -1,4 +1,4 @@
-"""A look at the code before it runs, for good messages only: the kernel keeps the boundary, not this."""
+"""A check of the code before it runs, for better messages; the kernel keeps the boundary."""
 
 from __future__ import annotations
 
@@ -29,18 +29,15 @@ _DUNDER = re.compile(r"(?!__(?:name|doc)__$)__.*__|___?", re.DOTALL)
 CODE_BYTES = 100_000
 
 
-def too_long(code: str, most: int = CODE_BYTES) -> str | None:
-    """Return what to tell the author of code that has too many bytes; None if it hasn't."""
+def size_problem(code: str, most: int = CODE_BYTES) -> str | None:
+    """Return a message if the code has more than `most` bytes."""
     size = len(code.encode("utf-8", "surrogatepass"))
     return f"the code has {size:,} bytes, and {most:,} may be passed: write less" if size > most else None
 
 
 def refuse(code: str, most: int = CODE_BYTES) -> str | None:
-    """Return what in the code is not allowed, with its line, for its author; None if nothing is seen.
-
-    Of more than `most` bytes it is not even parsed.
-    """
-    if problem := too_long(code, most):
+    """Return what the code does that is not allowed, with its line; None if nothing is found."""
+    if problem := size_problem(code, most):
         return problem
     try:
         tree = ast.parse(code)
@@ -48,15 +45,15 @@ def refuse(code: str, most: int = CODE_BYTES) -> str | None:
         line = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
         return f"{type(error).__name__}: {getattr(error, 'msg', error)}{line}"
     nodes = list(ast.walk(tree))
-    own = {name for node in nodes for name in _bound(node)}
+    own = {name for node in nodes for name in _find_bindings(node)}
     for node in nodes:
-        if problem := _problem(node, own):
+        if problem := _find_problem(node, own):
             return f"not allowed: {problem} (line {getattr(node, 'lineno', 0)})"
     return None
 
 
-def _bound(node: ast.AST) -> Iterator[str]:
-    """Names that the code gives a meaning of its own."""
+def _find_bindings(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node of the code defines."""
     match node:
         case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):
             yield name
@@ -66,12 +63,12 @@ def _bound(node: ast.AST) -> Iterator[str]:
             pass
 
 
-def _problem(node: ast.AST, own: Set[str]) -> str | None:
+def _find_problem(node: ast.AST, own: Set[str]) -> str | None:
     match node:
         case ast.Import(names):
-            return next((problem for name in names if (problem := _import_problem(name.name))), None)
+            return next((problem for name in names if (problem := _check_import(name.name))), None)
         case ast.ImportFrom(module=module):
-            return _import_problem(module or ".")
+            return _check_import(module or ".")
         case ast.Name(id=name) if name in _FORBIDDEN_NAMES - own:
             return f"`{name}`; compute with `db_dict`, `pd` and `np`"
         case ast.Name(id=name) | ast.Attribute(attr=name) if _DUNDER.fullmatch(name):
@@ -82,7 +79,7 @@ def _problem(node: ast.AST, own: Set[str]) -> str | None:
             return None
 
 
-def _import_problem(name: str) -> str | None:
+def _check_import(name: str) -> str | None:
     if name.partition(".")[0] in ALLOWED_MODULES:
         return None
     return f"importing {name!r}; pandas, numpy and parts of the standard library are available"

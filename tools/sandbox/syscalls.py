@@ -1,4 +1,4 @@
-"""The system calls that computing needs, and the classic BPF program that refuses all others.
+"""The system calls that computing needs, and the BPF program that refuses all others.
 
 Written out here, since libseccomp (which the Python bindings need) is a system library that pip cannot bring, and since
 an allow-list of numbers is all that is needed.
@@ -80,43 +80,43 @@ MACHINES: Mapping[str, Machine] = {
 }
 
 
-def this_machine() -> Machine | None:
-    """The architecture that this process runs on; None if its calls are not listed here."""
+def find_machine() -> Machine | None:
+    """Return the architecture of this process; None if its calls are not listed here."""
     return MACHINES.get(platform.machine())
 
 
 def filter_program(machine: Machine, files: bool = False) -> bytes:
-    """The filter as `struct sock_filter` entries; with `files`, one under which a database can be read.
+    """Return the filter as `struct sock_filter` entries; `files` allows database files.
 
     A call of another architecture's interface (32-bit calls reach the same kernel by other numbers) kills the
     process; a call that is not listed, or would make memory executable, or gives advice that no allocator gives, fails
     with EPERM.
     """
     program = [
-        _step(_LOAD_WORD, _OFFSET_ARCHITECTURE),
-        _step(_JUMP_EQUAL, machine.audit, if_true=1),
-        _step(_RETURN, _KILL),
-        _step(_LOAD_WORD, _OFFSET_NUMBER),
+        _pack_step(_LOAD_WORD, _OFFSET_ARCHITECTURE),
+        _pack_step(_JUMP_EQUAL, machine.audit, if_true=1),
+        _pack_step(_RETURN, _KILL),
+        _pack_step(_LOAD_WORD, _OFFSET_NUMBER),
     ]
     for name, number in (machine.calls | machine.files if files else machine.calls).items():
-        rule = _rule(name)
-        program += [_step(_JUMP_EQUAL, number, if_false=len(rule)), *rule]
-    return b"".join([*program, _step(_RETURN, _REFUSE)])
+        rule = _build_rule(name)
+        program += [_pack_step(_JUMP_EQUAL, number, if_false=len(rule)), *rule]
+    return b"".join([*program, _pack_step(_RETURN, _REFUSE)])
 
 
-def _rule(name: str) -> list[bytes]:
-    """The steps that judge a call that is listed."""
+def _build_rule(name: str) -> list[bytes]:
+    """Return the steps that judge a listed call."""
     # Little-endian on both machines: the low word of an argument, all that the kernel reads of these, comes first.
-    argument = _step(_LOAD_WORD, _OFFSET_ARGUMENTS + 8 * _CHECKED_ARGUMENT)
-    refuse, allow = _step(_RETURN, _REFUSE), _step(_RETURN, _ALLOW)
+    argument = _pack_step(_LOAD_WORD, _OFFSET_ARGUMENTS + 8 * _CHECKED_ARGUMENT)
+    refuse, allow = _pack_step(_RETURN, _REFUSE), _pack_step(_RETURN, _ALLOW)
     if name in _NOT_EXECUTABLE:
-        return [argument, _step(_JUMP_ANY_BIT, _PROT_EXEC, if_false=1), refuse, allow]
+        return [argument, _pack_step(_JUMP_ANY_BIT, _PROT_EXEC, if_false=1), refuse, allow]
     if name == _ADVISING:
         left = range(len(_ADVICES), 0, -1)
-        checks = [_step(_JUMP_EQUAL, advice, if_true=steps) for advice, steps in zip(_ADVICES, left, strict=True)]
+        checks = [_pack_step(_JUMP_EQUAL, advice, if_true=steps) for advice, steps in zip(_ADVICES, left, strict=True)]
         return [argument, *checks, refuse, allow]
     return [allow]
 
 
-def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+def _pack_step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
     return struct.pack("<HBBI", code, if_true, if_false, value)

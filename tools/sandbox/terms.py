@@ -1,4 +1,4 @@
-"""What a run may cost, and what it gives back."""
+"""The limits of a run, and its result."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SandboxLimits:
 
 
 def default_limits() -> SandboxLimits:
-    """The default limits, with the boundary that `TABLETURN_SANDBOX` names.
+    """Return the default limits with the boundary that `TABLETURN_SANDBOX` names.
 
     It is no setting of the agent: whoever runs a turn may change those, and how strong the boundary must be is for
     who runs the machine to say. If it names no boundary, SettingsError is raised.
@@ -68,7 +68,7 @@ def default_limits() -> SandboxLimits:
 
 @dataclass(frozen=True)
 class SandboxResult:
-    """What a run gave."""
+    """The result of a run."""
 
     table: Table | None  # the code's answer as rows; None where it gave none
     output: str  # what it printed

@@ -1,4 +1,4 @@
-"""How frames travel to the worker: as Arrow streams, each after its length."""
+"""Frames as Arrow streams, the form in which they reach the worker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MIXED = b"mixed columns"
 
 
 def encode(frame: pandas.DataFrame) -> bytes:
-    """Write a frame as an Arrow stream; raise ValueError if a column holds what Arrow cannot, as objects do."""
+    """Write a frame as an Arrow stream; raise ValueError if a column holds other objects."""
     import pyarrow
 
     try:
@@ -46,7 +46,7 @@ def decode(stream: memoryview) -> pandas.DataFrame:
 
 
 def _to_table(frame: pandas.DataFrame) -> Any:
-    """Return the frame with mixed columns left empty, and these after it."""
+    """Return an Arrow table with mixed columns left empty and appended in split form."""
     import pandas
     import pyarrow
 
@@ -60,12 +60,12 @@ def _to_table(frame: pandas.DataFrame) -> Any:
         plain.isetitem(position, pandas.Series(None, index=frame.index, dtype="float64"))
     table = pyarrow.Table.from_pandas(plain, preserve_index=None, nthreads=1)
     for position in positions:
-        table = table.append_column(f"mixed {position}", _split(list(frame.iloc[:, position])))
+        table = table.append_column(f"mixed {position}", _split_kinds(list(frame.iloc[:, position])))
     return table.replace_schema_metadata({**(table.schema.metadata or {}), _MIXED: json.dumps(positions).encode()})
 
 
 def _is_mixed(frame: pandas.DataFrame, position: int) -> bool:
-    """Whether a column holds values of several kinds of a database's; others among them may make Arrow refuse it."""
+    """Whether a column mixes kinds of database values; raise ValueError if Arrow refuses it."""
     import pyarrow
 
     column = frame.iloc[:, position]
@@ -83,7 +83,7 @@ def _is_mixed(frame: pandas.DataFrame, position: int) -> bool:
     return False
 
 
-def _split(values: list[object]) -> Any:
+def _split_kinds(values: list[object]) -> Any:
     import pyarrow
 
     plain = [int(value) if isinstance(value, bool) else value for value in values]

@@ -1,4 +1,4 @@
-"""One run: the forked process reads its request, runs the code, and writes its reply. Nothing here is trusted later."""
+"""One run in the forked worker, from request to reply; its reply is not trusted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from .answer import Answer, AnswerTooLarge, to_answer
-from .protocol import CODE_NAME, ERROR_CHARS, Request, dropped, read_request
+from .protocol import CODE_NAME, ERROR_CHARS, Request, omission_note, read_request
 from .wire import decode
 
 _LAST = "__last_value__"
@@ -30,7 +30,7 @@ class PrintedText(io.TextIOBase):
     def __init__(self, limit: int) -> None:
         super().__init__()
         self._parts: list[str] = []
-        self._room = limit  # below zero by what was dropped
+        self._room = limit  # below zero by what was omission_note
 
     def write(self, text: str, /) -> int:
         if self._room > 0:
@@ -39,23 +39,23 @@ class PrintedText(io.TextIOBase):
         return len(text)
 
     def text(self) -> str:
-        return "".join(self._parts) + (dropped(-self._room) if self._room < 0 else "")
+        return "".join(self._parts) + (omission_note(-self._room) if self._room < 0 else "")
 
 
 def work(request_fd: int, reply_fd: int) -> None:
-    """Do one run, the boundary being closed already."""
+    """Do one run inside the boundary, which is closed already."""
     request = read_request(request_fd)
     printed = PrintedText(request.output_chars)
     sys.stdout = sys.stderr = printed
     warnings.simplefilter("ignore")
     try:
-        text = _encoded(_run(request), printed, request)
+        text = _encode_reply(_run(request), printed, request)
     except AnswerTooLarge as error:
-        text = _failure(str(error), printed, request)
+        text = _encode_error(str(error), printed, request)
     except MemoryError:
-        text = _failure("MemoryError: the code needs more memory than it may have", printed, request)
+        text = _encode_error("MemoryError: the code needs more memory than it may have", printed, request)
     except BaseException as error:  # noqa: BLE001 - a model's code raises what it likes, SystemExit too
-        text = _failure(_describe(error), printed, request)
+        text = _encode_error(_describe(error), printed, request)
     view = memoryview(text)
     while view:
         view = view[os.write(reply_fd, view) :]
@@ -63,12 +63,10 @@ def work(request_fd: int, reply_fd: int) -> None:
     os.close(reply_fd)
 
 
-def _encoded(reply: dict[str, Any], printed: PrintedText, request: Request) -> bytes:
-    """Write the reply with what was printed; raise `AnswerTooLarge` if it has more bytes than wanted.
-
-    Its values are measured first: writing them takes several times their memory.
-    """
+def _encode_reply(reply: dict[str, Any], printed: PrintedText, request: Request) -> bytes:
+    """Return the reply with the printed text; raise `AnswerTooLarge` if it is too long."""
     problem = f"the result has more than {request.result_bytes:,} bytes: select or aggregate more"
+    # Values are measured before they are written, which takes several times their memory.
     room = request.result_bytes
     for row in (reply.get("columns", ()), *reply.get("rows", ())):
         room -= sum(len(cell) for cell in row if isinstance(cell, str | bytes))
@@ -81,10 +79,10 @@ def _encoded(reply: dict[str, Any], printed: PrintedText, request: Request) -> b
     return text
 
 
-def _failure(error: str, printed: PrintedText, request: Request) -> bytes:
-    """A reply that says what went wrong, with what was printed where that fits."""
+def _encode_error(error: str, printed: PrintedText, request: Request) -> bytes:
+    """Return a reply with the error, and with the printed text if that fits."""
     try:
-        return _encoded({"error": error}, printed, request)
+        return _encode_reply({"error": error}, printed, request)
     except AnswerTooLarge:
         return json.dumps({"error": error}).encode()
 
@@ -92,7 +90,7 @@ def _failure(error: str, printed: PrintedText, request: Request) -> bytes:
 def _run(request: Request) -> dict[str, Any]:
     frames = {name: frame for names, stream in request.frames for frame in [decode(stream)] for name in names}
     names: dict[str, Any] = {"__name__": "__main__", "db_dict": frames, "pd": pd, "np": np}
-    tree, fallback = _keeping_last_value(ast.parse(request.code, CODE_NAME))
+    tree, fallback = _keep_last_value(ast.parse(request.code, CODE_NAME))
     exec(compile(tree, CODE_NAME, "exec"), names)  # noqa: S102 - running code is what this process is for
     for name in ("result", _LAST, fallback):
         if names.get(name) is not None:
@@ -103,11 +101,8 @@ def _run(request: Request) -> dict[str, Any]:
     return vars(Answer(["result"], [[None]], False, 0))
 
 
-def _keeping_last_value(tree: ast.Module) -> tuple[ast.Module, str]:
-    """Return the code with its last expression kept under a name, and the variable that its last statement assigns.
-
-    A last `print(x)` counts as the expression `x`, still printed.
-    """
+def _keep_last_value(tree: ast.Module) -> tuple[ast.Module, str]:
+    """Return the code with its last value kept, and the variable assigned last."""
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name):
         return tree, last.targets[0].id
@@ -115,6 +110,7 @@ def _keeping_last_value(tree: ast.Module) -> tuple[ast.Module, str]:
         return tree, ""
     value = last.value
     match value:
+        # A last `print(x)` counts as the expression `x`, still printed.
         case ast.Call(func=ast.Name(id="print"), args=[printed], keywords=[]) if not isinstance(printed, ast.Starred):
             value.args = [ast.NamedExpr(ast.Name(_LAST, ast.Store()), printed)]
         case _:

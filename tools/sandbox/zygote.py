@@ -1,4 +1,4 @@
-"""The warm parent: a process that has pandas loaded, holds no data, and forks a worker for every run.
+"""The warm parent: a process with pandas loaded and no data, which forks the workers.
 
 It never reads a request or a reply: frames and answers pass between caller and worker alone. It has one thread, so that
 forking is safe. One worker is always forked ahead, confined and waiting for its request.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import gc
 import io
 import os
@@ -28,7 +29,7 @@ import pyarrow
 
 from ..forkserver import READY
 from .answer import to_answer
-from .boundary import bound_run, bound_worker, confine, die_with_parent, memory_held
+from .boundary import confine, die_with_parent, limit_run, limit_worker, measure_memory
 from .protocol import CONFINED, PIPES_FOLLOW, Ending, Order
 from .static_check import ALLOWED_MODULES
 from .terms import Boundary
@@ -62,7 +63,7 @@ class _Worker:
 
 @dataclass(frozen=True)
 class _Run:
-    """A worker at work, the line to its caller, and when its time is up."""
+    """A worker at work, the socket to its caller, and its deadline."""
 
     worker: _Worker
     line: socket.socket
@@ -70,7 +71,7 @@ class _Run:
 
 
 def serve(descriptor: int) -> None:
-    """Fork workers as ordered until the caller closes the socket or ends; then leave none behind. Never returns."""
+    """Fork workers as ordered until the caller closes the socket, then end this process."""
     os.chdir("/")
     # They name folders of this machine.
     sys.argv[:] = sys.orig_argv[:] = [""]
@@ -97,7 +98,7 @@ class _Parent:
         self._runs: dict[int, _Run] = {}  # by pidfd, and by the line's descriptor
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
-        self._memory_held = memory_held()
+        self._base_memory = measure_memory()
 
     def run(self) -> None:
         while True:
@@ -117,7 +118,7 @@ class _Parent:
                 self._finish(run, timed_out=True)
 
     def _accept(self) -> bool:
-        """Give the next order to a worker; False when the caller is gone."""
+        """Give the next order to a worker; return False if the caller is gone."""
         data, descriptors, _, _ = socket.recv_fds(self._control, _ORDER_BYTES, 1)
         if not data:
             return False
@@ -130,7 +131,7 @@ class _Parent:
         except (OSError, ValueError, TypeError) as error:
             return self._decline(line, error)
         try:
-            bound_run(worker.pid, order.seconds, self._memory_held + order.memory_bytes)
+            limit_run(worker.pid, order.seconds, self._base_memory + order.memory_bytes)
         except (OSError, ValueError, TypeError, OverflowError) as error:
             _discard(worker)
             return self._decline(line, error)
@@ -147,24 +148,23 @@ class _Parent:
         return True
 
     def _take(self, boundary: Boundary) -> _Worker:
-        """Return the worker that waits, or a new one where none does, it has died, or its boundary is another."""
+        """Return the waiting worker if it is alive and has this boundary, else a new one."""
         spare, self._spare = self._spare, None
-        if spare is None:
-            return _fork_worker(boundary)
-        if spare.boundary == boundary and not select.select([spare.pidfd], [], [], 0)[0]:
-            return spare
-        _discard(spare)
+        if spare is not None:
+            if spare.boundary == boundary and not select.select([spare.pidfd], [], [], 0)[0]:
+                return spare
+            _discard(spare)
         return _fork_worker(boundary)
 
     def _decline(self, line: socket.socket, error: Exception) -> bool:
-        """Tell a caller that its run cannot be; an order never ends the parent, whose other runs it would end too."""
+        """Tell the caller that its run cannot start; return True, as `_accept` does."""
         number = error.errno if isinstance(error, OSError) else errno.EINVAL
         with contextlib.suppress(OSError), line:
             line.send(Ending("fork", number or 0).pack())
         return True
 
     def _finish(self, run: _Run, timed_out: bool = False) -> None:
-        """Leave nothing of the run behind, and tell its caller how it ended."""
+        """Kill the run's worker, and tell its caller how it ended."""
         del self._runs[run.worker.pidfd], self._runs[run.line.fileno()]
         self._poll.unregister(run.worker.pidfd)
         self._poll.unregister(run.line)
@@ -175,7 +175,7 @@ class _Parent:
 
 
 def _fork_worker(boundary: Boundary) -> _Worker:
-    """Fork a worker that waits for its request; raise OSError if no process or pipe could be made."""
+    """Fork a worker that waits for its request; raise OSError if that fails."""
     with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
         request, our_request = os.pipe()
         theirs.callback(os.close, request)
@@ -192,16 +192,17 @@ def _fork_worker(boundary: Boundary) -> _Worker:
 
 
 def _be_worker(request: int, reply: int, boundary: Boundary) -> None:
-    """In the forked process: keep two pipes, close the boundary, work, end. Never returns."""
+    """Do the work of the forked process, then end it."""
     status = 1
     try:
         die_with_parent()
         os.setsid()
-        request, reply = (_moved_up(descriptor) for descriptor in (request, reply))
+        # Out of the way of the two numbers that they are copied to.
+        request, reply = (fcntl.fcntl(descriptor, fcntl.F_DUPFD, _REPLY + 1) for descriptor in (request, reply))
         os.dup2(request, _REQUEST)
         os.dup2(reply, _REPLY)
         os.closerange(_REPLY + 1, 1 << 20)
-        bound_worker()
+        limit_worker()
         confine(boundary)
         os.write(_REPLY, CONFINED)
         # While waiting: brings in the pages that every run needs.
@@ -221,7 +222,7 @@ def _discard(worker: _Worker) -> None:
 
 
 def _bury(worker: _Worker) -> int:
-    """Kill what is left of the worker's session; return its exit code, negative for a signal."""
+    """Kill the worker's session and return its exit code, negative for a signal."""
     # Not reaped yet, so its number is still its own.
     for kill in (os.kill, os.killpg):
         with contextlib.suppress(ProcessLookupError):
@@ -231,15 +232,8 @@ def _bury(worker: _Worker) -> int:
     return code
 
 
-def _moved_up(descriptor: int) -> int:
-    """Return a copy of the descriptor above those that are about to be overwritten."""
-    while descriptor <= _REPLY:
-        descriptor = os.dup(descriptor)
-    return descriptor
-
-
 def _load_all() -> None:
-    """Import all that code may use, without threads: a worker can open no file, so nothing can be imported later."""
+    """Import everything that code may use, since a confined worker can open no file."""
     warnings.simplefilter("ignore")
     for name in (*ALLOWED_MODULES, *_MODULES):
         import_module(name)

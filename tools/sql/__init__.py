@@ -1,4 +1,4 @@
-"""SQL understood: parsed, made regular, compared, counted, checked, explained and translated.
+"""Analysis of SQL: parsing, regular form, comparison, checks and explanation.
 
 Every function is pure, and reads the dialect that the schema names; one that takes no schema has a parameter for it,
 by sqlglot's name. What cannot be parsed as one query raises `SQLParseError`, unless something is said of it.

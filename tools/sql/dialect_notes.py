@@ -1,4 +1,4 @@
-"""The handful of things that a writer of SQL gets wrong in one engine because another does them differently."""
+"""Notes for models on what differs between engines."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _SPARK = (
 
 
 def dialect_notes(dialect: str, version: str = "") -> tuple[str, ...]:
-    """Return what to mind when writing SQL for an engine: quoting and case, dates, division, functions of text, ties.
+    """Return notes on an engine's SQL: quoting, case, dates, division, texts, ties.
 
     None for SQLite, and for engines of which nothing is written down. The engine's version tells MariaDB from MySQL.
     """

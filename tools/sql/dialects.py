@@ -1,4 +1,4 @@
-"""The rules of dialects that reading their queries depends on, and names and texts as regular SQL writes them."""
+"""Rules of dialects for reading queries, and the spelling of names and texts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KEYWORDS = listed_words(
 
 @dataclass(frozen=True)
 class Rules:
-    """How one dialect reads a query."""
+    """The rules by which one dialect reads a query."""
 
     name: str  # by sqlglot's name
     engine: str  # what its engines are called
@@ -54,22 +54,22 @@ class Rules:
     loose_types: bool = False  # whether text may be compared with numbers, and added up
 
     def key(self, identifier: exp.Expr | None) -> str:
-        """Return what a written name is compared by; empty for none."""
+        """Return the key by which a written name is compared; empty for None."""
         if identifier is None:
             return ""
         return self.naming.key(identifier.name, in_quotes=bool(identifier.args.get("quoted")))
 
     def shown(self, name: str) -> str:
-        """Return a declared name as advice gives it: as a query has to write it, but in SQLite's always as declared."""
+        """Return a declared name as advice spells it."""
         return name if self.is_sqlite else self.naming.written(name)
 
     def shown_table(self, table: str, schema: Schema) -> str:
-        """Return a table's name as advice gives it."""
+        """Return a table's name as advice spells it."""
         return ".".join(map(self.shown, schema.path(table)))
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether what is known of SQLite alone holds."""
+        """Whether the dialect is SQLite's."""
         return self.name == "sqlite"
 
 
@@ -96,22 +96,22 @@ _RULES: Mapping[str, Mapping[str, Any]] = {
 
 @lru_cache(maxsize=64)
 def rules_of(dialect: str = "sqlite") -> Rules:
-    """Return the rules of a dialect, by sqlglot's name; one that sqlglot does not know is read as standard SQL."""
+    """Return the rules of a dialect; standard SQL if it is unknown."""
     return Rules(dialect, engine_name(dialect), naming(dialect), grammar_of(dialect), **_RULES.get(dialect, {}))
 
 
 def fold(name: str) -> str:
-    """Return lower case as SQLite compares names: ASCII letters only."""
+    """Return the name in lower case as SQLite compares names, ASCII letters only."""
     return naming("sqlite").key(name)
 
 
 def squeeze(text: str) -> str:
-    """Return a text to compare with, whatever its spacing and case."""
+    """Return a text without spacing and case, for comparisons."""
     return "".join(fold(text).split())
 
 
 def quote_name(key: str, rules: Naming) -> str:
-    """Write a name's key as regular SQL does: in quotes only where it needs them, keywords of SQLite always."""
+    """Return a name's key as regular SQL spells it, quoted only if it needs quotes."""
     if key.lower() in KEYWORDS or not rules.is_plain(key):
         return rules.quoted(key)
     return key.lower() if rules.case == "upper" else key

@@ -1,4 +1,4 @@
-"""A query in plain English: what it returns, of what, under which conditions, in which order.
+"""Queries in plain English.
 
 Deterministic and complete: the same query gives the same words, and nothing that changes the result is left out (if
 there are no words for an expression, it is quoted as SQL). Used for the feedback that compares what a query means
@@ -83,7 +83,7 @@ def explain(sql: str, schema: Schema) -> str:
 
 
 def _bracketed(text: str) -> str:
-    """Put parentheses around a text of several words."""
+    """Return the text, in parentheses if it has several words."""
     return f"({text})" if " " in text else text
 
 
@@ -94,7 +94,7 @@ class Explainer:
         self.query = query
 
     def say_query(self, node: exp.Expr) -> str:
-        """Say a query of any kind, as a noun phrase."""
+        """Return a query of any kind as a noun phrase."""
         node = node.unnest()
         if isinstance(node, exp.Select):
             said = self._select(node)
@@ -118,7 +118,7 @@ class Explainer:
         return _COMPOUND[kind].format(*sides) + self._tail(node)
 
     def _shared(self, node: exp.SetOperation) -> str | None:
-        """Return both sides in one sentence, if they differ in their conditions alone."""
+        """Return one sentence for two sides that differ only in their conditions."""
         sides = (node.this.unnest(), node.expression.unnest())
         if node.key not in ("intersect", "except") or not all(isinstance(side, exp.Select) for side in sides):
             return None
@@ -171,7 +171,7 @@ class Explainer:
         return f" joined with {said}{on}" if conditions or on else f" and {said}"
 
     def _goes_without_saying(self, source: Source, scope: Scope) -> bool:
-        """Whether a table is joined by the only reference that there is between two tables, each read once."""
+        """Whether a join uses the only foreign key between its two tables."""
         parts = join_conditions(source)
         if len(parts) != 1 or not isinstance(parts[0], exp.EQ):
             return False
@@ -190,7 +190,7 @@ class Explainer:
         return scope
 
     def _term(self, term: exp.Expr, node: exp.Expr | None) -> str:
-        """Return a term of GROUP BY or ORDER BY in words; a number stands for an output column."""
+        """Return a term of GROUP BY or ORDER BY in words; a number names an output column."""
         selected = node.selects if isinstance(node, exp.Query) else []
         if isinstance(term, exp.Literal) and term.is_int and 0 < int(term.name) <= len(selected):
             return self.say(selected[int(term.name) - 1].unalias())
@@ -215,7 +215,7 @@ class Explainer:
         return said
 
     def say(self, node: exp.Expr) -> str:
-        """Say an expression as a noun phrase, a condition as a clause; what there are no words for, as SQL."""
+        """Return an expression in words, or as SQL in back-ticks if there are no words for it."""
         if isinstance(node, _CONDITIONS):
             return self.condition(node)
         if isinstance(node, exp.Query):
@@ -226,7 +226,7 @@ class Explainer:
         return f"`{self.query.text(node)}`"
 
     def has_words(self, node: exp.Expr) -> bool:
-        """Whether all of it can be said without SQL: a call of a function that has no words needs one argument."""
+        """Whether an expression can be said without quoting SQL."""
         for part in node.find_all(exp.Func, exp.Interval):
             if isinstance(part, (*_CONDITIONS, exp.Query)):
                 continue
@@ -237,15 +237,15 @@ class Explainer:
         return True
 
     def all_of(self, nodes: list[exp.Expr], last: str = "and") -> str:
-        """Say a list of expressions."""
+        """Return a list of expressions in words."""
         return listed([self.say(node) for node in nodes], last)
 
     def order(self, node: exp.Expr, query: exp.Expr | None = None) -> str:
-        """Say the terms of an ORDER BY, of a window or of a query."""
+        """Return the terms of an ORDER BY in words."""
         return listed([f"{self._term(term.this, query)} {self.direction(term)}" for term in node.expressions], "then")
 
     def direction(self, term: exp.Expr) -> str:
-        """Say how an ORDER BY term sorts; where NULLs go only if not where the engine puts them anyway."""
+        """Return the direction of an ORDER BY term, and the place of NULLs if it is unusual."""
         descending, first = bool(term.args.get("desc")), term.args.get("nulls_first")
         said = "descending" if descending else "ascending"
         usual = {"nulls_are_small": not descending, "nulls_are_large": descending}
@@ -259,7 +259,7 @@ class Explainer:
         return value if isinstance(value, str) else None
 
     def source(self, source: Source) -> str:
-        """Say what a FROM clause reads."""
+        """Return a source of FROM in words."""
         if not source.own:
             inner = f"({self.say_query(source.query)})" if source.query is not None else self.say(source.node)
             return f"{inner} called {source.name!r}" if source.name else inner
@@ -269,14 +269,14 @@ class Explainer:
         return self.named(source)
 
     def named(self, source: Source) -> str:
-        """Say how columns of a source refer to it."""
+        """Return a source's name in words, as its columns refer to it."""
         if not source.own or not isinstance(source.node.this, exp.Identifier):
             return repr(source.name) if source.name else "the sub-query"
         name = plain_name(source.node.name)
         return f"{name} {source.name!r}" if self._ambiguous(source) else name
 
     def _ambiguous(self, source: Source) -> bool:
-        """Whether the same table is read under several names, so that the alias must tell which is meant.
+        """Whether a table is read under several names, so that its alias must be named.
 
         Not by the other side of a UNION: what stands side by side is never named together.
         """
@@ -405,7 +405,7 @@ class Explainer:
         )
 
     def condition(self, node: exp.Expr, negated: bool = False) -> str:
-        """Return a condition as a clause, one of `_CONDITIONS` or anything else; negated, as if NOT stood before it."""
+        """Return a condition as a clause, negated if asked for."""
         node = node.unnest()
         if isinstance(node, exp.Not):
             return self.condition(node.this, not negated)
@@ -478,14 +478,14 @@ class Explainer:
 
 @dataclass(frozen=True)
 class Heading:
-    """What a result column is called."""
+    """The heading of a result column."""
 
     words: str  # for people: its own name where it has one
     counted: str = ""  # what it counts, as a noun for many (`customers`); empty where it counts nothing that has a name
 
 
 def headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading, ...]:
-    """Return a heading for each column of a result; of what cannot be parsed, the columns keep their names."""
+    """Return a heading per result column; the column's name if the SQL cannot be parsed."""
     return _headings(sql, columns, schema) or tuple(map(Heading, columns))
 
 
@@ -508,7 +508,7 @@ def _heading(item: exp.Expr, name: str, query: Query) -> Heading:
 
 
 def _counted(node: exp.Count, query: Query) -> str:
-    """Return the rows of which table are counted, as a noun; empty if a join or a sub-query gives the rows."""
+    """Return the plural noun for the table whose rows are counted; empty if there is none."""
     inner, scope = node.this, query.scope(query.tree)
     assert scope is not None
     if inner is None or isinstance(inner, exp.Star):

@@ -1,4 +1,4 @@
-"""What a check of a query reports."""
+"""The findings of a query's checks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Finding:
 
 
 class ColumnValues(Protocol):
-    """What columns hold; `tools.values.ValueIndex` is one."""
+    """Look-ups of column values; `tools.values.ValueIndex` is one."""
 
     def holds(self, table: str, column: str, text: str) -> bool:
         """Whether a row of the table has exactly this text in the column."""
@@ -49,7 +49,7 @@ MOST_LOOKED_UP = 100
 
 
 class FewLookUps:
-    """Column values of which so many are looked up; of the rest nothing is said."""
+    """Column values with a limit on look-ups; beyond it every text counts as held."""
 
     def __init__(self, values: ColumnValues) -> None:
         self._values = values

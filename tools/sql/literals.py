@@ -1,4 +1,4 @@
-"""The literals that a query searches for, and whether the database has them: `country = 'USA'` may find no row."""
+"""The literals that a query searches for, and whether the database has them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .scope import Scope
 
 
 class Contents(ColumnValues, Protocol):
-    """What a database holds, patterns too; `tools.values.ValueIndex` is one."""
+    """Look-ups of column values and patterns; `tools.values.ValueIndex` is one."""
 
     def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
-        """Whether a row of the table has a value in the column that is LIKE the pattern, or ILIKE it."""
+        """Whether a row has a value LIKE the pattern, or ILIKE with `any_case`."""
         ...
 
 
@@ -42,19 +42,19 @@ class SearchedLiteral:
 
     @property
     def condition(self) -> str:
-        """What no row fulfils, in words: `'Singapore' in country`, and the value that is like it."""
+        """The unmet condition in words, as in `'Singapore' in country`, and the nearest value."""
         near = f" (it has '{self.near}')" if self.near else ""
         return f"'{self.written or self.text}' in {self.column}{near}"
 
     @property
     def missing(self) -> bool:
-        """Whether rows with it are wanted, and there are none."""
+        """Whether the literal is wanted and no row has it."""
         return self.sought and not self.held
 
 
 @analysis_or(())
 def searched_literals(sql: str, schema: Schema, contents: Contents) -> tuple[SearchedLiteral, ...]:
-    """Return what columns are compared with by =, !=, IN and LIKE, the first `MOST_LOOKED_UP` of them.
+    """Return the literals that columns are compared with by =, !=, IN and LIKE.
 
     Nothing if the query cannot be parsed.
     """
@@ -70,7 +70,7 @@ def searched_literals(sql: str, schema: Schema, contents: Contents) -> tuple[Sea
 
 
 def _searched_by(node: exp.Expr, query: Query, scope: Scope, contents: Contents) -> Iterator[SearchedLiteral]:
-    """Yield what one comparison looks for; of a list with a text that is held, the others are only there in case."""
+    """Yield the literals of one comparison."""
     found: list[tuple[tuple[str, str], str, str, bool]] = []
     for column, operand in query.operands(node):
         value = query.literal(operand)
@@ -100,13 +100,13 @@ _PASSED_ON = (
 
 
 def _is_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
-    """Whether a comparison that no row fulfils leaves the query without a result."""
+    """Whether the query has no result if no row meets a comparison."""
     own = (condition for condition in query.conditions(scope) if condition.node is node)
     return any(one.clause != "on" or one.is_conjunct for one in own) and _carries(scope.select, query, set())
 
 
 def _carries(node: exp.Expr, query: Query, seen: set[str]) -> bool:
-    """Whether the query gives nothing where a SELECT, or a CTE by its name, gives nothing."""
+    """Whether the query has no result if a SELECT, or a named CTE, has none."""
     counts = isinstance(node, exp.Select) and any(item.find(exp.Count) for item in node.expressions)
     while node is not query.tree and (parent := node.parent) is not None:
         if isinstance(parent, exp.CTE):

@@ -1,4 +1,4 @@
-"""Names of tables and columns that an engine would not read, put right where only one can be meant."""
+"""Correction of misspelt names of tables and columns, where only one can be meant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .scope import Resolution, Source
 
 @dataclass(frozen=True)
 class Mended:
-    """A query with its names put right."""
+    """A query with corrected names."""
 
     sql: str
     names: Mapping[str, str]  # as written, and as the schema has them
@@ -26,7 +26,7 @@ class Mended:
 
 @dataclass(frozen=True)
 class _Place:
-    """The parts of a name in a query, and what is written instead; `meant` is the name that is told of, if any."""
+    """A name in a query and its correction; `meant` is the schema's name, if reported."""
 
     parts: Sequence[exp.Identifier]
     text: str
@@ -35,7 +35,7 @@ class _Place:
 
 @analysis_or(None)
 def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | None:
-    """Replace each table and column that is not there by the one whose name is nearest, but by none to avoid.
+    """Return the query with unknown names replaced by the nearest, except those in `avoid`.
 
     None if a name has no nearest one, or more than one, or nothing is misspelt.
     """
@@ -77,7 +77,7 @@ def _spelt(sql: str, schema: Schema) -> str:
 
 
 def spell_tables(sql: str, schema: Schema) -> str:
-    """Write the names of a query's tables as the engine's own client reads them.
+    """Return the query with table names spelled as the engine's own client needs them.
 
     They may be there in any case, and with the schema as a part of the name: `"sales.Bill"` becomes `sales."Bill"`.
     """
@@ -85,7 +85,7 @@ def spell_tables(sql: str, schema: Schema) -> str:
 
 
 def _path(source: Source, schema: Schema) -> Sequence[str]:
-    """Return the name of the table that a source is for our engines, which take it in any case; empty if it is none."""
+    """Return the path of a source's table; empty if it is not a table."""
     if not isinstance(source.node, exp.Table) or source.query is not None:
         return ()
     found = source.table or (None if source.known else schema.table(_dotted(_parts(source.node))))
@@ -93,7 +93,7 @@ def _path(source: Source, schema: Schema) -> Sequence[str]:
 
 
 def _is_exact(source: Source, path: Sequence[str], naming: Naming) -> bool:
-    """Whether a table is named as the engine has it."""
+    """Whether a table is spelled as the engine has it."""
     parts = _parts(source.node)
     return len(parts) >= len(path) and all(
         naming.key(part.name, in_quotes=part.quoted) == naming.key(name)
@@ -103,7 +103,7 @@ def _is_exact(source: Source, path: Sequence[str], naming: Naming) -> bool:
 
 
 def _parts(node: exp.Expr) -> list[exp.Identifier]:
-    """Return the parts of a table's name; of the one that stands before a column."""
+    """Return the parts of a table's name, or of the table before a column."""
     keys = ("catalog", "db", "this" if isinstance(node, exp.Table) else "table")
     return [part for key in keys if isinstance(part := node.args.get(key), exp.Identifier)]
 
@@ -113,7 +113,7 @@ def _dotted(parts: Iterable[exp.Identifier]) -> str:
 
 
 def _written(query: Query, places: Iterable[_Place]) -> str:
-    """Return the query's text with other names."""
+    """Return the query's text with names replaced."""
     text = query.sql
     for place in sorted(places, key=lambda place: -int(place.parts[0].meta["start"])):
         text = text[: place.parts[0].meta["start"]] + place.text + text[place.parts[-1].meta["end"] + 1 :]
@@ -121,7 +121,7 @@ def _written(query: Query, places: Iterable[_Place]) -> str:
 
 
 def _tables(unknown: list[Source], paths: Mapping[str, Sequence[str]], resolution: Resolution) -> Iterator[_Place]:
-    """Yield tables' names in FROM and before a column, each with the nearest; empty where there is none."""
+    """Yield corrections of unknown tables; the text is empty if no name is near."""
     naming = resolution.rules.naming
     for source in unknown:
         if not isinstance(source.node, exp.Table):
@@ -136,7 +136,7 @@ def _tables(unknown: list[Source], paths: Mapping[str, Sequence[str]], resolutio
 
 
 def _columns(resolution: Resolution) -> Iterator[_Place]:
-    """Yield columns that are not there, each with the nearest of its tables; empty where there is none."""
+    """Yield corrections of unknown columns; the text is empty if no name is near."""
     naming = resolution.rules.naming
     for reference in resolution.references:
         if reference.kind != "unknown" or reference.scope is None:
@@ -150,7 +150,7 @@ def _columns(resolution: Resolution) -> Iterator[_Place]:
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
-    """Return the one name that differs in case and joints alone, or in a letter or two; empty if not just one does."""
+    """Return the only name that differs in case, signs or a few letters; else empty."""
     near = spelt_alike(_plain(name), list(map(_plain, known)))
     only = near and (len(near) == 1 or near[0][0] < near[1][0])
     return next(other for other in known if _plain(other) == near[0][1]) if only else ""

@@ -1,4 +1,4 @@
-"""From text to syntax tree: one query, with the benchmark's habits of writing forgiven where the SQL is SQLite's."""
+"""Parsing of one query, tolerant of the benchmarks' habits in SQLite's dialect."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ logging.getLogger("sqlglot").addFilter(
 
 # What the parser cannot read is refused where it is parsed; another fault of an analysis is ours, and raised as it is.
 def analysis(function: Callable[P, T]) -> Callable[P, T]:
-    """Have a function that takes SQL apart raise `SQLParseError` if the SQL is nested too deeply for it."""
+    """Make a function raise `SQLParseError` if the SQL is nested too deeply for it."""
 
     @wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -56,7 +56,7 @@ def analysis(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def analysis_or(otherwise: D) -> Callable[[Callable[P, T]], Callable[P, T | D]]:
-    """As `analysis`, but give what stands for nothing known if the SQL cannot be parsed or is nested too deeply."""
+    """Make a function return `otherwise` if the SQL cannot be parsed or is too deep."""
 
     def decorate(function: Callable[P, T]) -> Callable[P, T | D]:
         @wraps(function)
@@ -82,14 +82,14 @@ class Parsed:
 
 
 def join_split_operators(sql: str) -> str:
-    """Write `> =` as `>=`, `! =` as `!=`, and so on, outside strings, names and comments."""
+    """Return the SQL with `> =` as `>=` and so on, outside strings and comments."""
     if not _MAYBE_SPLIT.search(sql):
         return sql
     return _SPLIT_OPERATOR.sub(lambda m: "".join(m["split"].split()) if m["split"] else m[0], sql)
 
 
 def parse(sql: str, dialect: str = "sqlite") -> Parsed:
-    """Read one query. What comes back may be shared with other callers: it is to be read, not changed.
+    """Parse one query. The result may be shared, so it must not be changed.
 
     Semicolons at either end are forgiven, and split operators in SQLite's dialect.
 
@@ -138,12 +138,12 @@ _remembered, _long_remembered = lru_cache(512)(_read), lru_cache(8)(_read)
 
 
 def parse_select(sql: str, dialect: str = "sqlite") -> exp.Expr:
-    """Return the syntax tree of one query, the caller's own to change."""
+    """Return the syntax tree of one query, which the caller may change."""
     return parse(sql, dialect).tree.copy()
 
 
 def statement_ends(text: str, dialect: str) -> list[int] | None:
-    """Return where semicolons stand that end statements; None if a literal or a comment is never closed."""
+    """Return offsets of semicolons between statements; None if the text is unclosed."""
     try:
         tokens = rules_of(dialect).grammar.tokenize(text)
     except SqlglotError:
@@ -179,7 +179,7 @@ _PRAGMA_CHANGES = re.compile(r"\s*PRAGMA\s+[\w.]+\s*=", re.IGNORECASE)
 
 
 def writes(sql: str, dialect: str = "sqlite") -> bool:
-    """Return whether a text is a statement that would change data, tables or the connection.
+    """Whether a text is a statement that would change data, tables or the connection.
 
     It is for words to people: what may run is decided by the engine (`Database.execute`).
     """
@@ -194,7 +194,7 @@ def writes(sql: str, dialect: str = "sqlite") -> bool:
 
 
 def _write_out_tables(tree: exp.Expr) -> exp.Expr:
-    """Return a tree with `x IN accounts`, which is SQLite's for `x IN (SELECT * FROM accounts)`, written as that."""
+    """Return the tree with SQLite's `x IN accounts` as `x IN (SELECT * FROM accounts)`."""
     if all(node.args.get("field") is None for node in tree.find_all(exp.In)):
         return tree
     tree = tree.copy()
@@ -212,7 +212,7 @@ def _write_out_tables(tree: exp.Expr) -> exp.Expr:
 
 
 def _mark_brackets(text: str, tree: exp.Expr) -> None:
-    """Note in `meta` which names stand in `[...]` or back-ticks: unlike double-quoted ones these are never strings."""
+    """Mark names in `[...]` or back-ticks in `meta`, since these are never strings."""
     if "`" not in text and "[" not in text:
         return
     for identifier in tree.find_all(exp.Identifier):

@@ -1,4 +1,4 @@
-"""One reading of a statement: its tree, what its names stand for, and what follows from them.
+"""The analysis of a statement: its tree, its resolved names, and what follows from them.
 
 It knows the schema, and nothing of a question or of what a database holds. `Query.of` remembers its latest readings, so
 that checks, readings, explanations and the like share one, and everything is derived only when somebody asks for it.
@@ -36,7 +36,7 @@ _VALUES = frozenset({"expression", "expressions", "low", "high"})
 
 @dataclass(frozen=True)
 class TableColumn:
-    """An expression that is a column of a table, and nothing else."""
+    """An expression that is a column of a table."""
 
     node: exp.Column
     clause: Clause
@@ -47,7 +47,7 @@ class TableColumn:
 
     @property
     def is_filtered_or_grouped(self) -> bool:
-        """Whether the SELECT filters or groups by it, with more than a test for NULL."""
+        """Whether the SELECT filters or groups by it, beyond a test for NULL."""
         select, node = self.scope.select, self.node.parent
         if isinstance(node, exp.Is) or self.clause in ("where", "group"):
             return not isinstance(node, exp.Is)
@@ -62,18 +62,18 @@ class TableColumn:
 
     @property
     def item(self) -> tuple[str, str]:
-        """Names of the table and the column, as the schema spells them."""
+        """The names of its table and column."""
         return self.table.name, self.schema.name
 
     @property
     def place(self) -> SourceColumn:
-        """What tells the column from those of other sources."""
+        """The column's identity among all sources."""
         return id(self.source), fold(self.schema.name)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A part of a condition that AND connects with the others."""
+    """A part of a condition, split at AND."""
 
     node: exp.Expr
     scope: Scope
@@ -83,7 +83,7 @@ class Condition:
 
     @property
     def is_conjunct(self) -> bool:
-        """Whether it must hold for every row: it stands in WHERE, or in the ON of an inner join."""
+        """Whether every row must meet it: it is in WHERE, or in the ON of an inner join."""
         inner = self.source is not None and self.source.side not in ("LEFT", "RIGHT", "FULL")
         return self.clause == "where" or inner
 
@@ -105,14 +105,14 @@ class Constants:
     numbers: frozenset[str] = frozenset()  # as they are written
 
     def looks_for(self, text: str) -> bool:
-        """Whether a text is among the texts, or part of one, or one of them part of it, or the same number."""
+        """Whether a text equals a number, or contains or is part of one of the texts."""
         text = text.casefold()
         return text in self.numbers or any(text in other or other in text for other in self.texts)
 
 
 @dataclass(frozen=True, eq=False)
 class Query(Parsed):
-    """A statement that was read; it may be shared, so its tree must not be changed: `edit` gives a copy to change."""
+    """A parsed statement. It may be shared: change a copy from `edit`."""
 
     schema: Schema
     # With the node, so that no other one gets its number.
@@ -120,7 +120,7 @@ class Query(Parsed):
 
     @staticmethod
     def of(sql: str, dialect: str, schema: Schema | None = None) -> Query:
-        """Return the reading of a statement, the same one if it was read before; by its form alone without a schema."""
+        """Return the analysis of a statement, cached; without a schema only its form is known."""
         read = _remembered if len(sql) <= REMEMBERED_LENGTH else _long_remembered
         return read(sql, dialect, None if schema is None else _SchemaKey(schema))
 
@@ -129,7 +129,7 @@ class Query(Parsed):
         return Edit(self)
 
     def text(self, node: exp.Expr) -> str:
-        """Return a part of the query as SQL, written once: a list of values is looked at value by value."""
+        """Return a part of the query as SQL, cached."""
         if id(node) not in self._texts:
             self._texts[id(node)] = node, node.sql(dialect=self.rules.grammar)
         return self._texts[id(node)][1]
@@ -139,12 +139,12 @@ class Query(Parsed):
     @cached_property
     @analysis
     def resolution(self) -> Resolution:
-        """What each name stands for."""
+        """The resolved names."""
         return resolve(self.tree, self.schema)
 
     @property
     def scopes(self) -> Sequence[Scope]:
-        """Its SELECTs, in the order in which they are resolved: a CTE's before the SELECT that reads it."""
+        """The SELECTs in order of resolution, a CTE's before its readers."""
         return self.resolution.scopes
 
     @cached_property
@@ -152,12 +152,12 @@ class Query(Parsed):
         return {id(reference.node): reference for reference in self.resolution.references}
 
     def at(self, node: exp.Expr) -> Reference | None:
-        """Return what a `Column` expression stands for; None for any other."""
+        """Return the resolved reference of a `Column` expression; else None."""
         return self._references.get(id(node))
 
     @cached_property
     def columns(self) -> tuple[TableColumn, ...]:
-        """Every column of a table that the query names, in the order of its references."""
+        """The table columns that the query names, in order of reference."""
         found: list[TableColumn] = []
         for reference in self.resolution.references:
             source, owner = reference.source, reference.owner
@@ -172,21 +172,21 @@ class Query(Parsed):
         return {id(column.node): column for column in self.columns}
 
     def column(self, node: exp.Expr | None) -> TableColumn | None:
-        """Return the column that an expression is; None if it is anything else."""
+        """Return the table column that an expression is, or None."""
         return self._columns_by_node.get(id(node.unnest())) if node is not None else None
 
     def columns_of(self, scope: Scope, within: exp.Expr | None = None) -> Iterator[TableColumn]:
-        """Yield the columns of what a SELECT reads that the query names, or an expression in it and its sub-queries."""
+        """Yield the named columns that belong to a SELECT's sources, all or those in `within`."""
         columns = self.columns if within is None else map(self.column, within.find_all(exp.Column))
         return (column for column in columns if column is not None and column.scope is scope)
 
     def sources_in(self, node: exp.Expr, scope: Scope) -> list[Source]:
-        """Return the sources of a SELECT that an expression in it names, each as often as it does."""
+        """Return the sources of a SELECT that an expression names, repeated ones too."""
         named = map(self.at, node.find_all(exp.Column))
         return [one.source for one in named if one is not None and one.owner is scope and one.source is not None]
 
     def literal(self, node: exp.Expr) -> str | float | None:
-        """Return a literal's value, double-quoted texts and signed numbers included; None for anything else."""
+        """Return the value of a text or number, signed or double-quoted; else None."""
         node = node.unnest()
         if isinstance(node, exp.Neg):
             value = self.literal(node.this)
@@ -202,7 +202,7 @@ class Query(Parsed):
         return reference.column if reference is not None and reference.kind == "string" else None
 
     def operands(self, node: exp.Expr) -> Iterator[tuple[TableColumn, exp.Expr]]:
-        """Yield pairs of a column and what a comparison compares it with."""
+        """Yield a comparison's column with each expression compared with it."""
         left = self.column(node.this)
         if isinstance(node, exp.In):
             yield from ((left, item) for item in node.expressions if left is not None)
@@ -215,12 +215,12 @@ class Query(Parsed):
 
     @cached_property
     def tables(self) -> Mapping[str, TableSchema]:
-        """The schema's tables that it reads, by name."""
+        """The schema's tables that the query reads, by name."""
         return {table.name: table for scope in self.scopes for _, table in scope.tables}
 
     @cached_property
     def used(self) -> UsedItems:
-        """Tables and columns of the schema that it names, sub-queries included."""
+        """The tables and columns that the query names, sub-queries included."""
         columns = {column.item for column in self.columns}
         stars = [reference.source for reference in self.resolution.references if reference.kind == "star"]
         for scope in self.scopes:
@@ -235,7 +235,7 @@ class Query(Parsed):
 
     @cached_property
     def constants(self) -> Constants:
-        """The texts and numbers that its conditions compare with."""
+        """The texts and numbers in the query's conditions."""
         literals = list(self.tree.find_all(exp.Literal))
         texts = [str(literal.this) for literal in literals if literal.is_string]
         if self.rules.words_as_text:  # SQLite reads "Paris" as a text if there is no such column
@@ -261,7 +261,7 @@ class Query(Parsed):
 
     @cached_property
     def chain(self) -> tuple[Scope, ...]:
-        """The SELECT that gives the rows, then those that it wholly reads from; none for a UNION and the like."""
+        """The SELECT that gives the rows, then those it reads from alone; empty for a UNION."""
         found: list[Scope] = []
         query: exp.Expr | None = self.tree
         while query is not None and (scope := self.scope(query.unnest())) is not None and scope not in found:
@@ -270,13 +270,18 @@ class Query(Parsed):
         return tuple(found)
 
     def own(self, scope: Scope, *kinds: type[N]) -> list[N]:
-        """Return the expressions of these kinds that belong to a SELECT itself, and not to a sub-query."""
-        select = scope.select
-        nodes = select.walk(prune=lambda node: node is not select and isinstance(node, exp.Select))
-        return [node for node in nodes if isinstance(node, kinds)]
+        """Return the expressions of these kinds that stand in a SELECT, without those in sub-queries."""
+        return [node for node in self._own_nodes[id(scope.select)] if isinstance(node, kinds)]
+
+    @cached_property
+    def _own_nodes(self) -> dict[int, list[exp.Expr]]:
+        def nodes(select: exp.Expr) -> list[exp.Expr]:
+            return [*select.walk(prune=lambda node: node is not select and isinstance(node, exp.Select))]
+
+        return {id(scope.select): nodes(scope.select) for scope in self.scopes}
 
     def around(self, node: exp.Expr, *kinds: type[N]) -> N | None:
-        """Return the nearest expression of these kinds around a part of a SELECT itself; None if there is none."""
+        """Return the nearest enclosing expression of these kinds within the SELECT, or None."""
         found = node.find_ancestor(*kinds, exp.Select)
         return found if isinstance(found, kinds) else None
 
@@ -287,7 +292,7 @@ class Query(Parsed):
         return [node for node, around in called if not isinstance(around, exp.Window)]
 
     def resolve_term(self, term: exp.Expr, scope: Scope) -> exp.Expr:
-        """Return what a term of GROUP BY or ORDER BY stands for: a result column by its number or alias, or itself."""
+        """Return the expression of a GROUP BY or ORDER BY term, by number or alias."""
         node, outputs = term.unnest(), scope.select.expressions
         if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(outputs):
             return outputs[int(node.name) - 1].unalias()
@@ -297,7 +302,7 @@ class Query(Parsed):
         return node
 
     def group_terms(self, scope: Scope) -> list[exp.Expr] | None:
-        """Return what each term of GROUP BY stands for; None if there is no GROUP BY, or one of several sets."""
+        """Return the resolved terms of GROUP BY; None without one, or with several sets."""
         group = scope.select.args.get("group")
         several = group is not None and any(
             group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets", "totals")
@@ -317,11 +322,11 @@ class Query(Parsed):
         return self._conditions[id(scope)]
 
     def conjuncts(self, scope: Scope) -> list[exp.Expr]:
-        """Return what must hold for every row of a SELECT."""
+        """Return the conditions that hold for every row of a SELECT."""
         return [condition.node for condition in self.conditions(scope) if condition.is_conjunct]
 
     def holds(self, condition: Condition) -> bool:
-        """Whether every row of the result fulfils a condition, or every group."""
+        """Whether every row, or every group, of the result meets a condition."""
         if condition.scope not in self.chain or condition.clause == "counted":
             return False
         source = condition.source
@@ -345,7 +350,7 @@ class Query(Parsed):
     # What FROM gives
 
     def equalities(self, scope: Scope) -> tuple[set[SourceColumn], list[tuple[SourceColumn, SourceColumn]]]:
-        """Return the columns of a SELECT's sources that equal a constant, and pairs of columns that are equal."""
+        """Return the columns equal to a constant, and the pairs of equal columns."""
         fixed: set[SourceColumn] = set()
         pairs: list[tuple[SourceColumn, SourceColumn]] = []
         for condition in self.conditions(scope):
@@ -364,7 +369,7 @@ class Query(Parsed):
         return fixed, pairs
 
     def repeating(self, source: Source, scope: Scope) -> list[Source]:
-        """Return the other sources of a SELECT of which several rows may belong to one row of a source."""
+        """Return the other sources that may have several rows for one row of `source`."""
         fixed, pairs = self.equalities(scope)
         reached, left = {id(source)}, [other for other in scope.sources if other is not source]
         while True:
@@ -376,12 +381,12 @@ class Query(Parsed):
             left = [other for other in left if other not in single]
 
     def row_source(self, scope: Scope) -> Source | None:
-        """Return the source whose rows no other one repeats: FROM has at most one row for each; None if none is so."""
+        """Return the source with at most one FROM row per row of its own, or None."""
         sure = (source for source in scope.sources if not scope.is_optional(source))
         return next((source for source in sure if not self.repeating(source, scope)), None)
 
     def leading_source(self, scope: Scope) -> Source | None:
-        """Return the table that leads to all others by references: a row of it meets one of each; None if none does."""
+        """Return the table from which foreign keys lead to all others, or None."""
         keys = {(key.table, key.ref_table) for key in self.schema.foreign_keys}
         leading = [
             source
@@ -391,7 +396,7 @@ class Query(Parsed):
         return leading[0] if len(leading) == 1 and len(scope.tables) == len(scope.sources) else None
 
     def counted_source(self, scope: Scope) -> Source | None:
-        """Return the table that has a row for each row of FROM: the first of which none repeats rows, or that leads."""
+        """Return the table that has one row per row of FROM, or None."""
         if len(scope.tables) < len(scope.sources):
             return None
         whole = (source for source in scope.sources if not self.repeating(source, scope))
@@ -407,12 +412,12 @@ class Query(Parsed):
 
     @property
     def limit(self) -> exp.Expr | None:
-        """How many rows LIMIT or FETCH FIRST lets through; None if neither says."""
+        """The number of rows of LIMIT or FETCH FIRST; None if there is neither."""
         return limit_count(self.tree)
 
 
 class Edit:
-    """A copy of a query whose parts are found by those of the query itself."""
+    """A copy of a query to change; `of(node)` returns the copy of an original node."""
 
     def __init__(self, query: Query) -> None:
         self._grammar = query.rules.grammar
@@ -420,7 +425,7 @@ class Edit:
         self._copies = {id(one): other for one, other in zip(query.tree.walk(), self.tree.walk(), strict=True)}
 
     def of(self, node: N) -> N:
-        """Return the same part in the copy."""
+        """Return the copy of an original node."""
         copy = self._copies[id(node)]
         assert isinstance(copy, type(node))
         return copy
@@ -432,7 +437,7 @@ class Edit:
 
 
 class _SchemaKey:
-    """A schema as a part of a cache's key: hashed by its version, because a large one has many parts."""
+    """A schema as a cache key, hashed by its version to be fast."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -453,19 +458,19 @@ _remembered, _long_remembered = lru_cache(128)(_read), lru_cache(8)(_read)
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Whether an expression is a call of an aggregate function, among them those that sqlglot has no class for."""
+    """Whether an expression is an aggregate call, also of functions unknown to sqlglot."""
     untyped = isinstance(node, exp.Anonymous) and node.name.lower() in _UNTYPED_AGGREGATES
     return untyped or isinstance(node, exp.AggFunc)
 
 
 def argument_of(aggregate: exp.Expr) -> exp.Expr | None:
-    """Return what an aggregate is of, whether of all values or of the different ones."""
+    """Return the argument of an aggregate, also if it is DISTINCT."""
     node = aggregate.this
     return node.expressions[0] if isinstance(node, exp.Distinct) and len(node.expressions) == 1 else node
 
 
 def split_condition(condition: exp.Expr | None) -> list[exp.Expr]:
-    """Return the parts of a condition, or a clause, that AND connects, parentheses opened; none of none."""
+    """Return the parts of a condition or clause that AND connects; [] for None."""
     parts: list[exp.Expr] = []
     stack = [condition] if condition is not None else []
     while stack:
@@ -480,23 +485,23 @@ def split_condition(condition: exp.Expr | None) -> list[exp.Expr]:
 
 
 def join_conditions(source: Source) -> list[exp.Expr]:
-    """Return the parts of the ON that brought a source in."""
+    """Return the parts of the ON that joined a source."""
     return split_condition(source.join and source.join.args.get("on"))
 
 
 def limit_count(query: exp.Expr) -> exp.Expr | None:
-    """Return how many rows LIMIT or FETCH FIRST of a query expression lets through; None if neither says."""
+    """Return the number of rows of LIMIT or FETCH FIRST, or None."""
     limit = query.args.get("limit")
     return limit and (limit.args.get("expression") or limit.args.get("count"))
 
 
 def plain_text(text: str) -> str:
-    """Return a text as `Constants` has it."""
+    """Return a text in the form of `Constants`."""
     return text.strip("% ").casefold()
 
 
 def _counted_parts(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield the conditions of CASE and IF in what is counted, or the condition that is itself added up."""
+    """Yield the conditions of CASE and IF in an aggregate, or a condition summed up."""
     if isinstance(inner, exp.Predicate | exp.Connector):
         yield inner
     for branch in inner.find_all(exp.If):
@@ -506,7 +511,7 @@ def _counted_parts(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def is_bound(source: Source, bound: Collection[SourceColumn]) -> bool:
-    """Whether the columns that are bound leave one row of a source."""
+    """Whether the bound columns leave at most one row of a source."""
     key = source.table.key if source.table is not None else ()
     return bool(key) and all((id(source), fold(column)) in bound for column in key)
 

@@ -1,4 +1,4 @@
-"""Which columns a query may read, erring on the side of too many: what decides whether its result may leave."""
+"""The columns that a query may read, an upper bound that decides on egress."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OTHER_READING = re.compile(r"/\*M?!|/\*\+|\bU&|\bTABLE\b|\bCOLUMNS\b", re.IGNOR
 
 @analysis_or(None)
 def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> list[L] | None:
-    """Return what stands beside those of the columns that a query may read; None where that cannot be told.
+    """Return the values of `columns` that the query may read; None if that is unknown.
 
     It goes by names, not by what they resolve to: a column counts as read where its table is named, and its own name
     stands anywhere in the text, or something that stands for all columns does. A view or virtual table that is named
@@ -49,7 +49,7 @@ def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> 
 
 
 def _tables(query: Query) -> dict[str, TableSchema] | None:
-    """Return the schema's tables that a query names; None where it names something else."""
+    """Return the schema's tables that a query names; None if it names anything else."""
     own = {cte.alias.lower() for cte in query.tree.find_all(exp.CTE)}
     named: dict[str, TableSchema] = {}
     for node in query.tree.find_all(exp.Table):
@@ -67,7 +67,7 @@ def _tables(query: Query) -> dict[str, TableSchema] | None:
 
 
 def _reads_no_table(node: exp.Table) -> bool:
-    """Whether what stands in a table's place is a function of SQLite's that reads none."""
+    """Whether a table function is one of SQLite's that read no table."""
     called = node.this
     return isinstance(called, exp.GenerateSeries) or (
         isinstance(called, exp.Func) and called.name.lower() in _TABLE_FUNCTIONS
@@ -75,7 +75,7 @@ def _reads_no_table(node: exp.Table) -> bool:
 
 
 def _words(query: Query, sql: str) -> Collection[str]:
-    """Return every word of the text, and every name and string as the parser reads it."""
+    """Return every word of the text, and every name and string as parsed."""
     written = re.findall(r"\w+", sql)
     nodes = query.tree.find_all(exp.Identifier, exp.Literal)
     return {word.casefold() for word in (*written, *(node.name for node in nodes))}
@@ -88,7 +88,7 @@ def _is_named(column: str, table: TableSchema, words: Collection[str]) -> bool:
 
 
 def _stands_for_all(query: Query, words: Collection[str]) -> bool:
-    """Whether something in the query stands for columns that are not named: `*`, NATURAL, new names, a whole row."""
+    """Whether the query may read unnamed columns: by `*`, NATURAL, new names or rows."""
     if any(not isinstance(star.parent, exp.Count) for star in query.tree.find_all(exp.Star)):
         return True
     if "natural" in words:
@@ -99,7 +99,7 @@ def _stands_for_all(query: Query, words: Collection[str]) -> bool:
 
 
 def _renames(alias: exp.TableAlias) -> bool:
-    """Whether a list of new names stands for columns that are named nowhere else.
+    """Whether a list of new names hides columns that are named nowhere else.
 
     What a SELECT puts out, and what UNNEST takes apart, stands in the text under the old names, or as `*`. All else
     that can be given new names (tables, joins in brackets, functions) has its columns from the schema.
@@ -113,7 +113,7 @@ def _renames(alias: exp.TableAlias) -> bool:
 
 
 def _whole_rows(query: Query) -> Iterator[bool]:
-    """Whether columns are named as a source is: most engines read that as the whole row."""
+    """Yield whether each column is named like a source, which may read a whole row."""
     named = query.tree.find_all(exp.Table, exp.Subquery, exp.CTE, exp.TableAlias)
     sources = {node.alias_or_name.casefold() for node in named}
     for column in query.tree.find_all(exp.Column):

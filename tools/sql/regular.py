@@ -1,4 +1,4 @@
-"""One regular form for SQL (CREDIT-SQL 3.2 and appendix F), with the meaning unchanged.
+"""The regular form of SQL (CREDIT-SQL 3.2 and appendix F), with the meaning unchanged.
 
 The tree says what each name stands for; the query's own tokens are then written out again with only names, quotes,
 spacing and a few synonymous spellings changed. Nothing that the parser might understand differently from the engine is
@@ -63,7 +63,7 @@ _OPERATORS = frozenset(
 
 @analysis
 def regularize(sql: str, schema: Schema) -> str:
-    """Return the query in its regular form; idempotent. Names that the schema lacks are left unqualified."""
+    """Return the query in its regular form. Unknown names stay unqualified."""
     query = Query.of(sql, schema.dialect, schema)
     if any(reference.kind == "text_name" for reference in query.resolution.references):
         return query.sql  # a column is named by an expression's very spelling: any change might lose it
@@ -88,7 +88,7 @@ class Edits:
 
 
 def rename(query: Query) -> Edits:
-    """Return names in lower case, columns qualified, aliases removed if nothing needs them, quoted words as strings."""
+    """Return the edits that bring names, aliases and strings into regular form."""
     edits, resolution = Edits(), query.resolution
     naming = resolution.rules.naming
     for identifier in query.tree.find_all(exp.Identifier):
@@ -110,13 +110,13 @@ def rename(query: Query) -> Edits:
 
 
 def is_alias(identifier: exp.Identifier) -> bool:
-    """Whether a name is given by the query to a result column, a table or its columns, and is not that of a CTE."""
+    """Whether a name is an alias of a result column, table or column, but not of a CTE."""
     parent = identifier.parent
     return isinstance(parent, exp.Alias | exp.TableAlias) and not isinstance(parent.parent, exp.CTE)
 
 
 def _kept_aliases(resolution: Resolution) -> set[Source]:
-    """Return the sources whose alias is needed to tell them from another of the same name.
+    """Return the sources that need their alias to differ from others.
 
     Starts from those that occur twice and adds until all names that will be visible are distinct where they must be: in
     a SELECT, and between a correlated reference and what it refers to. The aliases of sources that end up without one
@@ -139,7 +139,7 @@ def _kept_aliases(resolution: Resolution) -> set[Source]:
 
 
 def _must_differ(resolution: Resolution) -> Iterator[tuple[Source, Source]]:
-    """Yield pairs of sources that must not have the same visible name."""
+    """Yield pairs of sources whose visible names must differ."""
     for scope in resolution.scopes:
         yield from combinations(scope.sources, 2)
     for reference in resolution.references:
@@ -148,14 +148,14 @@ def _must_differ(resolution: Resolution) -> Iterator[tuple[Source, Source]]:
 
 
 def _loser(first: Source, second: Source, kept: set[Source]) -> Source | None:
-    """Return the one of two sources that must keep its alias because their visible names clash; None if they don't."""
+    """Return the source that must keep its alias because visible names clash, or None."""
     if _visible(first, kept) != _visible(second, kept):
         return None
     return next((source for source in (first, second) if source not in kept), None)
 
 
 def _between(reference: Reference) -> Iterator[Source]:
-    """Yield the sources of the scopes from a correlated reference up to its owner, the owner's own left out."""
+    """Yield the sources between a correlated reference and its owner."""
     for level in takewhile(lambda level: level is not reference.owner, outwards(reference.scope)):
         yield from level.sources
 
@@ -165,7 +165,7 @@ def _visible(source: Source, kept: set[Source]) -> str:
 
 
 def _own_name(source: Source, naming: Naming) -> str:
-    """Return what a query calls a table, or a CTE, that has no alias."""
+    """Return the name of a table or CTE without an alias."""
     if not naming.tables_exact or source.query is not None:
         return quote_name(source.own, naming)
     table = source.table
@@ -228,7 +228,7 @@ _BEFORE_OPERAND = _OPERATORS | {"SELECT", "DISTINCT", "WHERE", "AND", "OR", "ON"
 
 
 def write(query: Query, edits: Edits) -> str:
-    """Write the regular form of a query with its names changed."""
+    """Return the regular form of a query with edits applied."""
     return _space(_reorder_limit(_unwrap(_pieces(query, edits))))
 
 
@@ -257,7 +257,7 @@ def _pieces(query: Query, edits: Edits) -> list[Piece]:
 
 
 def _plain(sql: str, before: Token | None, token: Token, following: Token | None, mask: str | None) -> list[Piece]:
-    """Write a token that is no name; nothing for one that only repeats what is so anyway."""
+    """Return the pieces of a token that is not a name; none if it is redundant."""
     raw = sql[token.start : token.end + 1]
     if token.token_type in _LITERALS:
         return [Piece((_plain_text(raw) if mask is None else mask), "literal")]
@@ -274,13 +274,13 @@ def _plain(sql: str, before: Token | None, token: Token, following: Token | None
 
 
 def _plain_text(raw: str) -> str:
-    """Return a literal in single quotes, where MySQL's double quotes mean the same."""
+    """Return a literal in single quotes if that means the same."""
     inner = raw[1:-1]
     return f"'{inner}'" if raw[0] == raw[-1] == '"' and not set(inner) & set("'\"\\") else raw
 
 
 def _unwrap(pieces: list[Piece]) -> list[Piece]:
-    """Leave out parentheses around nothing but a column, where they can be nothing else."""
+    """Remove parentheses around a single column."""
     kept: list[Piece] = []
     index = 0
     while index < len(pieces):
@@ -333,7 +333,7 @@ def _space(pieces: list[Piece]) -> str:
 
 
 def _tight(before: Piece, piece: Piece) -> bool:
-    """Whether nothing stands between two pieces."""
+    """Whether two pieces have no space between them."""
     if piece.role == "mark" and (piece in (",", ")") or (piece == "." and before.role in ("name", "word"))):
         return True
     if before.role == "mark" and before in ("(", ".", ":", "@", "$"):

@@ -1,4 +1,4 @@
-"""Which table every name in a query stands for, by the own rules of its dialect.
+"""Resolution of every name in a query, by the rules of its dialect.
 
 sqlglot's optimizer qualifies columns by standard SQL's rules; engines differ where queries live. In SQLite a
 double-quoted word that is no column is a string, WHERE and GROUP BY may name a result column's alias, `rowid` exists
@@ -34,7 +34,7 @@ _CLAUSES: dict[str, Clause] = {
 
 @dataclass
 class _Shape:
-    """What a query offers to whoever reads it."""
+    """The result columns of a query, for its readers."""
 
     outputs: list[str | None] | None = None  # result columns' names; None if not known
     texts: frozenset[str] = frozenset()  # see `Source.texts`
@@ -50,7 +50,7 @@ _Refer = Callable[..., Reference]
 
 @analysis
 def resolve(tree: exp.Expr, schema: Schema) -> Resolution:
-    """Resolve every name of a query against a schema, or the part of it that the query may use.
+    """Return the resolved names of a query.
 
     Raises:
         SQLParseError: It has what is not understood.
@@ -68,12 +68,12 @@ class _Resolver:
         self.ctes: _CTEs = {}
 
     def _alias(self, node: exp.Expr) -> str:
-        """Return the key of what an expression is called by its alias; empty if by none."""
+        """Return the key of an expression's alias; empty if there is none."""
         alias = node.args.get("alias")
         return self.rules.key(alias.this if isinstance(alias, exp.TableAlias) else alias)
 
     def query(self, node: exp.Expr, parent: Scope | None) -> _Shape:
-        """Resolve a query expression of any kind and everything in it."""
+        """Resolve a query expression and everything in it."""
         outer = self.ctes
         self._with(node, parent)
         shape = self._shape(node, parent)
@@ -96,7 +96,7 @@ class _Resolver:
         return _Shape()
 
     def _with(self, node: exp.Expr, parent: Scope | None) -> None:
-        """Resolve the common table expressions of a query, which it and what is in it can read."""
+        """Resolve the common table expressions of a query."""
         clause = node.args.get("with_")
         if clause is None:
             return
@@ -120,7 +120,7 @@ class _Resolver:
         return shape
 
     def _tail(self, node: exp.Expr, shape: _Shape, parent: Scope | None) -> None:
-        """Resolve the tail of a compound, whose terms name result columns or match one of its SELECTs' expressions."""
+        """Resolve ORDER BY and LIMIT of a compound, by result columns or its SELECTs."""
         names = {self.rules.naming.key(name) for arm in shape.arms for name in arm.outputs or () if name}
         for key in ("order", "limit", "offset"):
             clause = node.args.get(key)
@@ -216,7 +216,7 @@ class _Resolver:
         return Source(visible, own, table, None if node.args.get("pivots") else columns, node, renamed=renamed)
 
     def _of_schema(self, node: exp.Table, own: str) -> TableSchema | None:
-        """Return the schema's table of that name, or of that with the name of its own schema before it."""
+        """Return the schema's table for a table expression, qualified or not."""
         found = self.schema.table(f"{self.rules.key(node.args['db'])}.{own}") if node.args.get("db") else None
         found = found or self.schema.table(own)
         key = self.rules.naming.key
@@ -227,7 +227,7 @@ class _Resolver:
             self.found.references.append(self._look_up(column, scope, clause))
 
     def _columns(self, node: exp.Expr, scope: Scope | None) -> Iterator[exp.Column]:
-        """Yield column expressions of an expression, in order; sub-queries met on the way are resolved."""
+        """Yield the column expressions in order, resolving sub-queries on the way."""
         stack = [node]
         while stack:
             top = stack.pop()
@@ -239,7 +239,7 @@ class _Resolver:
                 stack.extend(reversed(list(top.iter_expressions())))
 
     def _declared(self, node: exp.Expr) -> list[str | None]:
-        """Return columns' names that an alias gives, as in `AS t(a, b)`."""
+        """Return the column names that an alias declares, as in `AS t(a, b)`."""
         alias = node.args.get("alias")
         return [self.rules.key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
@@ -276,7 +276,7 @@ class _Resolver:
         return names
 
     def _output(self, item: exp.Expr) -> str | None:
-        """Return the name of a result column; None where it has none."""
+        """Return the name of a result column; None if it has none."""
         inner = item.unnest()
         if isinstance(item, exp.Alias):
             return self._spelled(item.args["alias"])
@@ -293,11 +293,11 @@ class _Resolver:
         return "?column?"
 
     def _spelled(self, name: exp.Expr) -> str:
-        """Return a name as it would have to be declared to mean the same: as it is written, where case is ignored."""
+        """Return a name as written if case is ignored, else as its key."""
         return name.name if self.rules.naming.case == "ignored" else self.rules.key(name)
 
     def _outputs_before(self, node: exp.Expr) -> list[str | None] | None:
-        """Return the result names of a query's first SELECT before it is resolved; None if a star stands in the way."""
+        """Return the result names of an unresolved query; None if it has a star."""
         items = node.selects if isinstance(node, exp.Query) else []
         return [self._output(item) for item in items] if items and not any(item.is_star for item in items) else None
 
@@ -308,7 +308,7 @@ class _Resolver:
         return frozenset(squeeze(item.sql(dialect=self.rules.grammar)) for item in unnamed)
 
     def _look_up(self, node: exp.Column, scope: Scope | None, clause: Clause) -> Reference:
-        """Return what a column expression stands for, from the innermost SELECT outwards; its sources are complete."""
+        """Return what a column expression refers to, searching from the inside outwards."""
         refer, name = partial(Reference, node, scope, clause), self.rules.key(node.this)
         if isinstance(node.this, exp.Star):
             return self._star(node, scope, refer)
@@ -367,12 +367,12 @@ class _Resolver:
         return refer("unknown_source", column=node.name)
 
     def _is_of(self, source: Source, schema: exp.Expr | None) -> bool:
-        """Whether a table may be of a schema that stands before its name."""
+        """Whether a source may belong to the schema written before its name."""
         known = source.table.schema if source.table else ""
         return not schema or not known or self.rules.key(schema) == self.rules.naming.key(known)
 
     def _is_field(self, node: exp.Column, scope: Scope | None) -> bool:
-        """Whether what looks like a table is a column, or a table before a column, whose field is named."""
+        """Whether the qualifier may be a column whose field is named."""
         parts = filter(None, (node.args.get(part) for part in ("catalog", "db", "table")))
         first, *others = map(self.rules.key, parts)
         for level in outwards(scope):
@@ -388,7 +388,7 @@ class _Resolver:
         return refer("unknown_source", column="*")
 
     def _unfound(self, node: exp.Column, scope: Scope | None) -> ReferenceKind:
-        """Return what a name is that no scope has: the text of a sub-query's nameless column, or a text in SQLite."""
+        """Return the kind of a name that no scope has: a text, a nameless column or unknown."""
         text = squeeze(node.name)
         if any(text in source.texts for level in outwards(scope) for source in level.sources):
             return "text_name"
@@ -397,7 +397,7 @@ class _Resolver:
 
 
 def _is_whole_term(node: exp.Column) -> bool:
-    """Whether a column is all of an ORDER BY term, parentheses and collation aside; then aliases come first."""
+    """Whether a column is a whole ORDER BY term, where aliases come first."""
     above = node.parent
     while isinstance(above, exp.Paren | exp.Collate):
         above = above.parent

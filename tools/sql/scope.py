@@ -1,4 +1,4 @@
-"""Scopes of a query: its SELECTs, what each reads, and what every column expression stands for."""
+"""Scopes of a query: its SELECTs, their sources, and resolved references."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ReferenceKind = Literal[
 
 @dataclass(eq=False)
 class Source:
-    """One thing that a FROM clause reads."""
+    """One source of a FROM clause."""
 
     name: str  # the name by which columns are qualified, folded; empty for a sub-query without alias
     own: str  # the table's or CTE's own name, folded; empty for a sub-query
@@ -58,7 +58,7 @@ class Source:
     renamed: dict[str, str] = field(default_factory=dict[str, str])
 
     def declared(self, column: str) -> str:
-        """Return a column of the table under the name that the table gives it."""
+        """Return the table's own name for a column."""
         return self.renamed.get(column, column)
 
     @property
@@ -74,7 +74,7 @@ class Source:
 
 @dataclass(eq=False)
 class Scope:
-    """One SELECT with what it reads."""
+    """One SELECT with its sources."""
 
     select: exp.Select
     parent: Scope | None  # the enclosing SELECT, where names are looked up next; None at the top
@@ -85,18 +85,18 @@ class Scope:
 
     @property
     def tables(self) -> list[tuple[Source, TableSchema]]:
-        """The sources that are tables of the schema, each with its table."""
+        """The sources that are tables of the schema, with their tables."""
         return [(source, source.table) for source in self.sources if source.table is not None]
 
     @property
     def reads_only_sources(self) -> bool:
-        """Whether FROM has nothing but the sources: no function that gives rows, no LATERAL."""
+        """Whether FROM has only the sources: no function that gives rows, no LATERAL."""
         joins = self.select.args.get("joins") or ()
         return len(self.sources) == len(joins) + 1 and not self.select.args.get("laterals")
 
     @property
     def is_two_sided(self) -> bool:
-        """Whether a RIGHT or FULL join keeps rows for which what stands before it has none."""
+        """Whether a RIGHT or FULL join keeps rows without earlier sources."""
         return any(source.side in ("RIGHT", "FULL") for source in self.sources)
 
     def is_optional(self, source: Source) -> bool:
@@ -104,12 +104,12 @@ class Scope:
         return self.is_two_sided or bool(source.side)
 
     def merges(self, column: str) -> bool:
-        """Whether a RIGHT or FULL join makes a USING column belong to neither side alone."""
+        """Whether a USING column belongs to neither side alone, by a RIGHT or FULL join."""
         return self.is_two_sided and any(column in source.using for source in self.sources)
 
 
 def outwards(scope: Scope | None) -> Iterator[Scope]:
-    """Yield a SELECT and those around it, from the inside outwards."""
+    """Yield a SELECT and its enclosing ones, from the inside outwards."""
     while scope is not None:
         yield scope
         scope = scope.parent
@@ -117,7 +117,7 @@ def outwards(scope: Scope | None) -> Iterator[Scope]:
 
 @dataclass(eq=False)
 class Reference:
-    """One column expression, resolved."""
+    """A column expression, resolved."""
 
     node: exp.Column
     scope: Scope | None  # the SELECT in which it stands; None in the ORDER BY of a compound
@@ -130,13 +130,13 @@ class Reference:
 
     @property
     def place(self) -> SourceColumn:
-        """What tells the column from those of other sources."""
+        """The column's identity among all sources."""
         return id(self.source), fold(self.column)
 
 
 @dataclass
 class Resolution:
-    """All scopes and references of a query, in the order in which they were met."""
+    """All scopes and references of a query, in order."""
 
     scopes: list[Scope] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Skeletons: what remains of a query or a question once the database's words are masked (revision chain 3.1.2)."""
+"""Skeletons: queries and questions with the database's words masked (revision chain 3.1.2)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _COMMON = FUNCTION_WORDS | listed_words("list name number order total type year 
 
 @analysis
 def sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
-    """Return the query in regular spelling with every name and literal masked."""
+    """Return the query in regular form with every name and literal masked."""
     query = Query.of(sql, dialect)
     edits = Edits(mask=MASK)
     for identifier in query.tree.find_all(exp.Identifier):
@@ -47,7 +47,7 @@ def sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
 def question_skeleton(
     question: str, schema: Schema, values: Sequence[ValueMatch] = (), *, every_name: bool = False
 ) -> str:
-    """Mask words of the schema, values and numbers in the question in lower case; neighbouring masks become one.
+    """Return the question in lower case with schema words, values and numbers masked.
 
     Words of names that are too common to tell, such as `name`, are masked only with `every_name`, which leaves articles
     and the like.
@@ -66,7 +66,7 @@ def question_skeleton(
 
 
 def skeleton_similarity(a: str, b: str) -> float:
-    """Return how alike two skeletons are, from 0 to 1: their longest common subsequence of words by both lengths."""
+    """Return the similarity of two skeletons from 0 to 1, by common subsequence."""
     if a == b:
         return 1.0
     first, second = a.split(), b.split()
@@ -76,7 +76,7 @@ def skeleton_similarity(a: str, b: str) -> float:
 
 
 def _cut(question: str, values: Iterable[ValueMatch]) -> str:
-    """Return the question with each mention replaced by a mark; of overlapping mentions, the first and longest."""
+    """Return the question with mentions masked; of overlapping ones the first and longest."""
     pieces: list[str] = []
     position = 0
     for value in sorted(values, key=lambda v: (v.start, -v.end)):

@@ -1,4 +1,4 @@
-"""A query as a vector of counts (CREDIT-SQL appendix G), for choosing diverse examples by k-means.
+"""A query as a vector of counts (CREDIT-SQL appendix G), for diverse examples.
 
 The paper's pseudo-code (its figure 9) has slips; the evident intention is followed. One by one:
 
@@ -61,7 +61,7 @@ Vector = NDArray[np.float64]
 
 @analysis
 def vectorize(sql: str, dialect: str = "sqlite") -> Vector:
-    """Return 41 counts in the order of `FEATURES`; averages of both sides for a compound query."""
+    """Return 41 counts in the order of `FEATURES`, averaged over a compound's sides."""
     return _query(Query.of(sql, dialect).tree)
 
 

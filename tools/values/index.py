@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from ..database import ColumnSchema, Database, Limits, TableSchema
+from ..database import Database, Limits
 from ..errors import QueryError
 from ..folders import cache_folder
 from ..words import fold, key, stem
@@ -110,18 +110,18 @@ class ValueIndex:
     def _withheld(self, table: str, column: str) -> bool:
         """Whether what a column holds may not leave, so that nothing may depend on it."""
         leaving = self._database.leaving()
-        found = _named(leaving.schema.table(table), column) if leaving.levels else None
-        return found is not None and (found[0].name, found[1].name) in leaving.levels
+        found, held = leaving.schema.table(table), leaving.schema.column(table, column)
+        return bool(found and held and (found.name, held.name) in leaving.levels)
 
     def _database_has(
         self, table: str, column: str, comparison: type[exp.EQ | exp.Like | exp.ILike], text: str
     ) -> bool:
         schema = self._database.schema()
-        found = _named(schema.table(table), column)
-        if found is None:
+        found, held = schema.table(table), schema.column(table, column)
+        if not found or not held:
             return False
-        compared = comparison(this=exp.column(found[1].name, quoted=True), expression=exp.Literal.string(text))
-        query = exp.select("1").from_(exp.table_(*found[0].path[::-1], quoted=True)).where(compared).limit(1)
+        compared = comparison(this=exp.column(held.name, quoted=True), expression=exp.Literal.string(text))
+        query = exp.select("1").from_(exp.table_(*found.path[::-1], quoted=True)).where(compared).limit(1)
         try:
             return bool(self._database.execute(query.sql(schema.dialect), Limits(rows=1)).rows)
         except QueryError:
@@ -153,11 +153,6 @@ class ValueIndex:
             self._indexed.store.close(remove=remove)
         self._indexed = None
         self._complete = False
-
-
-def _named(table: TableSchema | None, name: str) -> tuple[TableSchema, ColumnSchema] | None:
-    column = table.column(name) if table else None
-    return (table, column) if table and column else None
 
 
 def _open_store(database: Database, folder: Path) -> Store:

@@ -14,7 +14,7 @@ from ....tools.errors import SettingsError
 from ...answers.answer import Answer
 from ...answers.commands import Answers
 from ...answers.paging import Page, ResultPages, View
-from ...cancel_turn import OpenTurn, interruptible
+from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...records import Usage
 from ...verbs import dollars
 
@@ -148,7 +148,7 @@ def interrupted() -> Generator[Cancellation]:
         KeyboardInterrupt: It did.
     """
     turn = OpenTurn()
-    with interruptible(turn):
+    with cancel_on_ctrl_c(turn):
         yield turn.cancellation
         if turn.interrupted:
             raise KeyboardInterrupt

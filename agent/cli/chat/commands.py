@@ -26,18 +26,18 @@ from ....tools.terminal import safe, warn
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import RUN
-from ...conversation_files import kept_threads
+from ...conversation_files import list_conversations
 from ..display import Rows, as_records, shown_sql
 from ..output import write_chart
 from .chat import PAGE, Chat, Pages, interrupted
 
 
 def _why(chat: Chat, rest: str) -> RenderableType:
-    from ...answers.render import told
+    from ...answers.render import list_reasons
 
     held, _ = chat.choose(rest, "explain")
     parts: list[RenderableType] = []
-    for heading, lines in told(held.answer, held.why):
+    for heading, lines in list_reasons(held.answer, held.why):
         parts += [Text(heading, style="bold"), Padding(Text(safe("\n".join(lines))), (0, 0, 0, 2))]
     return Group(*parts)
 
@@ -256,17 +256,13 @@ def _reset(chat: Chat, rest: str) -> str:
 
 
 def _threads(chat: Chat, rest: str) -> str:
-    kept = kept_threads(chat.checkpoints, chat.agent.resources.database.location)
+    kept = list_conversations(chat.checkpoints, chat.agent.resources.database.location)
     if not kept and chat.kept:
         return "there is no saved conversation with this database yet; this one is saved from its first turn on"
     if not kept:
         return "there is no saved conversation with this database: start one with tableturn chat --thread NAME"
     lines = [f"  {thread.name}  (last used {thread.used:%Y-%m-%d %H:%M})" for thread in kept]
     return "\n".join(["saved conversations; continue one with tableturn chat --thread NAME:", *lines])
-
-
-def _cost(chat: Chat, rest: str) -> str:
-    return chat.cost.told
 
 
 Said: TypeAlias = str | RenderableType | NextQuestion
@@ -339,7 +335,12 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("/undo", "", "undo the last turn", _undo),
         Command("/reset", "", "forget all turns and start again", _reset),
         Command("/threads", "", "list the saved conversations with this database", _threads),
-        Command("/cost", "", "show what the conversation has cost: calls, tokens and, with --price, money", _cost),
+        Command(
+            "/cost",
+            "",
+            "show what the conversation has cost: calls, tokens and, with --price, money",
+            lambda chat, _: chat.cost.told,
+        ),
         Command("/help", "[COMMAND]", "list the commands, or describe one", _help, "commands"),
     ),
     "The database": (

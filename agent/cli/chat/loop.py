@@ -14,10 +14,10 @@ from ....tools.errors import TableturnError
 from ....tools.terminal import safe, say_json, warn
 from ...answers.answer import Answer
 from ...answers.commands import is_command
-from ...conversation_files import kept_conversations, only_here
+from ...conversation_files import lock_conversation, open_checkpointer
 from ...options import AgentOptions
 from ..display import ROWS_SHOWN, fitting, show_answer
-from ..output import ANSWERED, NOT_ANSWERED, answered
+from ..output import ANSWERED, NOT_ANSWERED, take_turn
 from .chat import Chat, Cost
 from .commands import NextQuestion, Said, run
 
@@ -36,9 +36,9 @@ def converse(
 ) -> int:
     """Take turns until the input ends; the exit code is the last turn's."""
     with (
-        kept_conversations(thread, checkpoints, options.located(options.db)) as checkpointer,
+        open_checkpointer(thread, checkpoints, options.located(options.db)) as checkpointer,
         options.open_agent(checkpointer) as agent,
-        only_here(thread, checkpoints, agent.resources.database.location) as name,
+        lock_conversation(thread, checkpoints, agent.resources.database.location) as name,
     ):
         chat = Chat(
             resources=agent.resources,
@@ -77,7 +77,7 @@ def _turn(chat: Chat, question: str, as_json: bool) -> int:
     goes_on = chat.waits()
     chat.lost = question
     chat.cost.ended += 1
-    answer = answered(chat.conversation, question)
+    answer = take_turn(chat.conversation, question)
     chat.cost.ended -= 1
     chat.lost = ""
     chat.cost.add(answer.usage, goes_on=goes_on)

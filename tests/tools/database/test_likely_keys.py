@@ -64,7 +64,7 @@ def test_references_lead_to_likely_keys(schema: Schema) -> None:
 
 
 def test_the_text_says_that_keys_are_probable_what_codes_mean_and_what_a_view_is(schema: Schema) -> None:
-    text = render_schema(schema)
+    text = render_schema(schema, samples=2)
     assert "~* probably its key" in text
     assert "orders(id~* number, customer_id number ~> customers.customer_id, " in text
     assert "status_cd number ~> order_status.code {label: 10 = 'new', 20 = 'paid', 90 = 'cancelled'}" in text
@@ -196,3 +196,26 @@ def test_keys_of_a_large_schema_whose_names_say_nothing(tmp_path: Path) -> None:
         }
     assert keys >= {("T0415", "PNO", "T0401", "PNO"), ("T0415", "LIF", "vendor", "vendor_no")}
     assert not {"PLT", "branch"} & {column for _, column, *_ in keys}
+
+
+def test_codes_are_looked_up_in_a_table_of_several_lists(tmp_path: Path) -> None:
+    file = tmp_path / "register.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript("""
+            CREATE TABLE code_master (domain TEXT, code TEXT, lang TEXT, label TEXT);
+            INSERT INTO code_master VALUES ('ORDER_STAT', '10', 'E', 'Created'), ('ORDER_STAT', '10', 'D', 'Angelegt'),
+                ('ORDER_STAT', '90', 'E', 'Cancelled'), ('ORDER_STAT', '90', 'D', 'Storniert'),
+                ('PAY_METHOD', 'CA', 'E', 'Cash'), ('PAY_METHOD', 'CC', 'E', 'Card'), ('PRIO', '10', 'E', 'High'),
+                ('PRIO', '90', 'E', 'Low');
+            CREATE TABLE orders (id INTEGER PRIMARY KEY, stat TEXT, pay_method_cd TEXT, weight TEXT);
+            INSERT INTO orders VALUES (1, '10', 'CA', '10'), (2, '90', 'CC', '90'), (3, '10', 'CC', '10');
+        """)
+    with Database.open(file) as database:
+        schema = database.schema()
+    told = {column.name: column.codes for table in schema.tables for column in table.columns if column.codes}
+    assert {name: (codes.part, codes.meanings) for name, codes in told.items()} == {
+        "stat": ("ORDER_STAT", (("10", "Created"), ("90", "Cancelled"))),
+        "pay_method_cd": ("PAY_METHOD", (("CA", "Cash"), ("CC", "Card"))),
+    }
+    text = render_schema(schema, samples=2)
+    assert "stat text {label in code_master for 'ORDER_STAT': '10' = 'Created', '90' = 'Cancelled'}" in text

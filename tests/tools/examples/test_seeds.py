@@ -45,6 +45,21 @@ def test_every_seed_runs_on_its_schema(seed: Example, databases: dict[str, sqlit
     assert seed.shared
 
 
+def test_seeds_stand_beside_the_keys_that_are_found_for_them() -> None:
+    with default_store() as store, ExampleStore.open() as anew:
+        anew.add(seed_examples())
+        for index, key in (
+            ("question", "Which is the oldest?"),
+            ("skeleton", "which is the oldest _"),
+            ("sql", "SELECT"),
+        ):
+            found, expected = (
+                [(hit.id, hit.skeleton, hit.similarity) for hit in each.near(index, key, 1_000)]
+                for each in (store, anew)
+            )
+            assert found == expected, "write the keys that `entry.make_entry` finds to seed_examples.jsonl"
+
+
 def test_the_seeds_show_many_forms() -> None:
     seeds = seed_examples()
     assert len(seeds) >= 60

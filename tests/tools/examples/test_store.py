@@ -196,7 +196,7 @@ def test_fifty_threads_read_and_write_at_once(store: ExampleStore) -> None:
 def test_texts_that_are_none_are_refused(store: ExampleStore, wrong: Example) -> None:
     done = store.add([wrong, BOATS[0]], strict=False)
     assert (done.added, len(done.refused)) == (1, 1)
-    assert "no character of a text" in done.refused[0].reason
+    assert "not a valid character" in done.refused[0].reason
     done.refused[0].reason.encode()
 
 

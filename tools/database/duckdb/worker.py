@@ -17,7 +17,7 @@ import ormsgpack
 
 from ...errors import TableturnError
 from ...nursery import serve_workers
-from ...sandbox.boundary import confine_reader, drop_capabilities_for, memory_held
+from ...sandbox.boundary import confine_reader, drop_capabilities_for, measure_memory
 from ..wire import (
     ERROR_BYTES,
     FAILURE,
@@ -75,7 +75,7 @@ def _read(line: socket.socket, folder: bytes, thorough: bool, kinds: list[FileKi
         # This has all encodings loaded.
         chardet.detect_all("имя;\n".encode("cp1251"))
     reader = FileReader(Path(os.fsdecode(folder)), thorough=thorough)
-    soft_limit(resource.RLIMIT_AS, memory_held() + READING_BYTES)
+    soft_limit(resource.RLIMIT_AS, measure_memory() + READING_BYTES)
     soft_limit(resource.RLIMIT_FSIZE, DISK_BYTES)
     soft_limit(resource.RLIMIT_CORE, 0)
     # DuckDB's threads run by now, and no more are needed.

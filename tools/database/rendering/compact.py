@@ -92,7 +92,7 @@ def _column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey]
         same = table.brief and key.ref_columns[0].lower() == column.name.lower()
         other = "" if same else "." + written(key.ref_columns[0])
         references += f" {_arrow(key)} {written.table(key.ref_table)}{other}"
-    if codes and not keys and (codes.table if table.brief else written.samples):
+    if codes and not (keys or codes.part) and (codes.table if table.brief else written.samples):
         # Nothing of the table of codes is shown here.
         references = f" -> {written.table(codes.table)}{'' if table.brief else '.' + written(codes.key)}"
     marked = "^" if (table.name.lower(), column.name.lower()) in written.marked else ""
@@ -119,7 +119,8 @@ def _brief(column: ColumnSchema, marked: str, references: str, keyed: bool, samp
     text += references
     if column.kind != "time" and not codes and not references and (dated := examples(column, samples)):
         return f"{text} [{dated}]"
-    return text + (_meanings(column, dialect, _LONGEST_LIST) if samples and not (codes and codes.table) else "")
+    listed = codes and codes.table and not codes.part
+    return text + (_meanings(column, dialect, _LONGEST_LIST) if samples and not listed else "")
 
 
 @derived
@@ -128,7 +129,7 @@ def _with_contents(column: ColumnSchema, marked: str, references: str, samples: 
     # Without samples it is a structure, told in the plain kinds.
     kind = f"{_type(column)}{'?' if column.nulls else ''}" if samples else column.kind
     text = f"{_marked(column, marked, dialect)} {kind}"
-    if references:
+    if references or (column.codes and samples):
         text += references + (_meanings(column, dialect) if samples else "")
     else:
         shown = _telling(column, samples)
@@ -172,7 +173,10 @@ def _meanings(column: ColumnSchema, dialect: str, longest: int = _LONGEST_CODES)
     if column.codes is None:
         return ""
     meanings = ", ".join(f"{literal(code)} = {literal(text)}" for code, text in column.codes.meanings)
-    return f" {{{identifier(column.codes.label, dialect)}: {meanings}}}" if len(meanings) <= longest else ""
+    said_by = identifier(column.codes.label, dialect)
+    if column.codes.part:  # one of the lists of a table
+        said_by += f" in {identifier(column.codes.table, dialect)} for {literal(column.codes.part)}"
+    return f" {{{said_by}: {meanings}}}" if len(meanings) <= longest else ""
 
 
 def _telling(column: ColumnSchema, samples: int) -> int:

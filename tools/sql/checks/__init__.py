@@ -29,7 +29,7 @@ def check(
     values: ColumnValues | None = None,
     compiles: Compiles | None = None,
 ) -> tuple[Finding, ...]:
-    """Return findings about a query, errors first, with literals checked against what columns hold if that is given.
+    """Return findings about a query, errors first; literals are looked up in `values`.
 
     The database is asked whether it would accept the query if `compiles` (`Engine.compile_check`) is given, else the
     dialect's own compiler, if it has one that needs no database; otherwise names alone are looked at.

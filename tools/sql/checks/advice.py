@@ -140,13 +140,13 @@ _FOREIGN: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 
 def instead_of(function: str, dialect: str = "sqlite") -> str:
-    """Say what an engine has instead of another database's function in lower case; empty if nothing is known."""
+    """Return the engine's substitute for another database's function; empty if unknown."""
     known = _INSTEAD.get(dialect, {})
     return f"{engine_name(dialect)} has {known[function]}" if function in known else ""
 
 
 def syntax_advice(sql: str, message: str, near: str, schema: Schema) -> str:
-    """Say what to write where the engine cannot parse a query; `near` is the token at which it stopped, if any."""
+    """Return advice for a syntax error; `near` is the token at which parsing stopped."""
     rules = naming(schema.dialect)
     if join_split_operators(sql) != sql:
         return "write operators such as >= and != without a blank"

@@ -1,4 +1,4 @@
-"""Why the database will refuse a query, where, and what to write instead."""
+"""Findings about a query that the database refuses, with corrections."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _QUOTED = re.compile(r"[\"'`]([^\"'`]+)[\"'`]")
 
 
 def failure_findings(sql: str, error: QueryError, query: Query | None, schema: Schema) -> list[Finding]:
-    """Return findings for a query that the database refuses, the one for its own message first.
+    """Return findings for a refused query, the one for the engine's message first.
 
     The error's kind comes from the engine's codes, its message is shown; the query is None if it could not be parsed.
     """
@@ -39,7 +39,7 @@ def failure_findings(sql: str, error: QueryError, query: Query | None, schema: S
 
 
 def name_findings(query: Query) -> Iterator[Finding]:
-    """Yield tables and columns that don't exist or are ambiguous, with the nearest right ones."""
+    """Yield unknown or ambiguous tables and columns, with the nearest right names."""
     for scope in query.scopes:
         for source in scope.sources:
             if not source.known:
@@ -53,7 +53,7 @@ def name_findings(query: Query) -> Iterator[Finding]:
 
 
 def limit_findings(query: Query) -> Iterator[Finding]:
-    """Yield each LIMIT and OFFSET that is not a whole number, which SQLite only tells once the query runs."""
+    """Yield each LIMIT or OFFSET that is not a whole number, for SQLite only."""
     for clause in query.tree.find_all(exp.Limit, exp.Offset) if query.rules.is_sqlite else ():
         given = clause.expression
         if isinstance(given, exp.Null) or (isinstance(given, exp.Literal) and not _WHOLE.fullmatch(given.name)):
@@ -87,7 +87,7 @@ def _reference_finding(reference: Reference, query: Query) -> Finding | None:
 
 
 def _right_column(reference: Reference, sources: list[Source], schema: Schema, rules: Rules) -> str:
-    """Say what to write for a column that the sources lack; its name elsewhere says more than a similar one here."""
+    """Return advice for a column that the sources lack."""
     reachable = _reachable(reference)
     owners = _holding(reference, reachable, rules)
     if owners:
@@ -117,7 +117,7 @@ def _join_advice(schema: Schema, starts: list[str], table: str, near: list[str],
 
 
 def _suggested(near: Sequence[str]) -> str:
-    """Return what to write for a misspelt name: an order only where a single name is near."""
+    """Return advice to use the nearest names."""
     return f"use {near[0]}" if len(near) == 1 else did_you_mean(near)
 
 
@@ -132,7 +132,7 @@ def _join_path(path: Sequence[ForeignKey], rules: Rules, schema: Schema) -> str:
 
 
 def _path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:
-    """Return the shortest chain of foreign keys from any of the tables to another; empty if there is none."""
+    """Return the shortest chain of foreign keys from `starts` to `goal`, or []."""
     reached: dict[str, list[ForeignKey]] = {fold(start): [] for start in starts}
     frontier = list(reached)
     while frontier:
@@ -169,7 +169,7 @@ def _unknown_source(reference: Reference, place: str, query: Query) -> Finding:
 
 
 def _holding(reference: Reference, sources: list[Source], rules: Rules) -> list[Source]:
-    """Return those of the sources that have a column of that name."""
+    """Return the sources that have the column."""
     key = rules.key(reference.node.this)
     return [source for source in sources if key in (source.columns or {})]
 
@@ -179,7 +179,7 @@ def _reachable(reference: Reference) -> list[Source]:
 
 
 def _plain_finding(kind: QueryErrorKind, sql: str, message: str, query: Query | None, schema: Schema) -> Finding:
-    """Return the finding of a failure that is not about a table's or column's name."""
+    """Return the finding for a failure that no unknown name explains."""
     text = message[:1].upper() + message[1:].rstrip(".") + "."
     if kind == "unknown_function" and (named := _FUNCTION.search(message)):
         function = named[1].lower()
@@ -198,7 +198,7 @@ def _plain_finding(kind: QueryErrorKind, sql: str, message: str, query: Query | 
 
 
 def _aggregate_misuse(text: str, message: str, query: Query | None) -> Finding:
-    """Return where an aggregate is misplaced, or a column left bare; else what the database says."""
+    """Return the finding for a misplaced aggregate or an ungrouped column."""
     place = message.partition(":")[2].strip()
     advice = "aggregate in a sub-query first, and use its result here"
     for scope in query.scopes if query is not None else ():
@@ -220,7 +220,7 @@ def _aggregate_misuse(text: str, message: str, query: Query | None) -> Finding:
 
 
 def bare_references(scope: Scope, query: Query, rules: Rules) -> list[Reference]:
-    """Return a SELECT's columns that are neither grouped by nor aggregated, and that strict rules do not let pass."""
+    """Return a SELECT's columns that need GROUP BY or an aggregate under strict rules."""
     select, terms = scope.select, query.group_terms(scope)
     outputs = [item.unalias() for item in select.expressions]
     if terms is None and (select.args.get("group") is not None or not query.aggregates(scope)):
@@ -239,7 +239,7 @@ def bare_references(scope: Scope, query: Query, rules: Rules) -> list[Reference]
 
 
 def _owns_key(reference: Reference, keys: set[SourceColumn]) -> bool:
-    """Whether the primary key of the column's table is among the columns that are grouped by."""
+    """Whether the primary key of the column's table is grouped by."""
     source = reference.source
     if source is None or source.table is None:
         return source is None or not source.columns

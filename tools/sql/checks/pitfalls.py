@@ -1,4 +1,4 @@
-"""Remarks about a query that the database accepts: conditions that never hold, and texts that no row has."""
+"""Findings about a valid query: conditions that never hold, and values that no row has."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def accepted_findings(query: Query, values: ColumnValues | None) -> Iterator[Fin
 
 
 def _absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator[Finding]:
-    """Yield texts that no row has, if the column holds near ones, or holds numbers."""
+    """Yield texts that no row has, if the column holds similar ones or numbers."""
     compared = list(query.operands(part))
     texts = [query.literal(operand) for _, operand in compared]
     if not compared or part.args.get("query") is not None:
@@ -70,7 +70,7 @@ def _empty_range(node: exp.Between, query: Query) -> Iterator[Finding]:
 
 
 def _contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
-    """Yield equalities with two values of one column."""
+    """Yield equalities of one column with two values."""
     equal: dict[SourceColumn, tuple[str | float, exp.Expr]] = {}
     for part in query.conjuncts(scope):
         for column, operand in query.operands(part) if isinstance(part, exp.EQ) else ():
@@ -87,7 +87,7 @@ def _contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
 
 
 def _empty_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
-    """Yield pairs of bounds of one column that no number or date lies between."""
+    """Yield pairs of bounds that exclude every number or date."""
     bounds: dict[SourceColumn, list[tuple[bool, bool, str | float, exp.Expr]]] = {}
     for part in query.conjuncts(scope):
         if not isinstance(part, exp.GT | exp.GTE | exp.LT | exp.LTE):
@@ -108,7 +108,7 @@ def _empty_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
 
 
 def _cross(low: str | float, high: str | float, *, strict: bool) -> bool:
-    """Whether a lower bound is above an upper one, or equal where one of them is out."""
+    """Whether the lower bound is above the upper one, or equal to it if `strict`."""
     if isinstance(low, str) and isinstance(high, str):
         return low[:10] > high[:10] or (strict and low == high)
     return isinstance(low, float) and isinstance(high, float) and (low > high or (strict and low == high))

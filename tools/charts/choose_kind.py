@@ -1,4 +1,4 @@
-"""Which chart fits a result: one table of rules over the types and the shape of its columns.
+"""Which chart fits a result, by rules over the types and shape of its columns.
 
 A rule looks at the columns and gives a chart or nothing; the first that gives one is taken. Where none does, no chart
 is better than one that misleads: rows are told apart by their names (not drawn over one another), measures of other
@@ -61,7 +61,7 @@ _TIME = re.compile(
 
 @dataclass(frozen=True)
 class _Column:
-    """One column as a chart may use it."""
+    """One column, prepared for charts."""
 
     index: int
     title: str
@@ -81,24 +81,24 @@ class _Column:
 
     @cached_property
     def distinct(self) -> int:
-        """How many different values it has."""
+        """The number of different values."""
         return len(set(self.values) - {None})
 
     @property
     def names_rows(self) -> bool:
-        """Whether no value is there twice; in a column of times one may be missing."""
+        """Whether every value is unique; one may be missing."""
         return self.distinct == sum(value is not None for value in self.values) >= len(self.values) - 1
 
     @property
     def is_share(self) -> bool:
-        """Whether its numbers are called parts, and add up to a whole: to 1 or to 100."""
+        """Whether its name says that the numbers are shares, and they add up to 1 or 100."""
         if not _SHARES.intersection(self.words) or len(self.numbers) < 2 or min(self.numbers) < 0:
             return False
         total = math.fsum(self.numbers)
         return any(math.isclose(total, whole, rel_tol=0.02) for whole in (1, 100))
 
     def text(self, row: int) -> str:
-        """Write a value for people."""
+        """Return a value as text for people."""
         return time_text(str(self.values[row]), self.unit) if self.role == "time" else str(self.values[row])
 
 
@@ -109,7 +109,7 @@ class _Result:
     wish: Wish
 
     def of(self, *roles: str) -> list[_Column]:
-        """Return columns in the order of these roles; those that the wish names come first, in its order."""
+        """Return the columns of these roles in order, those that the wish names first."""
         columns = [column for role in roles for column in self.columns if column.role == role]
         return sorted(columns, key=lambda column: [not _named(column, words) for words in self.wish.x])
 
@@ -120,7 +120,7 @@ class _Result:
 
     @cached_property
     def measures(self) -> list[_Column]:
-        """Columns of numbers; those that the wish names as measured come first, as an axis across last."""
+        """The numeric columns, those that the wish measures first."""
         across = " ".join(self.wish.x)
         return sorted(self.of("number"), key=lambda column: _named(column, across) - _named(column, self.wish.y))
 
@@ -128,7 +128,7 @@ class _Result:
 def choose(
     titles: Sequence[str], rows: Sequence[Cells], wish: Wish | None = None, *, title: str = "", partial: bool = False
 ) -> Chart | None:
-    """Choose the chart that fits a result, whatever the wish if that does not fit; None where none does."""
+    """Return the chart that fits a result, preferably as wished; None if none fits."""
     if not 0 < len(rows) <= _MOST_ROWS or not 0 < len(titles) <= _MOST_COLUMNS:
         return None
     columns = (_read_column(index, name, [row[index] for row in rows]) for index, name in enumerate(titles))
@@ -141,7 +141,7 @@ def choose(
 
 
 def _number(result: _Result) -> Chart | None:
-    """One row, one number: the number, large."""
+    """Return a single large number for one row with one measure."""
     measures = result.measures
     if result.rows != 1 or len(measures) != 1 or len(result.columns) > 3 or not measures[0].numbers:
         return None
@@ -150,7 +150,7 @@ def _number(result: _Result) -> Chart | None:
 
 
 def _line(result: _Result, kind: Kind = "line") -> Chart | None:
-    """Points in time: a line, one for each of a few groups, or one for each of several alike measures."""
+    """Return a line chart over time, with a line per group or per comparable measure."""
     time, measures = result.time, result.measures
     if time is None or not measures or time.distinct < 3:
         return None
@@ -161,7 +161,7 @@ def _line(result: _Result, kind: Kind = "line") -> Chart | None:
 
 
 def _parts(result: _Result, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
-    """Parts of one whole, or of any sum if that is wished: a pie, or one bar, divided."""
+    """Return a pie or a divided bar for parts of one whole."""
     names, measure = _names(result), _first([column for column in result.measures if of_any or column.is_share])
     if names is None or measure is None or not measure.numbers or result.rows > _MOST_GROUPS:
         return None
@@ -169,7 +169,7 @@ def _parts(result: _Result, kind: Kind = "stacked", of_any: bool = False) -> Cha
 
 
 def _grouped(result: _Result, kind: Kind = "bar") -> Chart | None:
-    """Two ways of grouping: bars of parts where parts add up, bars side by side where they don't."""
+    """Return bars over two categories: stacked if the measure adds up, else side by side."""
     dimensions, measures = result.of("time", "category", "label"), result.measures
     if len(dimensions) < 2 or not measures or _person(dimensions):
         return None
@@ -194,7 +194,7 @@ def _grouped(result: _Result, kind: Kind = "bar") -> Chart | None:
 
 
 def _bars(result: _Result, most: int = _MOST_BARS) -> Chart | None:
-    """Names and numbers: a bar for each name, or one for each of several alike measures beside one another."""
+    """Return a bar chart with a bar per name and comparable measure."""
     names, measures = _named_measures(result)
     if names is None or not measures or not 2 <= result.rows <= most:
         return None
@@ -202,7 +202,7 @@ def _bars(result: _Result, most: int = _MOST_BARS) -> Chart | None:
 
 
 def _points(result: _Result) -> Chart | None:
-    """Two measures of the same things, or many events, each at its time: points."""
+    """Return points for two measures of the same things, or for many events over time."""
     measures, dimensions = result.measures, result.of("category", "label")
     if len(measures) == 1 and result.time and result.time.distinct >= _FEWEST_POINTS:
         categories = result.of("category")
@@ -218,7 +218,7 @@ def _points(result: _Result) -> Chart | None:
 
 
 def _incomparable(result: _Result) -> Chart | None:
-    """Two measures of other sizes, of things with names: points, for bars on one axis would hide the smaller one."""
+    """Return points for two measures whose sizes differ too much for one axis."""
     unlike = len(result.measures) == 2 and len(_alike(result.measures)) == 1 and result.rows >= 2 * _FEWEST_POINTS
     return _points(result) if unlike and _names(result) else None
 
@@ -232,7 +232,7 @@ def _histogram(result: _Result) -> Chart | None:
 
 
 def _wished_line(result: _Result, kind: Kind = "line") -> Chart | None:
-    """Over steps that are no times too: months by number, names in an order."""
+    """Return a line chart, also over steps that are not times."""
     if (chart := _line(result, kind)) or result.rows <= 2:
         return chart
     names, measures = _named_measures(result)
@@ -260,24 +260,24 @@ def _first(columns: Sequence[_Column]) -> _Column | None:
 
 
 def _words(name: str) -> tuple[str, ...]:
-    """Split a name: `unitPrice`, `unit_price` and `Unit Price` are the same."""
+    """Return the words of a name, split at case changes and signs."""
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
 def _named(column: _Column, words: str) -> int:
-    """Count the words of a column's name that a wish has too."""
+    """Count the words of the column's name that are in `words`."""
     wanted = set(map(english_stem, _words(words)))
     return len(wanted.intersection(map(english_stem, column.words)))
 
 
 def _named_measures(result: _Result) -> tuple[_Column | None, list[_Column]]:
-    """Return what names each row, and alike measures of it."""
+    """Return the column that names each row, and comparable measures."""
     names = _names(result) or _steps(result)
     return names, _alike([column for column in result.measures if names is None or column.index != names.index])
 
 
 def _names(result: _Result) -> _Column | None:
-    """Return a column that gives each row a name, made of several where it takes several."""
+    """Return a column that names each row, combined from several if necessary."""
     dimensions = result.of("category", "label", "time")
     if person := _person(dimensions):
         return person
@@ -289,7 +289,7 @@ def _names(result: _Result) -> _Column | None:
 
 
 def _person(dimensions: Sequence[_Column]) -> _Column | None:
-    """Return first and last names as one name."""
+    """Return a column of first and last names combined."""
     parts = [
         _first([column for column in dimensions if column.words[:1] == (word,) and "name" in column.words])
         for word in ("first", "last")
@@ -298,7 +298,7 @@ def _person(dimensions: Sequence[_Column]) -> _Column | None:
 
 
 def _joined(columns: Sequence[_Column]) -> _Column | None:
-    """Return one column of several, where that names each row."""
+    """Return one column combined from several, if it names each row."""
     person = columns[0].words[:1] == ("first",)
     title = "name" if person else _cut(", ".join(column.title for column in columns))
     rows = zip(*(map(str, column.values) for column in columns), strict=True)
@@ -308,7 +308,7 @@ def _joined(columns: Sequence[_Column]) -> _Column | None:
 
 
 def _steps(result: _Result) -> _Column | None:
-    """Return whole numbers in a row, such as ratings, of each of which something is told."""
+    """Return the column of consecutive whole numbers, such as ratings, as labels."""
     numbers = result.of("number")
     first = min(numbers, key=lambda column: column.index, default=None)
     if first is None or len(numbers) < 2 or not first.names_rows or first.distinct > _MOST_GROUPS:
@@ -325,7 +325,7 @@ def _pairs(a: _Column, b: _Column) -> bool:
 
 
 def _alike(measures: Sequence[_Column]) -> list[_Column]:
-    """Return the first measure, and those that can stand on its axis, four at most."""
+    """Return the first measure, and up to three more that can share its axis."""
     sizes = [max(map(abs, column.numbers), default=0.0) for column in measures]
     return [
         column
@@ -341,7 +341,7 @@ def _axis(column: _Column) -> Axis:
 def _chart(
     kind: Kind, by: _Column | None, measures: list[_Column], groups: _Column | None = None, label: _Column | None = None
 ) -> Chart | None:
-    """Return a chart with a mark a row and measure; None where nothing could be drawn."""
+    """Return a chart with a mark per row and measure; None if there is nothing to draw."""
     several = len(measures) > 1
     axis = _axis(by) if by else None
     as_names = kind in ("bar", "stacked") and axis is not None and axis.scale == "time"
@@ -371,7 +371,7 @@ def _read_column(index: int, name: str, cells: Cells) -> _Column:
 
 
 def _read_values(words: Sequence[str], cells: Cells) -> tuple[Role, TimeUnit, Values]:
-    """Return what cells are good for, how fine they are given if they are times, and their values."""
+    """Return the role of the cells, the unit if they are times, and their values."""
     texts = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NO_NUMBER]
     numbers = [cell for cell in cells if isinstance(cell, int | float)]
     if any(isinstance(cell, bytes) for cell in cells) or bool(texts) == bool(numbers):
@@ -408,7 +408,7 @@ def _finite(cell: Cell) -> int | float | None:
 
 
 def _read_time(text: str) -> tuple[str, TimeUnit] | None:
-    """Return a point in time, and how fine it is given; None where the text is none."""
+    """Return a point in time and its unit; None if the text is not a time."""
     if quarter := _QUARTER.fullmatch(text):
         return f"{quarter[1]}-{3 * int(quarter[2]) - 2:02d}-01T00:00:00", "quarter"
     found = _TIME.fullmatch(text)
