@@ -20,10 +20,10 @@ def derived(make: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> R:
-        held: dict[tuple[object, ...], R] = vars(args[0]).setdefault(name, {})
+        cache: dict[tuple[object, ...], R] = vars(args[0]).setdefault(name, {})
         try:
-            return held[args[1:]]
+            return cache[args[1:]]
         except KeyError:
-            return held.setdefault(args[1:], make(*args, **kwargs))
+            return cache.setdefault(args[1:], make(*args, **kwargs))
 
     return made

@@ -123,15 +123,12 @@ def _digits_to_numbers(sql: Table, code: Table) -> Table:
 
 
 def _describe_difference(code: Table, sql: Table, ordered: bool, work: Work) -> str:
-    if len(code.columns) != len(sql.columns):
-        return f"The code gives {_count_noun(len(code.columns), 'column')}, the SQL {len(sql.columns)}."
-    if code.truncated or sql.truncated or len(code.rows) != len(sql.rows):
+    columns, rows = len(code.columns), len(code.rows)
+    if columns != len(sql.columns):
+        return f"The code gives {columns} column{'s' if columns != 1 else ''}, the SQL {len(sql.columns)}."
+    if code.truncated or sql.truncated or rows != len(sql.rows):
         more, most = ("more than " if table.truncated else "" for table in (code, sql))
-        return f"The code gives {more}{_count_noun(len(code.rows), 'row')}, the SQL {most}{len(sql.rows)}."
+        return f"The code gives {more}{rows} row{'s' if rows != 1 else ''}, the SQL {most}{len(sql.rows)}."
     if ordered and _any_equal([code], sql, False, work):
         return "The code and the SQL give the same rows in another order."
     return "The code and the SQL give as many rows and columns, with other values."
-
-
-def _count_noun(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -12,7 +12,7 @@ import json
 import os
 import struct
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal, cast
 
 from .terms import Boundary
@@ -47,7 +47,7 @@ class Order:
     boundary: Boundary
 
     def pack(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
+        return json.dumps(vars(self)).encode()
 
     @classmethod
     def unpack(cls, data: bytes) -> Order:

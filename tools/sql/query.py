@@ -121,7 +121,7 @@ class Query(Parsed):
     @staticmethod
     def of(sql: str, dialect: str, schema: Schema | None = None) -> Query:
         """Return the analysis of a statement, cached; without a schema only its form is known."""
-        read = _remembered if len(sql) <= REMEMBERED_LENGTH else _long_remembered
+        read = _read_cached if len(sql) <= REMEMBERED_LENGTH else _read_long_cached
         return read(sql, dialect, None if schema is None else _SchemaKey(schema))
 
     def edit(self) -> Edit:
@@ -158,14 +158,14 @@ class Query(Parsed):
     @cached_property
     def columns(self) -> tuple[TableColumn, ...]:
         """The table columns that the query names, in order of reference."""
-        found: list[TableColumn] = []
+        columns: list[TableColumn] = []
         for reference in self.resolution.references:
             source, owner = reference.source, reference.owner
             if reference.kind == "column" and owner is not None and source is not None and source.table is not None:
                 column = source.table.column(source.declared(reference.column))
                 if column is not None:
-                    found.append(TableColumn(reference.node, reference.clause, owner, source, source.table, column))
-        return tuple(found)
+                    columns.append(TableColumn(reference.node, reference.clause, owner, source, source.table, column))
+        return tuple(columns)
 
     @cached_property
     def _columns_by_node(self) -> dict[int, TableColumn]:
@@ -228,8 +228,8 @@ class Query(Parsed):
                 stars += scope.sources
             # USING and NATURAL compare columns on both sides.
             for name in (name for source in scope.sources for name in source.using):
-                held = ((table, table.column(name)) for _, table in scope.tables)
-                columns.update((table.name, column.name) for table, column in held if column)
+                columns_named = ((table, table.column(name)) for _, table in scope.tables)
+                columns.update((table.name, column.name) for table, column in columns_named if column)
         columns.update((source.table.name, ALL_COLUMNS) for source in stars if source and source.table)
         return UsedItems(frozenset(self.tables), frozenset(columns))
 
@@ -262,12 +262,12 @@ class Query(Parsed):
     @cached_property
     def chain(self) -> tuple[Scope, ...]:
         """The SELECT that gives the rows, then those it reads from alone; empty for a UNION."""
-        found: list[Scope] = []
+        scopes: list[Scope] = []
         query: exp.Expr | None = self.tree
-        while query is not None and (scope := self.scope(query.unnest())) is not None and scope not in found:
-            found.append(scope)
+        while query is not None and (scope := self.scope(query.unnest())) is not None and scope not in scopes:
+            scopes.append(scope)
             query = scope.sources[0].query if len(scope.sources) == 1 and scope.reads_only_sources else None
-        return tuple(found)
+        return tuple(scopes)
 
     def own(self, scope: Scope, *kinds: type[N]) -> list[N]:
         """Return the expressions of these kinds that stand in a SELECT, without those in sub-queries."""
@@ -345,11 +345,11 @@ class Query(Parsed):
             if isinstance(node, exp.Filter):
                 yield from (Condition(part, scope, "counted") for part in split_condition(node.expression.this))
             elif is_aggregate(node) and isinstance(node.this, exp.Expr):
-                yield from (Condition(part, scope, "counted") for part in _counted_parts(node.this, scope.select))
+                yield from (Condition(part, scope, "counted") for part in _find_counted_parts(node.this, scope.select))
 
     # What FROM gives
 
-    def equalities(self, scope: Scope) -> tuple[set[SourceColumn], list[tuple[SourceColumn, SourceColumn]]]:
+    def find_equalities(self, scope: Scope) -> tuple[set[SourceColumn], list[tuple[SourceColumn, SourceColumn]]]:
         """Return the columns equal to a constant, and the pairs of equal columns."""
         fixed: set[SourceColumn] = set()
         pairs: list[tuple[SourceColumn, SourceColumn]] = []
@@ -368,9 +368,9 @@ class Query(Parsed):
                 pairs += [((id(source), name), (id(other), name)) for other in scope.sources[:place]]
         return fixed, pairs
 
-    def repeating(self, source: Source, scope: Scope) -> list[Source]:
+    def find_repeating(self, source: Source, scope: Scope) -> list[Source]:
         """Return the other sources that may have several rows for one row of `source`."""
-        fixed, pairs = self.equalities(scope)
+        fixed, pairs = self.find_equalities(scope)
         reached, left = {id(source)}, [other for other in scope.sources if other is not source]
         while True:
             bound = fixed | {one for pair in pairs for one, other in (pair, pair[::-1]) if other[0] in reached}
@@ -383,7 +383,7 @@ class Query(Parsed):
     def row_source(self, scope: Scope) -> Source | None:
         """Return the source with at most one FROM row per row of its own, or None."""
         sure = (source for source in scope.sources if not scope.is_optional(source))
-        return next((source for source in sure if not self.repeating(source, scope)), None)
+        return next((source for source in sure if not self.find_repeating(source, scope)), None)
 
     def leading_source(self, scope: Scope) -> Source | None:
         """Return the table from which foreign keys lead to all others, or None."""
@@ -399,7 +399,7 @@ class Query(Parsed):
         """Return the table that has one row per row of FROM, or None."""
         if len(scope.tables) < len(scope.sources):
             return None
-        whole = (source for source in scope.sources if not self.repeating(source, scope))
+        whole = (source for source in scope.sources if not self.find_repeating(source, scope))
         return next(whole, None) or self.leading_source(scope)
 
     # The rows of the result
@@ -454,7 +454,7 @@ def _read(sql: str, dialect: str, schema: _SchemaKey | None) -> Query:
     return Query(**vars(parse(sql, dialect)), schema=known)
 
 
-_remembered, _long_remembered = lru_cache(128)(_read), lru_cache(8)(_read)
+_read_cached, _read_long_cached = lru_cache(128)(_read), lru_cache(8)(_read)
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -500,7 +500,7 @@ def plain_text(text: str) -> str:
     return text.strip("% ").casefold()
 
 
-def _counted_parts(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
+def _find_counted_parts(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
     """Yield the conditions of CASE and IF in an aggregate, or a condition summed up."""
     if isinstance(inner, exp.Predicate | exp.Connector):
         yield inner

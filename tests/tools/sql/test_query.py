@@ -19,7 +19,7 @@ from tableturn.tools.errors import SQLParseError
 from tableturn.tools.expectation import items_fit, traits
 from tableturn.tools.knowledge import Entry
 from tableturn.tools.knowledge.fragment import used_entries
-from tableturn.tools.knowledge.proposals import proposals
+from tableturn.tools.knowledge.proposals import propose_entries
 from tableturn.tools.linking.linked import past_use
 from tableturn.tools.readings import QuestionContext, rivals
 from tableturn.tools.sql import (
@@ -74,10 +74,10 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     monkeypatch.setattr(dialects_module, "parse_tokens", count_parse)
     monkeypatch.setattr(query_module, "resolve", count_resolve)
     monkeypatch.setattr(exp.Select, "__deepcopy__", count_copy)
-    for remembered in (dialects_module.read_text, parse_module._remembered, query_module._remembered):
+    for remembered in (dialects_module.read_text, parse_module._read_cached, query_module._read_cached):
         remembered.cache_clear()
     yield counts
-    query_module._remembered.cache_clear()
+    query_module._read_cached.cache_clear()
 
 
 def _read_in_all_ways(sql: str, schema: Schema) -> None:
@@ -96,7 +96,7 @@ def _read_in_all_ways(sql: str, schema: Schema) -> None:
     vectorize(sql, schema.dialect)
     mend_names(sql, schema)
     may_read(sql, schema, {("customer", "name"): "none"})
-    proposals(sql, sql, "how many customers are there in each country?", schema)
+    propose_entries(sql, sql, "how many customers are there in each country?", schema)
     used_entries(sql, [Entry("term", "big", sql="total > 3")], "how many are big?", schema)
 
 
