@@ -65,7 +65,7 @@ class Parts:
 
     @cached_property
     def _cuts(self) -> dict[str, Sequence[Any]]:
-        """What may go, one by one, in the order in which the kinds give way."""
+        """The removable items of each kind, in the order in which the kinds are cut."""
         sampled = self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)
         order = sorted((table.name for table in self.schema.tables), key=lambda name: name not in self.requested)
         return {

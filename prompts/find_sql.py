@@ -85,7 +85,7 @@ _TRIES = 10
 
 
 def find_sql(text: str, dialect: str = "sqlite") -> Draft:
-    """Return the statement that a reply gives as its answer, with remarks on what else it holds.
+    """Return the statement that a reply gives as its answer, with notes on the rest.
 
     Of several fenced blocks the last counts, since a reply that goes step by step ends with its answer, but not one
     that is introduced as an alternative. Of several statements in one block the first counts.
@@ -219,7 +219,7 @@ def starts_like_sql(text: str, *, is_block: bool = False) -> bool:
 
 
 def cut_at_prose(text: str) -> str:
-    """Cut `text`, which starts with a statement, where it goes on in prose."""
+    """Cut `text`, which starts with a statement, where prose follows."""
     ends = [len(text)]
     for pattern in (_NEXT_LABEL, _PROSE_LINE, re.compile(r"^[ \t>]*```", re.MULTILINE)):
         if match := pattern.search(text, 1):

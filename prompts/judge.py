@@ -70,7 +70,7 @@ class JudgeTask(Task[Judgement]):
 
     @property
     def engine(self) -> str:
-        """What people call the engine that runs the queries."""
+        """The name of the engine that runs the queries, for people."""
         return engine_name(self.schema.dialect)
 
     def swap_queries(self) -> JudgeTask:

@@ -135,7 +135,7 @@ def escape_markdown(text: str) -> str:
 
 
 class _ExportSink:
-    """Gives a writer the rows of a query; starts over where the query does."""
+    """A sink that passes a query's rows to a writer, and restarts when the query does."""
 
     def __init__(self, file: BinaryIO, form: Format, target: Target) -> None:
         self._write = partial(_write, file, form, target)

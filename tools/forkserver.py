@@ -59,7 +59,7 @@ class ForkServer:
 
     @property
     def pid(self) -> int | None:
-        """Its process number while it runs."""
+        """The process number while the server runs."""
         return self._process.pid if self._process and self._process.poll() is None else None
 
     def call(self, order: bytes) -> socket.socket:

@@ -37,7 +37,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Mark:
-    """One thing that is drawn: a bar, a point, a part of a line."""
+    """A bar, a point or a part of a line."""
 
     x: int | float | str | None  # None only where the chart has no axis `x`
     y: int | float

@@ -61,7 +61,7 @@ _TIME = re.compile(
 
 @dataclass(frozen=True)
 class _Field:
-    """One column, prepared for charts."""
+    """A result column, prepared for charts."""
 
     index: int
     title: str
@@ -76,7 +76,7 @@ class _Field:
 
     @cached_property
     def numbers(self) -> list[int | float]:
-        """Its numbers, without what is missing."""
+        """The numbers, without missing values."""
         return [value for value in self.values if isinstance(value, int | float)]
 
     @cached_property

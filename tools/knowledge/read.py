@@ -117,7 +117,7 @@ class _Written(_Section):
 
 
 class _Short(_Written):
-    """What a text alone may stand for: it is the first field."""
+    """A part that a text alone may stand for: the text is its first field."""
 
 
 class Term(_Short):
@@ -338,7 +338,7 @@ def load_yaml(text: str, place: str) -> object:
     from yaml.nodes import CollectionNode, Node
 
     class Loader(yaml.BaseLoader):
-        """Refuses what is given twice: the first would be lost without a word."""
+        """A loader that refuses repeated keys, since the first value would be lost."""
 
     def mapping(loader: Any, node: Any) -> dict[str, object]:
         fields: dict[str, object] = {}
@@ -351,7 +351,7 @@ def load_yaml(text: str, place: str) -> object:
         return fields
 
     def size(node: Node, known: dict[int, int]) -> int:
-        """Count the values that a node stands for, those that it repeats by aliases each time."""
+        """Count the values under a node, repeated ones each time that an alias repeats them."""
         if id(node) not in known:
             known[id(node)] = _MOST  # of a node within itself
             parts: list[Any] = node.value if isinstance(node, CollectionNode) else []
@@ -506,7 +506,7 @@ class _MetricReader:
         filters = [*filters, *_read_filters(metric)]
 
         def part(node: Any) -> str:
-            """Write the expression of what a metric names, with filters of its own."""
+            """Write the expression of a named metric or measure, with its own filters."""
             inner = _as_node(node) or {"name": node}
             if any(inner.get(key) for key in ("offset_window", "offset_to_grain")):
                 raise KnowledgeError("it compares with another time (an offset), which is not an expression over rows")

@@ -98,8 +98,7 @@ class Wording:
     def find_meanings(self, word: str) -> Mapping[str, float]:
         """Return the stems that a question's stem may stand for, with weights."""
         meanings = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_kin(word, other)}
-        meanings |= dict.fromkeys(self._words & _synonyms().get(word, set()), _SYNONYM)
-        return meanings | {word: 1.0}
+        return meanings | dict.fromkeys(self._words & _synonyms().get(word, set()), _SYNONYM) | {word: 1.0}
 
     def find_learned(self, word: str) -> frozenset[str]:
         """Return the stems of names learned for a question's stem."""
@@ -110,10 +109,11 @@ class Wording:
 @cache
 def _synonyms() -> Mapping[str, set[str]]:
     """Return synonyms in both directions."""
-    pairs = {(stem(word), stem(other)) for word, others in synonyms().items() for other in others}
     both_ways: dict[str, set[str]] = defaultdict(set)
-    for word, other in pairs | {pair[::-1] for pair in pairs}:
-        both_ways[word].add(other)
+    for word, others in synonyms().items():
+        for other in map(stem, others):
+            both_ways[stem(word)].add(other)
+            both_ways[other].add(stem(word))
     return both_ways
 
 
@@ -181,8 +181,7 @@ class Knowledge:
         ranked = sorted(search.scores, key=lambda number: (-search.scores[number], number))
         entries: list[Entry] = []
         for entry in (self.entries[number] for number in ranked):
-            cost = len(entry.line) + _LINE
-            if cost <= characters:
+            if (cost := len(entry.line) + _LINE) <= characters:
                 entries.append(entry)
                 characters -= cost
         return Selection(tuple(entries), len(ranked) - len(entries))

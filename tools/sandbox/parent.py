@@ -70,7 +70,7 @@ PARENT = WarmParent()
 
 @dataclass(frozen=True)
 class _RunOutcome:
-    """What came back: a reply, or why there is none."""
+    """A worker's reply, or the reason why there is none."""
 
     reply: bytes = b""
     problem: str = ""
@@ -192,7 +192,7 @@ def _write(end: int, request: list[memoryview]) -> bool:
 
 
 def _explain_ending(ending: bytes, limits: SandboxLimits) -> _RunOutcome:
-    """Return why there is no reply."""
+    """Return the reason why there is no reply."""
     if not ending:
         return _RunOutcome(problem="the sandbox's parent process was ended during the run")
     how = Ending.unpack(ending)

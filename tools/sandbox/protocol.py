@@ -56,7 +56,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a worker ended."""
+    """The end of a worker."""
 
     cause: Literal["exit", "signal", "timeout", "fork"]
     code: int = 0  # the exit status, the signal, or the error's number

@@ -28,7 +28,6 @@ class PrintedText(io.TextIOBase):
     """Standard output that keeps the first characters and counts the rest."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__()
         self._parts: list[str] = []
         self._room = limit  # below zero by what was dropped
 

@@ -26,7 +26,7 @@ class Contents(ColumnValues, Protocol):
 
 @dataclass(frozen=True)
 class SearchedLiteral:
-    """One text or number that a column is compared with."""
+    """A text or number that a column is compared with."""
 
     table: str  # as the schema spells it
     column: str

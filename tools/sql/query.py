@@ -270,15 +270,8 @@ class Query(Parsed):
         return tuple(scopes)
 
     def own(self, scope: Scope, *kinds: type[N]) -> list[N]:
-        """Return the expressions of these kinds that stand in a SELECT, without those in sub-queries."""
-        return [node for node in self._own_nodes[id(scope.select)] if isinstance(node, kinds)]
-
-    @cached_property
-    def _own_nodes(self) -> dict[int, list[exp.Expr]]:
-        def nodes(select: exp.Expr) -> list[exp.Expr]:
-            return [*select.walk(prune=lambda node: node is not select and isinstance(node, exp.Select))]
-
-        return {id(scope.select): nodes(scope.select) for scope in self.scopes}
+        """Return the expressions of these kinds in a SELECT, without those in sub-queries."""
+        return [node for node in scope.nodes if isinstance(node, kinds)]
 
     def around(self, node: exp.Expr, *kinds: type[N]) -> N | None:
         """Return the nearest enclosing expression of these kinds within the SELECT, or None."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from sqlglot import exp
@@ -82,6 +83,11 @@ class Scope:
     aliases: dict[str, exp.Expr] = field(default_factory=dict)  # folded result aliases and their expressions
     # Result column names, None for one that has none; None altogether if not known.
     outputs: list[str | None] | None = None
+
+    @cached_property
+    def nodes(self) -> list[exp.Expr]:
+        """The expressions in the SELECT, without those in sub-queries."""
+        return [*self.select.walk(prune=lambda node: node is not self.select and isinstance(node, exp.Select))]
 
     @property
     def tables(self) -> list[tuple[Source, TableSchema]]:

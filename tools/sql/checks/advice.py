@@ -1,4 +1,4 @@
-"""What to write instead of what an engine does not know."""
+"""Advice on functions and syntax that an engine does not know."""
 
 from __future__ import annotations
 
