@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..database import Cell, ColumnSchema, Schema, TableSchema
+from ..database.column_kinds import is_date_number
 from ..database.schema import Codes
 from ..derived import derived
 from ..values import ValueMatch, certain, likely
@@ -21,8 +22,6 @@ _SAMPLED = 8  # the first tables are shown with sample values in the papers' for
 
 _REGISTERS, _REGISTER_COLUMNS, _REGISTER_ROWS = 2, 8, 2_000
 """So many tables that hold the codes of many lists are always shown."""
-
-_DATED_BY = frozenset({"date", "dt", "day", "ts", "time", "timestamp", "at"})
 
 _LONGEST_CODE = 12  # characters of a code in one of them
 
@@ -142,9 +141,7 @@ def _brief(table: TableSchema) -> TableSchema:
     def dates(column: ColumnSchema) -> tuple[Cell, ...]:
         if column.kind == "time":  # its samples tell a date from a date with its time
             return column.samples
-        return (
-            column.samples[:1] if column.kind in ("number", "text") and _DATED_BY & {*name_words(column.name)} else ()
-        )
+        return column.samples[:1] if is_date_number(column) else ()
 
     columns = tuple(replace(column, samples=dates(column)) for column in table.columns)
     return replace(table, columns=columns, definition="", brief=True)
