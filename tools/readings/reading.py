@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -13,6 +12,7 @@ from sqlglot import exp
 
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
+from ..derived import shared_property
 from ..sql.query import Edit, Query
 from ..sql.scope import Scope, Source
 from ..words import name_stems, name_words, plain_name, plural, stems, words
@@ -53,12 +53,12 @@ class QuestionContext:
     question: str  # as asked
     beside: str = ""  # what was said before, notes, and definitions that the question needs
 
-    @cached_property
+    @shared_property
     def words(self) -> frozenset[str]:
         """The folded words of question and context."""
         return frozenset(word.folded for word in words(f"{self.question} {self.beside}"))
 
-    @cached_property
+    @shared_property
     def stems(self) -> frozenset[str]:
         """The stems of question and context."""
         return frozenset(stems(f"{self.question} {self.beside}"))
@@ -97,12 +97,12 @@ class Reading:
         sought = exp.select(exp.column(column.name, quoted=True)).distinct().from_(table).limit(most)
         return self._look(sought.sql(dialect=self.query.rules.grammar))
 
-    @cached_property
+    @shared_property
     def used(self) -> frozenset[tuple[str, str]]:
         """The `(table, column)` pairs that the query names."""
         return frozenset(column.item for column in self.query.columns)
 
-    @cached_property
+    @shared_property
     def scopes(self) -> tuple[Scope, ...]:
         """The SELECTs that may be read differently: no UNION branches, no shared tables.
 

@@ -98,11 +98,22 @@ def parse(sql: str, dialect: str = "sqlite") -> Parsed:
     """
     if len(sql) > MAX_LENGTH:
         raise SQLParseError(f"The SQL has {len(sql):,} characters; at most {MAX_LENGTH:,} are read.")
-    return _read_cached(sql, dialect) if len(sql) <= REMEMBERED_LENGTH else _read_long_cached(sql, dialect)
+    found = _read_cached(sql, dialect) if len(sql) <= REMEMBERED_LENGTH else _read_long_cached(sql, dialect)
+    if isinstance(found, str):
+        raise SQLParseError(found)
+    return found
+
+
+def _read(sql: str, dialect: str) -> Parsed | str:
+    """Return the query, or why it is none, which is remembered too."""
+    try:
+        return _parse(sql, dialect)
+    except SQLParseError as error:
+        return str(error)
 
 
 @analysis
-def _read(sql: str, dialect: str) -> Parsed:
+def _parse(sql: str, dialect: str) -> Parsed:
     rules = rules_of(dialect)
     text = (join_split_operators(sql) if rules.is_sqlite else sql).strip().strip(";").strip()
     if not text:

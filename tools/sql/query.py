@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Literal, TypeVar
 
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema, Schema, TableSchema
+from ..derived import shared_property
 from .dialects import Clause, fold
 from .parse import REMEMBERED_LENGTH, Parsed, analysis, analysis_or, parse
 from .resolve import resolve
@@ -136,7 +137,7 @@ class Query(Parsed):
 
     # Names
 
-    @cached_property
+    @shared_property
     @analysis
     def resolution(self) -> Resolution:
         """The resolved names."""
@@ -147,7 +148,7 @@ class Query(Parsed):
         """The SELECTs in order of resolution, a CTE's before its readers."""
         return self.resolution.scopes
 
-    @cached_property
+    @shared_property
     def _references(self) -> dict[int, Reference]:
         return {id(reference.node): reference for reference in self.resolution.references}
 
@@ -155,7 +156,7 @@ class Query(Parsed):
         """Return the resolved reference of a `Column` expression; else None."""
         return self._references.get(id(node))
 
-    @cached_property
+    @shared_property
     def columns(self) -> tuple[TableColumn, ...]:
         """The table columns that the query names, in order of reference."""
         columns: list[TableColumn] = []
@@ -167,7 +168,7 @@ class Query(Parsed):
                     columns.append(TableColumn(reference.node, reference.clause, owner, source, source.table, column))
         return tuple(columns)
 
-    @cached_property
+    @shared_property
     def _columns_by_node(self) -> dict[int, TableColumn]:
         return {id(column.node): column for column in self.columns}
 
@@ -213,12 +214,12 @@ class Query(Parsed):
         elif (right := self.column(node.expression)) is not None:
             yield right, node.this
 
-    @cached_property
+    @shared_property
     def tables(self) -> Mapping[str, TableSchema]:
         """The schema's tables that the query reads, by name."""
         return {table.name: table for scope in self.scopes for _, table in scope.tables}
 
-    @cached_property
+    @shared_property
     def used(self) -> UsedItems:
         """The tables and columns that the query names, sub-queries included."""
         columns = {column.item for column in self.columns}
@@ -233,7 +234,7 @@ class Query(Parsed):
         columns.update((source.table.name, ALL_COLUMNS) for source in stars if source and source.table)
         return UsedItems(frozenset(self.tables), frozenset(columns))
 
-    @cached_property
+    @shared_property
     def constants(self) -> Constants:
         """The texts and numbers in the query's conditions."""
         literals = list(self.tree.find_all(exp.Literal))
@@ -251,7 +252,7 @@ class Query(Parsed):
 
     # SELECTs and what belongs to them
 
-    @cached_property
+    @shared_property
     def _scopes_by_select(self) -> dict[int, Scope]:
         return {id(scope.select): scope for scope in self.scopes}
 
@@ -259,7 +260,7 @@ class Query(Parsed):
         """Return the scope of a SELECT; None for any other expression."""
         return self._scopes_by_select.get(id(select))
 
-    @cached_property
+    @shared_property
     def chain(self) -> tuple[Scope, ...]:
         """The SELECT that gives the rows, then those it reads from alone; empty for a UNION."""
         scopes: list[Scope] = []
@@ -306,7 +307,7 @@ class Query(Parsed):
 
     # Conditions
 
-    @cached_property
+    @shared_property
     def _conditions(self) -> dict[int, list[Condition]]:
         return {id(scope): list(self._conditions_of(scope)) for scope in self.scopes}
 
@@ -400,13 +401,23 @@ class Query(Parsed):
     @property
     def order(self) -> Sequence[exp.Expr]:
         """The terms of the outermost ORDER BY."""
-        order = self.tree.args.get("order")
-        return order.expressions if order is not None else []
+        order = self._find_clause("order")
+        return order.args["order"].expressions if order is not None else []
 
     @property
     def limit(self) -> exp.Expr | None:
         """The number of rows of LIMIT or FETCH FIRST; None if there is neither."""
-        return limit_count(self.tree)
+        limited = self._find_clause("limit")
+        return None if limited is None else limit_count(limited)
+
+    def _find_clause(self, name: str) -> exp.Expr | None:
+        """Return the statement, or what stands in parentheses as the whole of it, that has a clause."""
+        node: exp.Expr = self.tree
+        while node.args.get(name) is None:
+            if not isinstance(node, exp.Subquery):
+                return None
+            node = node.this
+        return node
 
 
 class Edit:

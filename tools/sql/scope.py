@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal
 
 from sqlglot import exp
 
 from ..database.schema import TableSchema
+from ..derived import shared_property
 from .dialects import Clause, Rules, fold, rules_of
 
 SourceColumn = tuple[int, str]
@@ -84,7 +84,7 @@ class Scope:
     # Result column names, None for one that has none; None altogether if not known.
     outputs: list[str | None] | None = None
 
-    @cached_property
+    @shared_property
     def nodes(self) -> list[exp.Expr]:
         """The expressions in the SELECT, without those in sub-queries."""
         return [*self.select.walk(prune=lambda node: node is not self.select and isinstance(node, exp.Select))]
