@@ -1,4 +1,4 @@
-"""Exact set match (EM) and Spider's levels of difficulty, as the official evaluator reads and compares queries.
+"""Exact set match (EM) and Spider's difficulty levels, as the official evaluator has them.
 
 It cuts SQL into tokens by the Penn Treebank's rules for English: `a=1` stays one token (and its query is unreadable),
 while `a>1` is three, and a comma before a digit does not separate. It reads the SQL that Spider's annotators were told
@@ -43,7 +43,7 @@ class SchemaNames:
 
 
 def read_foreign_key_maps(path: Path) -> dict[str, dict[str, str]]:
-    """Return the column that each foreign-key column stands for, by database, from a tables.json."""
+    """Return the column each foreign-key column maps to, by database, from tables.json."""
     maps: dict[str, dict[str, str]] = {}
     try:
         for entry in json.loads(path.read_text(encoding="utf-8")):
@@ -106,7 +106,7 @@ class CondUnit(NamedTuple):
 
 
 class Conditions(NamedTuple):
-    """Comparisons in order, and the `and`/`or` words between them in order: the tree they form is not kept."""
+    """Comparisons and the `and`/`or` words between them, in order, without their tree."""
 
     units: tuple[CondUnit, ...] = ()
     words: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class EMQuery:
 
     @property
     def conditions(self) -> Conditions:
-        """Those of ON, WHERE and HAVING."""
+        """All conditions, of ON, WHERE and HAVING."""
         joins, where, having = self.joins, self.where, self.having
         return Conditions(joins.units + where.units + having.units, joins.words + where.words + having.words)
 
@@ -159,7 +159,7 @@ _AGGREGATES = frozenset({"none", "max", "min", "count", "sum", "avg"})
 
 
 def tokenize(sql: str) -> list[str]:
-    """Return tokens in lower case; strings whole, in double quotes (an apostrophe counts as one), as they are."""
+    """Return lower-case tokens; strings stay whole, as written, in double quotes."""
     text = sql.replace("'", '"')
     if text.count('"') % 2:
         raise Unparsed(f"unpaired quote: {sql}")
@@ -176,7 +176,7 @@ def tokenize(sql: str) -> list[str]:
 
 
 def parse(sql: str, names: SchemaNames) -> EMQuery:
-    """Read a query; Unparsed wherever the official tool fails, be it valid SQL or not."""
+    """Parse a query; raise Unparsed wherever the official tool fails, even on valid SQL."""
     tokens = tokenize(sql)
     try:
         # What every alias stands for: the token before its AS, wherever that is.
@@ -185,11 +185,11 @@ def parse(sql: str, names: SchemaNames) -> EMQuery:
             raise Unparsed(f"the alias {clash} is also a table's name")
         return _Reader(tokens, names, aliases | {table: table for table in names.columns}).query()
     except (IndexError, KeyError, ValueError, RecursionError) as error:
-        raise Unparsed(f"unreadable for the official evaluator: {sql}") from error
+        raise Unparsed(f"the official evaluator cannot parse this query: {sql}") from error
 
 
 class _Reader:
-    """Reads a query; a place past its end is an IndexError, an unknown table a KeyError, no FROM a ValueError."""
+    """A parser of one query; it raises IndexError, KeyError or ValueError if it cannot parse."""
 
     def __init__(self, tokens: Sequence[str], names: SchemaNames, tables: Mapping[str, str]) -> None:
         self._tokens, self._names, self._tables = tokens, names, tables
@@ -255,7 +255,7 @@ class _Reader:
             raise Unparsed(f"expected {token} at token {self._place}")
 
     def _from(self) -> tuple[tuple[str | EMQuery, ...], Conditions]:
-        """Read tables and ON conditions. The next FROM counts, be it of a subquery in the SELECT list."""
+        """Read tables and ON conditions after the next FROM, even if it is a subquery's."""
         self._place = self._tokens.index("from", self._place) + 1
         tables: list[str | EMQuery] = []
         units: list[CondUnit] = []
@@ -344,7 +344,7 @@ class _Reader:
             negated = self._skip("not")
             operator = self._take()
             if operator not in _OPERATORS:
-                raise Unparsed(f"{operator} is no comparison")
+                raise Unparsed(f"{operator} is not a comparison")
             first, second = self._value(), None
             if operator == "between":
                 self._expect("and")
@@ -388,7 +388,7 @@ Clause = Literal["select", "where", "group", "order", "and/or", "IUEN", "keyword
 
 
 def differing_clauses(predicted: EMQuery | None, gold: EMQuery, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:
-    """Return the clauses for which two queries don't match (CREDIT-SQL 5.7, figure 7); none if they match exactly.
+    """Return the clauses in which two queries differ (CREDIT-SQL 5.7, figure 7).
 
     A prediction that could not be read, None, is compared as an empty query.
     """
@@ -402,7 +402,7 @@ def differing_clauses(predicted: EMQuery | None, gold: EMQuery, foreign_keys: Ma
 
 
 def _strip(query: EMQuery, same: Mapping[str, str] | None) -> EMQuery:
-    """Return a query without values; with `same`, also without DISTINCT and with foreign-key columns replaced.
+    """Return a query without values; with `same`, also without DISTINCT and keys unified.
 
     `same` holds for the tables of the outermost query, also where a combined query has others. Queries in conditions
     lose their values alone, those in FROM nothing.
@@ -485,7 +485,7 @@ def _keywords(query: EMQuery) -> set[str]:
 
 
 def hardness(gold: EMQuery) -> Literal["easy", "medium", "hard", "extra"]:
-    """Return the level that the numbers of clauses, nested queries and other features put a query at."""
+    """Return Spider's difficulty level, by the numbers of clauses and nested queries."""
     conditions, words = gold.conditions
     # WHERE, GROUP BY, ORDER BY and LIMIT, each join, each OR and each LIKE.
     clauses = sum((bool(gold.where.units), bool(gold.group), gold.order is not None, gold.limit))

@@ -1,4 +1,4 @@
-"""The one page of runs and trials: tables, which the terminal shows as well, and every question."""
+"""The report page of runs and trials: tables, also shown on the terminal, and questions."""
 
 from __future__ import annotations
 
@@ -100,17 +100,17 @@ def _group_rows(runs: Sequence[Mapping[str, Any]]) -> list[Line]:
 
 
 def _outcome_rows(runs: Sequence[Results]) -> list[Line]:
-    """Return what became of questions if declining or asking back may be right for some."""
+    """Return the outcomes of questions for which declining or asking back may be right."""
     counts = [(run.get("outcomes") or {}).get("counts", {}) for run in runs]
     kinds = dict.fromkeys(kind for found in counts for kind, n in found.items() if n)
     if not kinds:
         return []
     return [
         *(Line(kind.replace("_", " "), tuple(str(found.get(kind, "-")) for found in counts)) for kind in kinds),
-        _shares("declined, of those to be", runs, "outcomes", "declined", "recall"),
-        _shares("rightly, of those declined", runs, "outcomes", "declined", "precision"),
-        _shares("asked back, of those to be", runs, "outcomes", "asked", "recall"),
-        _shares("rightly, of those asked back", runs, "outcomes", "asked", "precision"),
+        _shares("declined when right (recall)", runs, "outcomes", "declined", "recall"),
+        _shares("right to decline (precision)", runs, "outcomes", "declined", "precision"),
+        _shares("asked back when right (recall)", runs, "outcomes", "asked", "recall"),
+        _shares("right to ask back (precision)", runs, "outcomes", "asked", "precision"),
         _shares("asked back, then right", runs, "outcomes", "useful"),
     ]
 
@@ -137,7 +137,7 @@ def _cost_rows(runs: Sequence[Results]) -> list[Line]:
 
 
 def _attempt_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Line]:
-    """Return convergence: EX if every turn had stopped at its nth attempt (revision chain, figure 3)."""
+    """Return EX as if each turn had stopped at attempt n (revision chain, figure 3)."""
     judged = [[q["attempts_right"] for q in run if q["ex"] is not None and q["golds"]] for run in runs]
     rows: list[Line] = []
     for n in range(1, max((len(attempts) for run in judged for attempts in run), default=0) + 1):
@@ -169,14 +169,14 @@ def trial_sections(trial: Results) -> list[Section]:
         elsewhere = f"; that was on {since['database']}" if since["database"] != trial["trial"]["database"] else ""
         told = [
             ("passed", f"{_percent(since['pass_rate'])} before ({since['model']}{elsewhere})"),
-            ("as before", f"{since['same']} questions"),
+            ("unchanged", f"{since['same']} questions"),
             ("new", "; ".join(since["added_questions"])),
             ("gone", "; ".join(since["removed_questions"])),
         ]
         for name in ("worse", "better"):
             for change in since[name]:
                 shares = f"{_percent(change['before'])} before, {_percent(change['now'])} now"
-                shares += "; what is accepted was changed" if change["expects_otherwise"] else ""
+                shares += "; the accepted answer changed" if change["expects_otherwise"] else ""
                 why = f": {change['why']}" if change["why"] else ""
                 told.append((name, f"{change['id']}: {change['question']}{why} ({shares})"))
         sections.append(Section(f"Since {since['with']}", ("",), [Line(name, (text,)) for name, text in told if text]))
@@ -188,7 +188,7 @@ def _percent(share: float | None) -> str:
 
 
 def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], Judged]:
-    """Return outcomes by question; they depend on their interaction, or on their database if none has two turns."""
+    """Return judged questions by identity, clustered by interaction or by database."""
     # Questions of two runs are the same only if words, database and gold are, too, not ids alone.
     key = "interaction" if any(question["turn"] > 1 for question in questions) else "database"
     return {
@@ -199,7 +199,7 @@ def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], Jud
 
 
 def write_report(folders: Sequence[Path], out: Path) -> list[str]:
-    """Write one page about finished runs and trials; return how each further one compares with the first.
+    """Write one page about finished runs or trials; return how others compare to the first.
 
     It asks for nothing from anywhere: style, script and data are in it, and it forbids the rest.
     """
@@ -234,9 +234,9 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
             ],
         )
     except KeyError as error:
-        raise SettingsError(f"the results of a run lack {error}: start it again") from error
+        raise SettingsError(f"the results of a run have no {error}: start the run again") from error
     except (TypeError, AttributeError) as error:
-        raise SettingsError(f"the results of a run are damaged ({error}): finish it again") from error
+        raise SettingsError(f"the results of a run are damaged ({error}): start the run again") from error
     try:
         write_whole(out, page)
     except OSError as error:
@@ -248,6 +248,6 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
 
 
 def _dataset_name(given: str) -> str:
-    """Return what verdict files call a run's dataset: a benchmark's name, or that of a file of one's own questions."""
+    """Return the dataset's name as verdict files have it."""
     path = Path(given)
     return "trial" if given.startswith("trial ") else path.stem if path.suffix in SUFFIXES else given

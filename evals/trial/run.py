@@ -1,4 +1,4 @@
-"""Trials: a team's own questions asked, judged by what each accepts, compared with the last time; bounds by them."""
+"""Trials: own questions asked, judged, compared with the last trial, and bounds from them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _DID = {"needs_clarification": "it asked back", "unanswerable": "it declined", "
 
 @dataclass(frozen=True)
 class TrialOptions:
-    """What a trial asks, of what."""
+    """The questions, database and options of a trial."""
 
     database: str  # a path, or a URL
     questions: Path  # the question file
@@ -89,7 +89,7 @@ def run_trial(
             _forget(out)
         before = read_results(out) if (out / RESULTS_FILE).exists() else None
         if before is not None and "trial" not in before:
-            raise SettingsError(f"{out / RESULTS_FILE} is not what `tableturn trial` writes")
+            raise SettingsError(f"{out / RESULTS_FILE} is not a results file of `tableturn trial`")
         judge = TrialJudge(database, turns).judge
         with closing(ReplyCache(out / CACHE_FILE)) as cache:
             start, replies = time.perf_counter(), cache.size()
@@ -117,13 +117,13 @@ def run_trial(
 
 
 def _forget(out: Path) -> None:
-    """Leave nothing to resume; replies are kept."""
+    """Delete the run's journal but keep the replies."""
     for name in (JOURNAL_FILE, SPEC_FILE):
         (out / name).unlink(missing_ok=True)
 
 
 def trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tuple[Dataset, dict[str, TrialTurn]]:
-    """Return the questions as a run asks them, each as often as wanted, and what is accepted by their ids there."""
+    """Return the questions, each repeated as often as wanted, and what is accepted by id."""
     path = None if "://" in place else Path(place).absolute()
     name = path.name if path else place
     questions: list[GoldTurn] = []
@@ -138,7 +138,7 @@ def trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tup
 
 
 class TrialJudge:
-    """Judges by what each question accepts (by its id in the run); queries run on the database as it is now."""
+    """A judge by what each question accepts; queries run on the database as it is now."""
 
     def __init__(self, database: Database, turns: Mapping[str, TrialTurn]) -> None:
         self._database, self._turns = database, turns
@@ -179,7 +179,7 @@ class TrialJudge:
             columns = f"{len(table.columns)} column{'' if len(table.columns) == 1 else 's'}"
             why = f"it gives {columns} ({', '.join(table.columns[:6])}), not {width}"
         else:
-            why = "it gives other values, or another order, than the accepted query"
+            why = "its values or their order differ from the accepted query's"
         return replace(verdict, ex=not why, error=why, valid=True)
 
     def _run_accepted(self, sql: str) -> Expected | QueryError:
@@ -190,7 +190,7 @@ class TrialJudge:
 
 
 def _trial_results(results: dict[str, Any], options: TrialOptions, location: str) -> dict[str, Any]:
-    """Return a run's results with what a trial found besides; of one that could not ask everything, what there is.
+    """Return a run's results with the trial's findings, even if some were not asked.
 
     A question counts as passed by the share of its tries that pass; the interval is over questions, as tries at
     the same question say little new. Calls and dollars are what the answers take without kept replies.
@@ -227,7 +227,7 @@ def _question_id(record: Mapping[str, Any]) -> str:
 
 
 def _outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return each question with the share of its tries that pass, None if not all could be asked, and why one fails."""
+    """Return each question with its share of passed tries, and why one failed."""
     found: list[dict[str, Any]] = []
     for name, records in groupby(results["questions"], _question_id):
         tries = [list(turns) for _, turns in groupby(records, itemgetter("interaction"))]
@@ -286,7 +286,7 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
 
 
 def _by_words(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return each question by its words, and how many of the same words came before it."""
+    """Return questions by their words and the number of equal ones before."""
     seen: Counter[str] = Counter()
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for question in _outcomes(results):
@@ -298,7 +298,7 @@ def _by_words(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any
 def fit_bound(
     trial: TrialOptions, labels: Path | None, alpha: float, certainty: float, out: Path, file: Path, listener: Listener
 ) -> TrustBound:
-    """Ask the questions of a trial's file, set the bound by them, and keep it in the file of bounds.
+    """Ask the questions of a trial's file, and save the bound that they support.
 
     Without `labels`, they are the answers that were approved or corrected. At most a share `alpha` of the trusted
     answers is wrong, with that certainty.
@@ -320,7 +320,7 @@ def fit_bound(
     fields = {**as_asked, **trial.settings, "verified": False, "own_examples": 0, "record": "off", "trust": "off"}
     results = run_trial(replace(trial, settings=fields), out, listener, questions)
     if results["not_asked"]:
-        raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: start the same command again")
+        raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: run the same command again")
     found = bounded(judged_answers(results), alpha, certainty)
     bound = TrustBound(identity, model, alpha, certainty, **asdict(found), fingerprints=prints, time=now())
     keep_bound(bound, file)
@@ -328,7 +328,7 @@ def fit_bound(
 
 
 def judged_answers(results: Mapping[str, Any]) -> list[tuple[float, bool]]:
-    """Return confidence and rightness of a trial's answers; what was declined or asked back, or failed, is no answer.
+    """Return confidence and correctness of each of a trial's answers.
 
     The same query for the same question counts once, and as wrong if it was ever judged so: a bound takes labels that
     are independent of each other.
@@ -347,12 +347,12 @@ def judged_answers(results: Mapping[str, Any]) -> list[tuple[float, bool]]:
 
 
 def _same(question: str) -> str:
-    """Return a question as it is compared with others: its words alone."""
+    """Return a question's words, which identify it across trials."""
     return " ".join(word.folded for word in words(question)) or question.strip()
 
 
 def _approved(agent: SQLAgent) -> list[TrialQuestion]:
-    """Return the answers that a person approved, or put in another's place, as questions that accept them."""
+    """Return the answers that a person approved or corrected, as questions accepting them."""
     database = agent.resources.database
     identity, store = database_identity(database), agent.resources.examples.own()
     accepted: dict[str, tuple[str, list[str]]] = {}
@@ -361,8 +361,7 @@ def _approved(agent: SQLAgent) -> list[TrialQuestion]:
             accepted.setdefault(_same(example.question), (example.question, []))[1].append(example.sql)
     if not accepted:
         raise SettingsError(
-            "there are no labels: no answer about this database was approved or corrected yet; "
-            "pass --labels with a trial's questions"
+            "no answer about this database has been approved or corrected yet: pass --labels with a trial's questions"
         )
     return [
         TrialQuestion.model_validate({"id": number, "turns": [{"question": question, "sql": sql}]})

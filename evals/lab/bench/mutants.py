@@ -1,4 +1,4 @@
-"""Mutation testing: small faults planted in code that people rely on, and the share of them that its tests notice.
+"""Mutation testing: the share of small planted faults that a module's tests notice.
 
 Own code rather than a library: cosmic-ray and mutmut mutate every place in every way and start the tests anew for each;
 here a seed draws places, one mutant for each, and `planting` forks from a process that has collected the tests.

@@ -1,4 +1,4 @@
-"""Whether every experiment of the papers ends, and every row changes what it names and nothing else."""
+"""Check that each experiment of the papers ends and each row changes only what it names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LIMIT, _DIALOGUES = 3, 40
 
 
 def run(options: BenchOptions) -> dict[str, object]:
-    """Runs each experiment over a few questions against a loopback server, and renders the requests of each row."""
+    """Run each experiment over a few questions, and render the requests of each row."""
     ended: list[str] = []
     skipped: dict[str, str] = {}
     failed: dict[str, str] = {}
@@ -60,7 +60,7 @@ def run(options: BenchOptions) -> dict[str, object]:
 
 
 def _store(data: Path, place: Path, url: str) -> str:
-    """A small store of CoSQL's training dialogues, rephrased and simplified by the stand-in."""
+    """Return a small store of CoSQL training dialogues, rephrased by the stand-in."""
     whole = json.loads((data / "cosql" / "train.json").read_text(encoding="utf-8"))
     some = place.with_name("train.json")
     some.write_text(json.dumps(whole[:_DIALOGUES]), encoding="utf-8")
@@ -77,6 +77,6 @@ def _store(data: Path, place: Path, url: str) -> str:
 
 def _silently(row: str, total: int) -> nullcontext[Listener]:
     def listener(record: TurnRecord, verdict: Verdict) -> None:
-        """Tells nobody."""
+        """Ignore progress."""
 
     return nullcontext(listener)

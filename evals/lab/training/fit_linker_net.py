@@ -1,4 +1,4 @@
-"""Trains the linker's message-passing net. Torch is needed here only: `tools/linking/net.py` runs the result."""
+"""Training of the linker's net with torch; `tools/linking/net.py` runs it without."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class TrainingTurn:
 
 
 def torch_library() -> Any:
-    """Torch.
+    """Import torch.
 
     Raises:
-        SettingsError: It is missing.
+        SettingsError: It is not installed.
     """
     try:
         return import_module("torch")
@@ -65,7 +65,7 @@ def torch_library() -> Any:
 
 
 def train(examples: Sequence[TrainingTurn], names: tuple[tuple[str, ...], tuple[str, ...]], epochs: int) -> Net:
-    """Trains a net.
+    """Train a net.
 
     Args:
         examples: What to learn from.
@@ -102,7 +102,7 @@ def _rounded(net: Net) -> Net:
 
 
 def raise_odds(net: Net, tables: float, columns: float) -> Net:
-    """Return the net with so much added to the log-odds that `mixed` gives."""
+    """Return the net with shifted log-odds."""
     table_out, column_out = net.table_out.copy(), net.column_out.copy()
     table_out[-1] += tables / NET_SHARE
     column_out[-1] += columns / NET_SHARE
@@ -127,7 +127,7 @@ def join_graphs(graphs: Sequence[Graph]) -> Graph:
 
 
 def odds(net: Net, examples: Sequence[TrainingTurn]) -> list[tuple[Shares, Shares]]:
-    """Log-odds of each example's tables and columns."""
+    """Return the log-odds of each example's tables and columns."""
     found: list[tuple[Shares, Shares]] = []
     for start in range(0, len(examples), _SCORED):
         batch = examples[start : start + _SCORED]
@@ -145,7 +145,7 @@ def odds(net: Net, examples: Sequence[TrainingTurn]) -> list[tuple[Shares, Share
 
 
 def _spread(inputs: Sequence[Matrix]) -> tuple[Array, Array]:
-    """What to take from features, and what then to multiply them by; nothing by which they all but never differ."""
+    """Return the mean of each feature and the inverse of its deviation."""
     rows = np.concatenate(inputs)
     deviation = rows.std(axis=0, dtype=np.float64)
     deviation[deviation < 1e-3] = 1.0
@@ -153,7 +153,7 @@ def _spread(inputs: Sequence[Matrix]) -> tuple[Array, Array]:
 
 
 def _initial(names: tuple[tuple[str, ...], tuple[str, ...]]) -> dict[str, Array]:
-    """Random weights, as great as the number of inputs allows; biases are the last rows."""
+    """Return random weights scaled by the number of inputs; biases are the last rows."""
     shapes = {
         "table_in": (len(names[0]), _HIDDEN),
         "column_in": (len(names[1]), _HIDDEN),
@@ -176,7 +176,7 @@ def _loss(
     of_tables: tuple[Array, Array],
     of_columns: tuple[Array, Array],
 ) -> Tensor:
-    """Cross-entropy, summed over items and averaged over turns."""
+    """Return the cross-entropy, summed over items and averaged over turns."""
     torch = torch_library()
 
     tables, columns = forward(
@@ -205,7 +205,7 @@ def _loss(
 def forward(
     weights: Mapping[str, Tensor], tables: Matrix, columns: Matrix, graph: Graph, dropped: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """What `Net.of` computes, from inputs made standard, with dropout."""
+    """Compute `Net.of` in torch, with dropout, from standardized inputs."""
     torch = torch_library()
 
     def active(rows: Tensor, by: Tensor) -> Tensor:
