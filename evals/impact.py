@@ -211,7 +211,7 @@ class ReplayedChange:
             return Change(past, "unsettled", f"the old rows cannot be compared: {error}")
         except QueryError as error:
             return Change(past, "broken_before", str(error))
-        first = _hold(old.table)
+        first = _show_result(old.table)
         # SQLite reads a quoted name that is gone as a text: rows that mean nothing.
         if gone := self._find_gone(past.sql):
             return Change(past, "error", gone, first)
@@ -222,10 +222,10 @@ class ReplayedChange:
         except QueryError as error:
             return Change(past, "error", str(error), first)
         if old.allows(table):
-            return Change(past, "same", "", first, _hold(table))
+            return Change(past, "same", "", first, _show_result(table))
         if _BY_CLOCK.search(past.sql):
             return Change(past, "unsettled", "its rows depend on the current time or on random numbers", first)
-        now = _hold(table)
+        now = _show_result(table)
         counts = (first.row_count, now.row_count, "rows"), (len(first.columns), len(now.columns), "columns")
         why = next((f"{old} {what} before, {new} now" for old, new, what in counts if old != new), "other values")
         return Change(past, "rows", why, first, now)
@@ -246,7 +246,7 @@ class ReplayedChange:
         return "; ".join([*(f"the table {name} is gone" for name in sorted(tables)), *sorted(columns)])
 
 
-def _hold(table: Table) -> Held:
+def _show_result(table: Table) -> Held:
     """Return a result with its rows as people see them."""
     rows = tuple(tuple(map(plain_cell, row)) for row in table.rows[:SHOWN_ROWS])
     return Held(table.columns, rows, len(table.rows))

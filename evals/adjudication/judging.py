@@ -187,7 +187,7 @@ def judge_cases(
                     raise ModelError(f"stopped after {end.calls} requests, {why}") from error
             else:
                 failed_in_a_row = 0
-                listener(case, _agreed(first.first, second.second), _agreed(first.second, second.first))
+                listener(case, _merge_opinions(first.first, second.second), _merge_opinions(first.second, second.first))
 
     async def work_together() -> None:
         # What a case takes is known when it is judged: with a limit there is one at a time.
@@ -198,7 +198,7 @@ def judge_cases(
     return end
 
 
-def _agreed(one: Opinion, other: Opinion) -> Opinion:
+def _merge_opinions(one: Opinion, other: Opinion) -> Opinion:
     """Return one opinion of two passes."""
     if one.verdict == other.verdict:
         return one

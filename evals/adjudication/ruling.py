@@ -121,7 +121,7 @@ class Adjudicator(Closing):
             if ruling.dataset in ("", dataset.name):
                 # Golds are judged with whole operators, and a ruling may be on the gold as it was published.
                 whole = {"sql": whole_operators(ruling.sql), "gold": whole_operators(ruling.gold)}
-                same = self._rulings.setdefault(_words(ruling.question), [])
+                same = self._rulings.setdefault(_normalize_text(ruling.question), [])
                 same.append(ruling.model_copy(update=whole))
 
     def outcome(self, question: GoldTurn, sql: str, ex: bool | None, valid: bool) -> RuledAnswer:
@@ -155,7 +155,7 @@ class Adjudicator(Closing):
         """Return the latest accepted rulings on a question, and the latest proposals, by `form`."""
         accepted: dict[str, Ruling] = {}
         proposed: dict[str, Ruling] = {}
-        for ruling in self._rulings.get(_words(question.text), ()):
+        for ruling in self._rulings.get(_normalize_text(question.text), ()):
             if concerns(ruling, question):
                 known, form = accepted if ruling.accepted else proposed, self.form(question, ruling.sql)
                 known.pop(form, None)
@@ -167,7 +167,7 @@ class Adjudicator(Closing):
         with suppress(SQLParseError):
             if schema := self._schema(question.database):
                 return regularize(sql, schema)
-        return _words(sql)
+        return _normalize_text(sql)
 
     def _read_schema(self, name: str) -> Schema | None:
         with suppress(DatabaseUnavailable), Database.open(self._dataset.place(name)) as database:
@@ -177,14 +177,14 @@ class Adjudicator(Closing):
 
 def concerns(ruling: Ruling, question: GoldTurn) -> bool:
     """Whether a ruling is on a question: by its id and text, or by its text and gold."""
-    if _words(ruling.question) != _words(question.text):
+    if _normalize_text(ruling.question) != _normalize_text(question.text):
         return False
     if ruling.id:
         return ruling.id == question.id
-    return not ruling.gold or _words(whole_operators(ruling.gold)) in map(_words, question.golds)
+    return not ruling.gold or _normalize_text(whole_operators(ruling.gold)) in map(_normalize_text, question.golds)
 
 
-def _words(text: str) -> str:
+def _normalize_text(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -267,7 +267,7 @@ def sort_decisions(
         said = ruling.model_dump(include=_SAID)
         if last.get(about(ruling)) == said:
             continue
-        if dataset is not None and (why := _unfit(ruling, dataset)):
+        if dataset is not None and (why := _explain_misfit(ruling, dataset)):
             refused.append(f"decision {number} ({ruling.question}): {why}")
         else:
             last[about(ruling)] = said
@@ -275,7 +275,7 @@ def sort_decisions(
     return rulings, refused
 
 
-def _unfit(ruling: Ruling, dataset: Dataset) -> str:
+def _explain_misfit(ruling: Ruling, dataset: Dataset) -> str:
     """Return why a ruling cannot apply to the dataset, or ''."""
     if ruling.dataset not in ("", dataset.name):
         return f"it is about {ruling.dataset}, not {dataset.name}"

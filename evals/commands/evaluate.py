@@ -394,7 +394,7 @@ def impact(
         say(json.dumps({**shown, "gate": None if gate is None else {"least": gate, "met": met}}))
     else:
         for change in [*found.changed, *found.of("unsettled")]:
-            _print(change)
+            _print_change(change)
         counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in shown["counts"].items() if count)
         say(f"{shown['answers']} past answers: {counts}")
     if not met:
@@ -402,7 +402,7 @@ def impact(
         raise typer.Exit(1)
 
 
-def _print(change: Change) -> None:
+def _print_change(change: Change) -> None:
     past = change.past
     about = ", ".join(part for part in (past.user, past.time, past.source) if part)
     what = "only a model can tell" if change.kind == "unsettled" else change.kind

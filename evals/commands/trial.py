@@ -152,12 +152,12 @@ def fit(
     # As at the terminal; without a store there is none to look in.
     store = examples or (str(default_location()) if is_made(default_location()) else None)
     options = TrialOptions(db, Path(), model, base_url, preset, fields, store, jobs=jobs)
-    path = _trust_file(trust, fields)
+    path = _find_trust_file(trust, fields)
     least = bounded([], alpha, certainty).missing
     warn(f"this needs at least {least} labelled answers, and more if some are wrong")
     with stopping(), RunProgress(None, None, "right") as progress:
         bound = fit_bound(options, labels, alpha, certainty, out, path, progress)
-    say(json.dumps(asdict(bound)) if as_json else _tell(bound))
+    say(json.dumps(asdict(bound)) if as_json else _describe_bound(bound))
     if bound.level is None:
         raise typer.Exit(1)
 
@@ -170,7 +170,7 @@ def show(
     """Show which bounds are set, and the labels behind them."""
     from ...agent.evidence.trust import read_bounds
 
-    path = _trust_file(trust, {})
+    path = _find_trust_file(trust, {})
     bounds = read_bounds(path)
     if as_json:
         say(json.dumps([asdict(bound) for bound in bounds]))
@@ -178,10 +178,10 @@ def show(
     if not bounds:
         say(f"no bounds in {path}: run `tableturn trust fit` to set one")
     for bound in bounds:
-        say(_tell(bound))
+        say(_describe_bound(bound))
 
 
-def _trust_file(given: Path | None, fields: dict[str, object]) -> Path:
+def _find_trust_file(given: Path | None, fields: dict[str, object]) -> Path:
     from ...agent.evidence.trust import trust_file
     from ...tools.errors import SettingsError
 
@@ -191,7 +191,7 @@ def _trust_file(given: Path | None, fields: dict[str, object]) -> Path:
     return path
 
 
-def _tell(bound: TrustBound) -> str:
+def _describe_bound(bound: TrustBound) -> str:
     head, labels = f"{bound.database}, {bound.model}: ", f"{bound.labels} labelled"
     if bound.level is None:
         more = f"at least {bound.missing} more labelled answers are needed"

@@ -192,41 +192,41 @@ def _judge_on(run: RunResults, dataset: Dataset, queries: Iterable[str]) -> list
         return list(map(judge.judge, run.asked.questions, queries))
 
 
-def _figures(run: RunResults, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
+def _collect_figures(run: RunResults, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
     """Return EX and EM, TS if there are suites, and the further figures named in `shown`."""
-    ours = _by_group(run.official)
+    ours = _score_groups(run.official)
     if suites is not None:
-        judged = _by_group(_judge_on(run, run.asked.on(suites), [record.sql for record, _ in run.answered]))
+        judged = _score_groups(_judge_on(run, run.asked.on(suites), [record.sql for record, _ in run.answered]))
         ours |= {f"{name.removesuffix('ex')}ts": ex for name, ex in judged.items() if name.endswith("ex")}
     if any(name.startswith("attempt") for name in shown):
-        ours |= _by_attempt(run)
+        ours |= _score_attempts(run)
     if "em_ex" in shown:
-        ours |= _clause_errors(run)
+        ours |= _share_clause_errors(run)
     ours |= {name: 100 * run.linking[name] for name in ("trs", "crs", "crs_all") if name in run.linking}
     if any(name.endswith("_f1") for name in shown):
         # Track-SQL, tables 10 and 11.
         found = classified([(gold, schema, record.linked) for gold, schema, record in run.linked()])
         ours |= {name: 100 * value for name, value in found.items()}
-    return ours | (_seconds(run) if any(name.endswith("_seconds") for name in shown) else {})
+    return ours | (_measure_seconds(run) if any(name.endswith("_seconds") for name in shown) else {})
 
 
-def _parts(run: RunResults) -> tuple[float, ...]:
+def _score_parts(run: RunResults) -> tuple[float, ...]:
     """Return the official EX of ten equal parts in order (SQL-CRAFT A.2)."""
     right = np.array([verdict.ex is True for verdict in run.official])
     return tuple(100 * float(part.mean()) for part in np.array_split(right, 10)) if len(right) >= 10 else ()
 
 
-def _by_attempt(run: RunResults) -> dict[str, float]:
+def _score_attempts(run: RunResults) -> dict[str, float]:
     """Return EX as if the loop had ended after each attempt (revision chain, figure 3)."""
     tried = [[attempt["sql"] for attempt in record.attempts] or [record.sql] for record, _ in run.answered]
     found: dict[str, float] = {}
     for number in range(1, max(map(len, tried), default=0) + 1):
-        scores = _by_group(_judge_on(run, run.asked, [queries[:number][-1] for queries in tried]))
+        scores = _score_groups(_judge_on(run, run.asked, [queries[:number][-1] for queries in tried]))
         found |= {f"attempt{number}_ex": scores["ex"]} if "ex" in scores else {}
     return found
 
 
-def _clause_errors(run: RunResults) -> dict[str, float]:
+def _share_clause_errors(run: RunResults) -> dict[str, float]:
     """Return the agreement of EM and EX, and EM's errors by clause (CREDIT-SQL figure 7)."""
     known = [(verdict.em, verdict.ex is True) for verdict in run.official if verdict.em is not None]
     names = {"em_ex": (True, True), "em_only": (True, False), "ex_only": (False, True), "neither": (False, False)}
@@ -238,7 +238,7 @@ def _clause_errors(run: RunResults) -> dict[str, float]:
     return found
 
 
-def _seconds(run: RunResults) -> dict[str, float]:
+def _measure_seconds(run: RunResults) -> dict[str, float]:
     """Return the seconds for linking and generating per question and in total."""
     found: dict[str, float] = {}
     by_step: dict[str, list[float]] = defaultdict(list)
@@ -256,7 +256,7 @@ def _seconds(run: RunResults) -> dict[str, float]:
     return found | {f"link_{number}_columns_seconds": fmean(took) for number, took in by_columns.items()}
 
 
-def _by_group(verdicts: Sequence[Verdict]) -> dict[str, float]:
+def _score_groups(verdicts: Sequence[Verdict]) -> dict[str, float]:
     """Return EX, EM and the share that runs over everything, interactions, levels and turns."""
     summary = summarize(verdicts)
     groups = {"": summary.all, "im_": summary.interactions}
@@ -428,7 +428,7 @@ def _measure_row(
     found: list[dict[str, float]] = []
     for runs in repeats:
         counted = [voted_by_em(runs)] if how == "vote" else runs
-        found.append(_over([_figures(run, setup.suites, experiment.shown) for run in counted], take))
+        found.append(_over([_collect_figures(run, setup.suites, experiment.shown) for run in counted], take))
     first = repeats[0][0]
     notes = [record.notes for runs in repeats for run in runs for record, _ in run.answered]
     return Measured(
@@ -439,7 +439,7 @@ def _measure_row(
         runs=len(found) * len(repeats[0]),
         questions=len(first.asked.questions),
         dataset=f"{first.asked.name} {first.asked.split}",
-        parts=_parts(first) if experiment.parts else (),
+        parts=_score_parts(first) if experiment.parts else (),
         predictions={} if combine else {record.id: record.sql for record, _ in first.answered},
         replayed=is_replay(setup.model_of(row)),
         short=sum(any(map(_NO_ROOM.match, said)) for said in notes),

@@ -242,7 +242,7 @@ def _find_misspelt_values(golds: Golds) -> Iterator[Dispute]:
 def _find_misspelt(golds: Golds, question: GoldTurn, tree: exp.Expr, schema: Schema) -> str:
     """Return the first constant that its column has only in another spelling, or ''."""
     for node in tree.find_all(exp.EQ, exp.NEQ):
-        place = _resolve(node.this, schema) if isinstance(node.this, exp.Column) else None
+        place = _resolve_column(node.this, schema) if isinstance(node.this, exp.Column) else None
         if place is None or not node.expression.is_string:
             continue
         table, column = map(quoted, place)
@@ -255,7 +255,7 @@ def _find_misspelt(golds: Golds, question: GoldTurn, tree: exp.Expr, schema: Sch
     return ""
 
 
-def _resolve(column: exp.Column, schema: Schema) -> tuple[str, str] | None:
+def _resolve_column(column: exp.Column, schema: Schema) -> tuple[str, str] | None:
     """Return the table and column of a qualified column, or None if it is not in the schema."""
     select = column.find_ancestor(exp.Select)
     sources = {table.alias_or_name.lower(): table.name for table in select.find_all(exp.Table)} if select else {}
@@ -284,7 +284,7 @@ def _find_compared_texts(golds: Golds) -> Iterator[Dispute]:
         places = reread.find_all(exp.Ordered, exp.Max, exp.Min, exp.GT, exp.LT, exp.GTE, exp.LTE, exp.Between)
         sides = [side for node in places for side in (node.this, node.args.get("expression"))]
         for column in [side for side in sides if isinstance(side, exp.Column)]:
-            place = _resolve(column, schema)
+            place = _resolve_column(column, schema)
             if place is None:
                 continue
             key = (question.database, *place)

@@ -81,7 +81,7 @@ def compare(first: Mapping[Any, Judged], second: Mapping[Any, Judged]) -> RunCom
     units = [a.unit or str(place) for place, (a, _) in enumerate(pairs)]
     # McNemar's exact test: how probable is as large a sum, were each unit's difference as likely to have the other
     # sign? The coefficients of the product of (x^-size + x^size) / 2 are the distribution of the sum.
-    sums = _sums(list(zip(units, changes, strict=True)))[0]
+    sums = _sum_clusters(list(zip(units, changes, strict=True)))[0]
     spread = np.ones(1)
     for size in np.abs(sums[sums != 0]):
         spread = np.convolve(spread, [0.5, *np.zeros(2 * size - 1), 0.5])
@@ -125,7 +125,7 @@ def detectable(n: int, discordant: float) -> float | None:
 
 def interval(outcomes: Sequence[tuple[str, int]]) -> Interval | None:
     """Return the cluster bootstrap interval of the mean; None with fewer than two clusters."""
-    sums, sizes = _sums(outcomes)
+    sums, sizes = _sum_clusters(outcomes)
     if len(sums) < 2:
         return None
 
@@ -138,7 +138,7 @@ def interval(outcomes: Sequence[tuple[str, int]]) -> Interval | None:
     return Interval(float(found.low), float(found.high))
 
 
-def _sums(outcomes: Sequence[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
+def _sum_clusters(outcomes: Sequence[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
     """Return the sum and the number of the outcomes of each group, in the order of the groups."""
     groups: dict[str, list[int]] = defaultdict(list)
     for group, outcome in outcomes:
@@ -194,7 +194,7 @@ def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: floa
             continue
         # Answers of one confidence are trusted together or not at all.
         tested = next((n for n in range(size, total) if surest[n][0] < surest[size - 1][0]), total)
-        if _tail(wrong[tested], tested, alpha) > risk:
+        if _compute_tail(wrong[tested], tested, alpha) > risk:
             break
         found = tested
     if found:
@@ -215,10 +215,10 @@ def least_sizes(alpha: float, risk: float, most: int) -> list[int]:
 
 def _next_size(wrong: int, size: int, alpha: float, risk: float) -> int:
     """Return the least sample size from `size` on that proves the bound with `wrong` wrong."""
-    return next(n for n in count(size) if _tail(wrong, n, alpha) <= risk)
+    return next(n for n in count(size) if _compute_tail(wrong, n, alpha) <= risk)
 
 
 @cache
-def _tail(wrong: int, size: int, alpha: float) -> float:
+def _compute_tail(wrong: int, size: int, alpha: float) -> float:
     """Return the probability of so few wrong ones among so many, if `alpha` of all are wrong."""
     return float(stats.binom.cdf(wrong, size, alpha))

@@ -201,7 +201,7 @@ class _Reader:
         outer = self._default
         bracketed = self._skip("(")
         select = self._place
-        tables, joins = self._from()
+        tables, joins = self._read_from()
         after_from = self._place
         self._place = select
         self._expect("select")
@@ -209,19 +209,19 @@ class _Reader:
         outputs: list[SelectItem] = []
         while self._peek() not in _CLAUSES:
             aggregate = self._take() if self._peek() in _AGGREGATES else "none"
-            outputs.append(SelectItem(aggregate, self._value_unit()))
+            outputs.append(SelectItem(aggregate, self._read_value_unit()))
             self._skip(",")
         self._place = after_from
-        where = self._conditions() if self._skip("where") else NO_CONDITIONS
+        where = self._read_conditions() if self._skip("where") else NO_CONDITIONS
         group: list[ColumnUnit] = []
         if self._skip("group"):
             self._expect("by")
             while self._peek() not in _CLAUSE_ENDS:
-                group.append(self._column_unit())
+                group.append(self._read_column_unit())
                 if not self._skip(","):
                     break
-        having = self._conditions() if self._skip("having") else NO_CONDITIONS
-        order = self._order() if self._skip("order") else None
+        having = self._read_conditions() if self._skip("having") else NO_CONDITIONS
+        order = self._read_order() if self._skip("order") else None
         limit = self._skip("limit")
         if limit:
             self._take()
@@ -254,7 +254,7 @@ class _Reader:
         if self._take() != token:
             raise Unparsed(f"expected {token} at token {self._place}")
 
-    def _from(self) -> tuple[tuple[str | EMQuery, ...], Conditions]:
+    def _read_from(self) -> tuple[tuple[str | EMQuery, ...], Conditions]:
         """Read tables and ON conditions after the next FROM, even if it is a subquery's."""
         self._place = self._tokens.index("from", self._place) + 1
         tables: list[str | EMQuery] = []
@@ -275,7 +275,7 @@ class _Reader:
                 self._default.append(table)
                 tables.append(table)
             if self._skip("on"):
-                found = self._conditions()
+                found = self._read_conditions()
                 words += [*(["and"] if units else []), *found.words]
                 units += found.units
             if bracketed:
@@ -284,19 +284,19 @@ class _Reader:
                 break
         return tuple(tables), Conditions(tuple(units), tuple(words))
 
-    def _order(self) -> OrderBy:
+    def _read_order(self) -> OrderBy:
         self._expect("by")
         units: list[ValueUnit] = []
         direction = "asc"
         while self._peek() not in _CLAUSE_ENDS:
-            units.append(self._value_unit())
+            units.append(self._read_value_unit())
             if self._peek() in ("asc", "desc"):
                 direction = self._take()
             if not self._skip(","):
                 break
         return OrderBy(direction, tuple(units))
 
-    def _column(self) -> str:
+    def _read_column(self) -> str:
         word = self._take()
         if word == "*":
             return word
@@ -311,7 +311,7 @@ class _Reader:
                 return f"{table}.{word}"
         raise Unparsed(f"no table has a column {word}")
 
-    def _column_unit(self) -> ColumnUnit:
+    def _read_column_unit(self) -> ColumnUnit:
         bracketed = self._skip("(")
         aggregate = "none"
         if self._tokens[self._place] in _AGGREGATES:
@@ -320,35 +320,35 @@ class _Reader:
             # The bracket that opened before an aggregate is never asked to close.
             bracketed = True
         distinct = self._skip("distinct")
-        column = self._column()
+        column = self._read_column()
         if bracketed:
             self._expect(")")
         return ColumnUnit(aggregate, column, distinct)
 
-    def _value_unit(self) -> ValueUnit:
+    def _read_value_unit(self) -> ValueUnit:
         bracketed = self._skip("(")
-        left = self._column_unit()
+        left = self._read_column_unit()
         operator, right = "none", None
         if self._peek() in _ARITHMETIC:
             operator = self._take()
-            right = self._column_unit()
+            right = self._read_column_unit()
         if bracketed:
             self._expect(")")
         return ValueUnit(operator, left, right)
 
-    def _conditions(self) -> Conditions:
+    def _read_conditions(self) -> Conditions:
         units: list[CondUnit] = []
         words: list[str] = []
         while self._peek():
-            unit = self._value_unit()
+            unit = self._read_value_unit()
             negated = self._skip("not")
             operator = self._take()
             if operator not in _OPERATORS:
                 raise Unparsed(f"{operator} is not a comparison")
-            first, second = self._value(), None
+            first, second = self._read_value(), None
             if operator == "between":
                 self._expect("and")
-                second = self._value()
+                second = self._read_value()
             units.append(CondUnit(negated, operator, unit, first, second))
             if self._peek() in _CLAUSE_ENDS | _JOINING:
                 break
@@ -356,7 +356,7 @@ class _Reader:
                 words.append(self._take())
         return Conditions(tuple(units), tuple(words))
 
-    def _value(self) -> Value:
+    def _read_value(self) -> Value:
         start = self._place
         bracketed = self._skip("(")
         word = self._tokens[self._place]
@@ -398,7 +398,7 @@ def differing_clauses(predicted: EMQuery | None, gold: EMQuery, foreign_keys: Ma
         same = {column: first for column, first in foreign_keys.items() if column.partition(".")[0] in tables}
         return _strip(query, same)
 
-    return tuple(_differences(normalised(predicted or EMQuery()), normalised(gold)))
+    return tuple(_find_differences(normalised(predicted or EMQuery()), normalised(gold)))
 
 
 def _strip(query: EMQuery, same: Mapping[str, str] | None) -> EMQuery:
@@ -438,7 +438,7 @@ def _strip(query: EMQuery, same: Mapping[str, str] | None) -> EMQuery:
     )
 
 
-def _differences(predicted: EMQuery, gold: EMQuery) -> Iterator[Clause]:
+def _find_differences(predicted: EMQuery, gold: EMQuery) -> Iterator[Clause]:
     if Counter(predicted.outputs) != Counter(gold.outputs):
         yield "select"
     if Counter(predicted.where.units) != Counter(gold.where.units):
@@ -457,15 +457,15 @@ def _differences(predicted: EMQuery, gold: EMQuery) -> Iterator[Clause]:
     if ours is None or theirs is None:
         if ours is not theirs:
             yield "IUEN"
-    elif ours[0] != theirs[0] or any(_differences(ours[1], theirs[1])):
+    elif ours[0] != theirs[0] or any(_find_differences(ours[1], theirs[1])):
         yield "IUEN"
-    if _keywords(predicted) != _keywords(gold):
+    if _find_keywords(predicted) != _find_keywords(gold):
         yield "keywords"
     if gold.tables and Counter(predicted.tables) != Counter(gold.tables):
         yield "from"
 
 
-def _keywords(query: EMQuery) -> set[str]:
+def _find_keywords(query: EMQuery) -> set[str]:
     conditions, words = query.conditions
     present = {
         "where": query.where.units,

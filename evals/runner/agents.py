@@ -65,14 +65,14 @@ class ReplyCache(BaseCache):
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
         """Return the stored replies to a prompt, or None."""
-        found = self._execute("SELECT messages FROM reply WHERE prompt = ? AND model = ?", *_key(prompt, llm_string))
+        found = self._execute("SELECT messages FROM reply WHERE prompt = ? AND model = ?", *_to_key(prompt, llm_string))
         return [ChatGeneration(message=one) for one in messages_from_dict(json.loads(found[0][0]))] if found else None
 
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
         """Store a chat model's replies to a prompt."""
         messages = [message_to_dict(reply.message) for reply in return_val if isinstance(reply, ChatGeneration)]
         sql = "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)"
-        self._execute(sql, *_key(prompt, llm_string), json.dumps(messages))
+        self._execute(sql, *_to_key(prompt, llm_string), json.dumps(messages))
 
     def clear(self, **kwargs: Any) -> None:
         """Delete all replies."""
@@ -87,7 +87,7 @@ class ReplyCache(BaseCache):
         self._connection.close()
 
 
-def _key(prompt: str, llm_string: str) -> tuple[str, str]:
+def _to_key(prompt: str, llm_string: str) -> tuple[str, str]:
     """Return a reply's cache key: the prompt, and the model with the number of the try."""
     messages: list[dict[str, Any]] = json.loads(prompt)
     for message in messages:
@@ -272,7 +272,7 @@ class AgentAnswering:
                 try:
                     with self._conversation(turn.database) as (agent, conversation):
                         await _remember_gold(agent, conversation, turns[: turns.index(turn)])
-                        record = await watch_turn(turn, _take(turn, agent, conversation))
+                        record = await watch_turn(turn, _ask_turn(turn, agent, conversation))
                 except TableturnError as error:
                     record = failed(turn, error)
                 yield record
@@ -281,7 +281,7 @@ class AgentAnswering:
             with self._conversation(turns[0].database) as (agent, conversation):
                 # Turns that were answered before are taken again if a later one builds on them; replies are cached.
                 for turn in turns[: turns.index(to_do[-1]) + 1]:
-                    record = await watch_turn(turn, _take(turn, agent, conversation))
+                    record = await watch_turn(turn, _ask_turn(turn, agent, conversation))
                     if not record.asked:
                         yield replace(record, id=to_do[0].id)
                         return
@@ -324,7 +324,7 @@ class AgentAnswering:
         return agent
 
 
-async def _take(turn: GoldTurn, agent: SQLAgent, conversation: Conversation) -> TurnRecord:
+async def _ask_turn(turn: GoldTurn, agent: SQLAgent, conversation: Conversation) -> TurnRecord:
     """Ask a question, reply if the agent asks back, and return the record."""
     start = time.perf_counter()
     answer = await conversation.aask(turn.text, notes=turn.evidence)

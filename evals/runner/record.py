@@ -47,7 +47,7 @@ class RunSpec:
 def write_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
     """Write a run's specification into its existing folder, unless it is already there."""
     if not (out / SPEC_FILE).exists():
-        write_whole(out / SPEC_FILE, json.dumps(asdict(spec) | {_DIGEST: _digest(asked)}, indent=2))
+        write_whole(out / SPEC_FILE, json.dumps(asdict(spec) | {_DIGEST: _hash_questions(asked)}, indent=2))
 
 
 def check_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
@@ -65,14 +65,14 @@ def check_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
     if differing := sorted(name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name)):
         theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
         raise SettingsError(f"{out} holds a run with {theirs}, not {ours}: resume it as it was, or name another folder")
-    if before != _digest(asked):
+    if before != _hash_questions(asked):
         raise SettingsError(
             f"{out} holds a run over other questions: those of {asked.name} {asked.split}, or their gold SQL, have "
             "changed since it was started; name another folder"
         )
 
 
-def _digest(asked: Dataset) -> str:
+def _hash_questions(asked: Dataset) -> str:
     """Return a hash of the questions: answers are kept by their ids alone."""
     # Fields that are None are left out: folders of runs made before a field was known can be resumed.
     questions = [

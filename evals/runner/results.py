@@ -155,7 +155,7 @@ class RunResults:
         scored = [verdict for _, verdict in self.answered if verdict.question.golds or verdict.ex is not None]
         with StrictJudge(self.asked) as judge:
             questions = [
-                _judged(record, verdict, official.get(verdict.question.id), judge, self.asked.conversational)
+                _describe_question(record, verdict, official.get(verdict.question.id), judge, self.asked.conversational)
                 for record, verdict in self.answered
             ]
         found = {
@@ -179,7 +179,7 @@ class RunResults:
         return found
 
 
-def _judged(
+def _describe_question(
     record: TurnRecord, verdict: Verdict, official: Verdict | None, judge: StrictJudge, conversational: bool
 ) -> dict[str, Any]:
     """Return a question with its answer and verdict, as results.json has it."""

@@ -86,7 +86,7 @@ def run_trial(
             text = kept.read_text(encoding="utf-8", errors="replace") if kept.is_file() else ""
             if f'"dataset": "{_DATASET}' not in text:
                 raise
-            _forget(out)
+            _delete_journal(out)
         before = read_results(out) if (out / RESULTS_FILE).exists() else None
         if before is not None and "trial" not in before:
             raise SettingsError(f"{out / RESULTS_FILE} is not a results file of `tableturn trial`")
@@ -111,12 +111,12 @@ def run_trial(
     shown = {name: results[name] for name in ("tries", "pass_rate", "seconds")}
     line = {**results["trial"], **shown, "calls": results["cost"]["calls"]}
     append_lines(out / HISTORY_FILE, json.dumps(line, ensure_ascii=False) + "\n")
-    _forget(out)
+    _delete_journal(out)
     write_report([out], out / "report.html")
     return results
 
 
-def _forget(out: Path) -> None:
+def _delete_journal(out: Path) -> None:
     """Delete the run's journal but keep the replies."""
     for name in (JOURNAL_FILE, SPEC_FILE):
         (out / name).unlink(missing_ok=True)
@@ -195,7 +195,7 @@ def _trial_results(results: dict[str, Any], options: TrialOptions, location: str
     A question counts as passed by the share of its tries that pass; the interval is over questions, as tries at
     the same question say little new. Calls and dollars are what the answers take without kept replies.
     """
-    asked = _outcomes(results)
+    asked = _collect_outcomes(results)
     known = [question for question in asked if question["share"] is not None]
     shares = [question["share"] for question in known]
     interval, rate = wilson(sum(shares), len(shares)), fmean(shares) if shares else None
@@ -226,7 +226,7 @@ def _question_id(record: Mapping[str, Any]) -> str:
     return record["interaction"].rpartition("~")[0]
 
 
-def _outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _collect_outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return each question with its share of passed tries, and why one failed."""
     found: list[dict[str, Any]] = []
     for name, records in groupby(results["questions"], _question_id):
@@ -252,7 +252,7 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
     A question is the same by its words: without ids, numbers move with what is put in between. One whose words or
     turns were changed counts as another question.
     """
-    old, new = map(_by_words, (before, now))
+    old, new = map(_index_questions, (before, now))
     same = [(old[words], question) for words, question in new.items() if words in old]
     changes = [
         {
@@ -285,11 +285,11 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _by_words(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
+def _index_questions(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
     """Return questions by their words and the number of equal ones before."""
     seen: Counter[str] = Counter()
     found: dict[tuple[str, int], dict[str, Any]] = {}
-    for question in _outcomes(results):
+    for question in _collect_outcomes(results):
         found[question["question"], seen[question["question"]]] = question
         seen[question["question"]] += 1
     return found
@@ -313,7 +313,7 @@ def fit_bound(
         resources, settings = agent.resources, agent.settings
         identity, model = database_identity(resources.database), resources.translator(settings).model
         prints = fingerprints(resources, settings)
-        questions = _approved(agent) if labels is None else read_trial(labels)
+        questions = _read_approved(agent) if labels is None else read_trial(labels)
         # Evaluations change these, and a bound must be set with them as people will ask.
         as_asked = {name: getattr(settings, name) for name in ("conventions", "today")}
     # An approved answer would give away what is right for its own question.
@@ -337,7 +337,7 @@ def judged_answers(results: Mapping[str, Any]) -> list[tuple[float, bool]]:
     for _, turns in groupby(results["questions"], lambda turn: turn["interaction"]):
         said: tuple[str, ...] = ()
         for turn in turns:
-            said = (*said, _same(turn["question"]))
+            said = (*said, _normalize_question(turn["question"]))
             if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
                 continue
             key = (said, " ".join(turn["sql"].casefold().split()))
@@ -346,19 +346,19 @@ def judged_answers(results: Mapping[str, Any]) -> list[tuple[float, bool]]:
     return list(found.values())
 
 
-def _same(question: str) -> str:
+def _normalize_question(question: str) -> str:
     """Return a question's words, which identify it across trials."""
     return " ".join(word.folded for word in words(question)) or question.strip()
 
 
-def _approved(agent: SQLAgent) -> list[TrialQuestion]:
+def _read_approved(agent: SQLAgent) -> list[TrialQuestion]:
     """Return the answers that a person approved or corrected, as questions accepting them."""
     database = agent.resources.database
     identity, store = database_identity(database), agent.resources.examples.own()
     accepted: dict[str, tuple[str, list[str]]] = {}
     for example in (hit.example for hit in store.seen_by(database).visible(identity)) if store else ():
         if example.owner == identity and example.source in ("approved", "verified"):
-            accepted.setdefault(_same(example.question), (example.question, []))[1].append(example.sql)
+            accepted.setdefault(_normalize_question(example.question), (example.question, []))[1].append(example.sql)
     if not accepted:
         raise SettingsError(
             "no answer about this database has been approved or corrected yet: pass --labels with a trial's questions"

@@ -78,7 +78,7 @@ def measure_turn_cost(options: BenchOptions) -> Figures:
                         model.script = lambda prompt, sql=turn.golds[0]: f"```sql\n{sql}\n```\nSure: 90"
                         before = len(model.prompts)
                         chat.ask(turn.text)
-                        shown += name == LARGE and _shows(model.prompts[before], turn.golds[0], schema)
+                        shown += name == LARGE and _shows_gold(model.prompts[before], turn.golds[0], schema)
             sizes += map(len, model.prompts)
             for pair in pairwise(model.prompts):
                 same = takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False))
@@ -106,7 +106,7 @@ def _read_groups(options: BenchOptions) -> Iterator[tuple[str, Path, Sequence[Go
         yield LARGE, large.database(LARGE), large.questions
 
 
-def _shows(prompt: str, gold: str, schema: Schema) -> bool:
+def _shows_gold(prompt: str, gold: str, schema: Schema) -> bool:
     """Whether a prompt's compact schema has all tables and columns that the gold uses."""
     used, written = used_items(gold, schema), Names(schema)
     for table in used.tables:

@@ -47,7 +47,7 @@ def run(options: BenchOptions) -> Figures:
     by_area = {area: own for area, own in by_area.items() if own}
     tests = [AREAS[area]["tests"] for area in by_area]
     with ThreadPoolExecutor(_WORKERS) as workers:
-        killed = dict(zip(by_area, workers.map(_try, tests, by_area.values()), strict=True))
+        killed = dict(zip(by_area, workers.map(_run_mutants, tests, by_area.values()), strict=True))
     survivors = [
         each for area, own in by_area.items() for each, dead in zip(own, killed[area], strict=True) if not dead
     ]
@@ -59,7 +59,7 @@ def run(options: BenchOptions) -> Figures:
     }
 
 
-def _try(tests: Sequence[str], mutants: list[Mutant]) -> list[bool]:
+def _run_mutants(tests: Sequence[str], mutants: list[Mutant]) -> list[bool]:
     """Return which of an area's mutants its tests notice.
 
     Raises:

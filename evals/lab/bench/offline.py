@@ -63,7 +63,7 @@ def _read_sets(options: BenchOptions) -> Iterator[Dataset]:
         yield dataset.first(options.limit)
 
 
-def _answer(dataset: Dataset) -> Iterator[Mapping[str, Any]]:
+def _answer_questions(dataset: Dataset) -> Iterator[Mapping[str, Any]]:
     """Yield whether each question is right, and whether its query is sure or missing."""
     translators: dict[str, OfflineTranslator] = {}
     with Databases(dataset) as databases, OfficialJudge(dataset) as judge:
@@ -100,7 +100,7 @@ def _tell_sets(table: DataFrame) -> Figures:
     }
 
 
-measure_offline = Measure(_read_sets, _answer, _tell_sets)
+measure_offline = Measure(_read_sets, _answer_questions, _tell_sets)
 
 
 def measure_engines_offline(options: BenchOptions) -> Figures:

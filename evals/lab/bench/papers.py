@@ -34,13 +34,13 @@ def run(options: BenchOptions) -> dict[str, object]:
     failed: dict[str, str] = {}
     unnamed, rows = find_misnamed(experiment_names()), 0
     with TemporaryDirectory() as folder, slow_server(0.0) as url:
-        store = _store(options.folder, Path(folder) / "store", url)
+        store = _make_store(options.folder, Path(folder) / "store", url)
         asked = RunSpec("", "", MODEL, base_url=url, examples=store, limit=options.limit or _LIMIT)
         for name in experiment_names():
             experiment = read_experiment(name)
             rows += len(experiment.rows)
             try:
-                measure(experiment, Setup(asked, options.folder), Path(folder) / name, _silently)
+                measure(experiment, Setup(asked, options.folder), Path(folder) / name, _ignore_progress)
                 ended.append(name)
             except NotRun as reason:
                 skipped[name] = str(reason)
@@ -59,7 +59,7 @@ def run(options: BenchOptions) -> dict[str, object]:
     }
 
 
-def _store(data: Path, place: Path, url: str) -> str:
+def _make_store(data: Path, place: Path, url: str) -> str:
     """Return a small store of CoSQL training dialogues, rephrased by the stand-in."""
     whole = json.loads((data / "cosql" / "train.json").read_text(encoding="utf-8"))
     some = place.with_name("train.json")
@@ -75,7 +75,7 @@ def _store(data: Path, place: Path, url: str) -> str:
     return str(place)
 
 
-def _silently(row: str, total: int) -> nullcontext[Listener]:
+def _ignore_progress(row: str, total: int) -> nullcontext[Listener]:
     def listener(record: TurnRecord, verdict: Verdict) -> None:
         """Ignore progress."""
 

@@ -381,7 +381,7 @@ class _Filling:
     def fill(self, table: TableSchema) -> None:
         """Insert random rows, at least one."""
         columns = [column for column in table.columns if not column.generated]
-        pools = [self._pool(table, column) for column in columns]
+        pools = [self._collect_pool(table, column) for column in columns]
         name, names = quoted(table.name), [quoted(column.name) for column in columns]
         insert = f"INSERT OR IGNORE INTO {name} ({', '.join(names)}) VALUES ({', '.join('?' * len(columns))})"
         for _ in range(self.chance.randint(max(self.shape.rows // 2, 1), self.shape.rows)):
@@ -398,7 +398,7 @@ class _Filling:
                 rows = self.connection.execute(f"SELECT DISTINCT {column} FROM {name} WHERE {column} IS NOT NULL")
                 self.values[name.lower(), column.lower()] = [row[0] for row in rows]
 
-    def _pool(self, table: TableSchema, column: ColumnSchema) -> list[Cell]:
+    def _collect_pool(self, table: TableSchema, column: ColumnSchema) -> list[Cell]:
         """Return the pool of values for a column, mixed as the shape says."""
         parents = [
             parent
@@ -435,10 +435,10 @@ def _respect_keys(connection: sqlite3.Connection, schema: Schema, generator: ran
     """
     for key in schema.foreign_keys:
         with suppress(sqlite3.Error):
-            _point(connection, schema, key, generator)
+            _point_rows(connection, schema, key, generator)
     declared = [key for key in schema.foreign_keys if not key.inferred]
     # A deleted row may have been referred to.
-    while any(_drop(connection, schema, key) for key in declared):
+    while any(_drop_references(connection, schema, key) for key in declared):
         pass
 
 
@@ -453,7 +453,7 @@ def _orphan_condition(key: ForeignKey) -> str:
     return f"{given} AND NOT EXISTS (SELECT 1 FROM {quoted(key.ref_table)} AS parent WHERE {same})"
 
 
-def _point(connection: sqlite3.Connection, schema: Schema, key: ForeignKey, generator: random.Random) -> None:
+def _point_rows(connection: sqlite3.Connection, schema: Schema, key: ForeignKey, generator: random.Random) -> None:
     others = [quoted(name) for name in key.ref_columns]
     held = " AND ".join(f"{name} IS NOT NULL" for name in others)
     parents: list[tuple[Cell, ...]] = connection.execute(
@@ -473,7 +473,7 @@ def _point(connection: sqlite3.Connection, schema: Schema, key: ForeignKey, gene
         connection.execute(update, (*generator.choice(parents), *orphan))
 
 
-def _drop(connection: sqlite3.Connection, schema: Schema, key: ForeignKey) -> bool:
+def _drop_references(connection: sqlite3.Connection, schema: Schema, key: ForeignKey) -> bool:
     """Set broken references to NULL or delete their rows; return whether there were any."""
     table = quoted(key.table)
     before = connection.total_changes
