@@ -1,4 +1,4 @@
-"""History as a test: which past answers a change of the schema, the rows or the knowledge would change."""
+"""Past answers as tests: which ones does a change of schema, rows or knowledge change?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .runner.results import RESULTS_FILE, read_results
 
 @dataclass(frozen=True)
 class PastAnswer:
-    """One answer that somebody was given; what is unknown is empty."""
+    """A past answer; unknown fields are empty."""
 
     question: str  # as asked; empty if a log holds the SQL alone
     sql: str  # its query; empty if there was none
@@ -86,7 +86,7 @@ def _read_folder(folder: Path) -> Iterator[PastAnswer]:
             end = about.get("time", ""), record["interaction"], record["status"], place
             yield PastAnswer(record["question"], record["sql"], source, "", *end)
     except (KeyError, TypeError, IndexError) as error:
-        raise SettingsError(f"{folder / RESULTS_FILE} is not what a trial or a run writes: {error!r}") from error
+        raise SettingsError(f"{folder / RESULTS_FILE} is not a results file of a trial or a run: {error!r}") from error
 
 
 def read_examples_of(database: Database, location: str, embedding: str = "hashed") -> list[PastAnswer]:
@@ -101,7 +101,7 @@ def read_examples_of(database: Database, location: str, embedding: str = "hashed
 
 
 def answers_about(database: Database, history: Sequence[PastAnswer]) -> list[PastAnswer]:
-    """Return the answers that a database gave: an audit trail may hold several databases' answers.
+    """Return the answers in the history that come from this database.
 
     They are found by the database's place, else, as it may be a copy, by its name; if all are of a single database, it
     is taken for this one.
@@ -110,20 +110,20 @@ def answers_about(database: Database, history: Sequence[PastAnswer]) -> list[Pas
     own = {database_identity(database), database.location} & named
     own = own or {name for name in named if name.partition("@")[0] == database.name}
     if not own and len(named) > 1:
-        raise SettingsError(f"the history is of {', '.join(sorted(named))}, and none of them is {database.name}")
+        raise SettingsError(f"the history has answers from {', '.join(sorted(named))}, but none from {database.name}")
     return [past for past in history if not past.database or past.database in (own or named)]
 
 
 @dataclass(frozen=True)
 class Side:
-    """A state."""
+    """A database and its knowledge file, before or after a change."""
 
     database: str  # a path or URL
     knowledge: tuple[Entry, ...] = ()  # the entries of its knowledge file; none without one
 
 
 def read_side(place: str, knowledge: Path | None = None) -> Side:
-    """Return a state: a database's path or URL, with its knowledge file."""
+    """Return a state: a database's path or URL with the entries of its knowledge file."""
     if "://" not in place and (Path(place) / RESULTS_FILE).exists():
         raise SettingsError(
             f"{place} is a trial or a run, not a database: `tableturn report` compares two of them, "
@@ -133,7 +133,7 @@ def read_side(place: str, knowledge: Path | None = None) -> Side:
 
 
 ChangeKind = Literal["same", "error", "rows", "broken_before", "unsettled"]
-"""What becomes of a past answer.
+"""The effect of a change on a past answer.
 
 - `same`: the query gives the same rows. `rows`: it gives others.
 - `error`: it no longer runs.
@@ -147,7 +147,7 @@ _COMMON = frozenset(map(stem, FUNCTION_WORDS))
 
 @dataclass(frozen=True)
 class Held:
-    """What a query gives: its first rows, and how many there are."""
+    """A query's result: its first rows and their total number."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -156,7 +156,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of one past answer."""
+    """The effect of a change on one past answer."""
 
     past: PastAnswer  # the answer
     kind: ChangeKind
@@ -191,12 +191,12 @@ class ReplayedChange:
         self._new_words = frozenset(now - was - _COMMON)
 
     def settle(self, past: PastAnswer) -> Change:
-        """Return what becomes of an answer."""
+        """Return the effect of the change on a past answer."""
         asked = tuple(stems(past.question))
         for entry in self._redefined:
             for phrase in map(tuple, entry.phrases):
                 if any(asked[start : start + len(phrase)] == phrase for start in range(len(asked))):
-                    return Change(past, "unsettled", f"what {entry.name!r} means has changed")
+                    return Change(past, "unsettled", f"the meaning of {entry.name!r} has changed")
         if past.sql:
             return self._settle_query(past)
         # A question that was declined, asked back or failed: other tables or columns may answer it now.
@@ -211,7 +211,7 @@ class ReplayedChange:
             return Change(past, "unsettled", f"the old rows cannot be compared: {error}")
         except QueryError as error:
             return Change(past, "broken_before", str(error))
-        first = _hold(old.table)
+        first = _show_result(old.table)
         # SQLite reads a quoted name that is gone as a text: rows that mean nothing.
         if gone := self._find_gone(past.sql):
             return Change(past, "error", gone, first)
@@ -222,16 +222,16 @@ class ReplayedChange:
         except QueryError as error:
             return Change(past, "error", str(error), first)
         if old.allows(table):
-            return Change(past, "same", "", first, _hold(table))
+            return Change(past, "same", "", first, _show_result(table))
         if _BY_CLOCK.search(past.sql):
-            return Change(past, "unsettled", "its rows depend on the moment or on chance", first)
-        now = _hold(table)
+            return Change(past, "unsettled", "its rows depend on the current time or on random numbers", first)
+        now = _show_result(table)
         counts = (first.row_count, now.row_count, "rows"), (len(first.columns), len(now.columns), "columns")
         why = next((f"{old} {what} before, {new} now" for old, new, what in counts if old != new), "other values")
         return Change(past, "rows", why, first, now)
 
     def _find_gone(self, sql: str) -> str:
-        """Return in words what the query reads that the new state lacks; empty for nothing."""
+        """Return, in words, the items that the query uses and the new state lacks, or ''."""
         before, after = self._schemas
         try:
             used = used_items(sql, before)
@@ -246,34 +246,34 @@ class ReplayedChange:
         return "; ".join([*(f"the table {name} is gone" for name in sorted(tables)), *sorted(columns)])
 
 
-def _hold(table: Table) -> Held:
-    """Return a result as people are shown it."""
+def _show_result(table: Table) -> Held:
+    """Return a result with its rows as people see them."""
     rows = tuple(tuple(map(plain_cell, row)) for row in table.rows[:SHOWN_ROWS])
     return Held(table.columns, rows, len(table.rows))
 
 
 @dataclass(frozen=True)
 class Impact:
-    """What a change does to past answers: one change for each, in their order."""
+    """The effect on all past answers, one `Change` per answer in their order."""
 
     changes: Sequence[Change]
 
     def of(self, *kinds: ChangeKind) -> list[Change]:
-        """Return the changes of some kinds."""
+        """Return the changes of the given kinds."""
         return [change for change in self.changes if change.kind in kinds]
 
     @property
     def changed(self) -> list[Change]:
-        """The answers that are others now, or none: somebody who asks again gets something else."""
+        """The answers whose query now fails or gives other rows."""
         return self.of("error", "rows")
 
     @property
     def kept(self) -> float | None:
-        """The share of past answers that are certain to stay as they are; None without any."""
+        """The share of past answers that certainly stay the same, or None without answers."""
         return len(self.of("same", "broken_before")) / len(self.changes) if self.changes else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return counts, what changes, and what only a model can settle."""
+        """Return the counts, the changes, and the answers that only a model can settle."""
         unsettled, n = self.of("unsettled"), len(self.changes)
         return {
             "answers": n,

@@ -1,1 +1,1 @@
-"""Verdicts beside gold: what readers, or a model that is checked by them, say of answers that gold calls wrong."""
+"""Verdicts beside gold: rulings by people or a model on answers that gold calls wrong."""

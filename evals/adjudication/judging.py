@@ -1,4 +1,4 @@
-"""The answers that gold does not call right, put to a judge: each twice, with the sides swapped."""
+"""A judge for answers that gold does not call right; each is put twice, with sides swapped."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Case:
 
 
 class Cases(Closing):
-    """Prepares cases of a dataset for a judge."""
+    """A builder of judge prompts for a dataset's cases."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset, self._databases = dataset, OneOpen()
@@ -58,7 +58,7 @@ class Cases(Closing):
         self.close = self._databases.close
 
     def task(self, case: Case) -> JudgeTask:
-        """Return what is put to a judge, the answer first.
+        """Return the judge's prompt, with the answer before the gold query.
 
         Earlier turns have their gold queries: whoever asked has seen their results. All SQL is in the regular form, so
         that how it is written does not tell where it comes from.
@@ -85,7 +85,7 @@ class Cases(Closing):
 
 
 def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Return rows as CSV in which text stands in quotes, so that spaces around it and numbers kept as text are seen."""
+    """Return rows as CSV with quoted text, so that spaces and numbers stored as text show."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerow(columns)
     named = [["NULL" if cell is None else cell for cell in row] for row in rows]
@@ -131,7 +131,7 @@ Listener = Callable[[Case, Opinion, Opinion], object]
 
 @dataclass
 class JudgingEnd:
-    """How judging ended."""
+    """The end of a judging run."""
 
     calls: int = 0  # requests made
     left: int = 0  # cases that the budget of calls had no room for
@@ -148,7 +148,7 @@ def judge_cases(
     jobs: int,
     calls: int | None = None,
 ) -> JudgingEnd:
-    """Have cases judged, so many at once, and tell a listener about each, in no order.
+    """Have cases judged, up to `jobs` at once, and report each to the listener as it ends.
 
     `calls` are the requests to make at most, those that are repeated included; None for no limit.
     """
@@ -183,11 +183,11 @@ def judge_cases(
                 end.failed.append((case, str(error)))
                 failed_in_a_row += 1
                 if failed_in_a_row == GIVE_UP_AFTER:
-                    why = f"as {GIVE_UP_AFTER} cases in a row could not be judged: {error}"
+                    why = f"as {GIVE_UP_AFTER} cases in a row failed: {error}"
                     raise ModelError(f"stopped after {end.calls} requests, {why}") from error
             else:
                 failed_in_a_row = 0
-                listener(case, _agreed(first.first, second.second), _agreed(first.second, second.first))
+                listener(case, _merge_opinions(first.first, second.second), _merge_opinions(first.second, second.first))
 
     async def work_together() -> None:
         # What a case takes is known when it is judged: with a limit there is one at a time.
@@ -198,12 +198,12 @@ def judge_cases(
     return end
 
 
-def _agreed(one: Opinion, other: Opinion) -> Opinion:
+def _merge_opinions(one: Opinion, other: Opinion) -> Opinion:
     """Return one opinion of two passes."""
     if one.verdict == other.verdict:
         return one
     said = " ".join(f"{opinion.verdict.capitalize()}: {opinion.why}" for opinion in (one, other))
-    return Opinion("unclear", "", f"Judged one way in one order and another way in the other. {said}")
+    return Opinion("unclear", "", f"The two passes disagree. {said}")
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ class FinishedRun:
         return cls(folder, dataset, kept, verdict_file or folder / VERDICTS_FILE)
 
     def propose(self, by: str, case: Case, answer: Opinion, gold: Opinion) -> None:
-        """Add what a judge says of a case to the verdict file, as rulings that nobody has accepted."""
+        """Add the judge's opinion of a case to the verdict file as a proposed ruling."""
         about = {
             "dataset": self.dataset.name,
             "id": case.question.id,
@@ -284,7 +284,7 @@ class FinishedRun:
         return read_rulings(self.verdict_file) if self.verdict_file.exists() else []
 
     def verdicts(self) -> list[Verdict]:
-        """Return how gold judged the answers; what is to be declined has none, and is scored by its outcome."""
+        """Return gold's verdicts on the answers to questions that have gold queries."""
         questions = {question.id: question for question in self.dataset.questions}
         unasked = self.kept["strict"]["not_asked"]
         try:
@@ -298,14 +298,14 @@ class FinishedRun:
         return [verdict for verdict in found if verdict.question.golds]
 
     def disagreements(self) -> dict[Case, RuledAnswer]:
-        """Return what rulings say of the answers that run and that gold calls wrong or cannot be judged by."""
+        """Return the ruled outcome of each answer that runs and that gold does not call right."""
         answers = [one for one in self.verdicts() if one.asked and one.sql.strip()]
         verdicts = [one for one in answers if one.ex is None or (one.valid and not one.ex)]
         outcomes = judge_outcomes(self.dataset, verdicts, self.rulings)
         return {Case(one.question, one.sql, one.question.golds[0]): outcomes[one.question.id] for one in verdicts}
 
     def judged_again(self) -> str:
-        """Put what the verdict file comes to now into the run's results, and tell it in one line."""
+        """Update the run's results from the verdict file; return the scores in one line."""
         with_verdicts(self.kept, self.dataset, self.verdicts(), self.rulings)
         write_results(self.kept, self.folder)
         return tell_scores(self.kept["by_verdict"], self.kept["strict"]["ex"])

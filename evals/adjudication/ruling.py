@@ -1,4 +1,4 @@
-"""Verdicts of people and models beside gold: a file of rulings, what it says of answers, and scores by it."""
+"""Rulings by people and models on answers: their file, and the scores that follow from them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SAID = {"verdict", "kind", "why", "by"}  # what a ruling says, beside what it i
 
 
 class Ruling(BaseModel):
-    """What was said of a query; it stands for every query with the same result."""
+    """A verdict on a query; it also holds for every query with the same result."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -54,7 +54,7 @@ def now() -> str:
 
 
 def read_rulings(path: Path) -> list[Ruling]:
-    """Read a verdict file, in its order: the last word on a query counts."""
+    """Read a verdict file in its order; the last ruling on a query counts."""
     try:
         content = path.read_bytes()
         # A last line that a killed process left half written is passed over, and the next one takes its place.
@@ -72,7 +72,7 @@ def _warn_torn(path: Path, torn: bytes) -> None:
 
 
 def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:
-    """Add rulings at the end of a verdict file, which is made if there is none."""
+    """Append rulings to a verdict file; create the file if necessary."""
     text = "".join(ruling.model_dump_json() + "\n" for ruling in rulings)
     try:
         append_lines(path, text)
@@ -99,13 +99,13 @@ class RuledAnswer:
     gold_proposal: Ruling | None = None  # likewise of the gold query
 
     def as_json(self) -> dict[str, Any]:
-        """Return what is kept and shown of it."""
+        """Return the fields that are stored and shown."""
         proposals = {"proposal": self.proposal, "gold_proposal": self.gold_proposal}
         return {**vars(self), **{name: one and one.model_dump(include=_SAID) for name, one in proposals.items()}}
 
 
 class Adjudicator(Closing):
-    """Applies the rulings of a verdict file to answers.
+    """A judge of answers by the rulings of a verdict file.
 
     A ruling is on a question by its id and text, or by its text and gold; and on an answer by its SQL up to
     regularisation, or by the same result as the query that was judged.
@@ -121,11 +121,11 @@ class Adjudicator(Closing):
             if ruling.dataset in ("", dataset.name):
                 # Golds are judged with whole operators, and a ruling may be on the gold as it was published.
                 whole = {"sql": whole_operators(ruling.sql), "gold": whole_operators(ruling.gold)}
-                same = self._rulings.setdefault(_words(ruling.question), [])
+                same = self._rulings.setdefault(_normalize_text(ruling.question), [])
                 same.append(ruling.model_copy(update=whole))
 
     def outcome(self, question: GoldTurn, sql: str, ex: bool | None, valid: bool) -> RuledAnswer:
-        """Return an answer by verdict; `ex` is whether gold calls it right, None if gold cannot be judged by."""
+        """Return an answer's outcome; `ex` is gold's verdict, or None if gold cannot judge it."""
         accepted, proposed = self.rulings_on(question)
         form = self.form(question, sql) if accepted or proposed else ""
         if form in accepted:
@@ -152,10 +152,10 @@ class Adjudicator(Closing):
         return RuledAnswer(None, "none", proposal=proposed.get(form), gold_proposal=of_gold)
 
     def rulings_on(self, question: GoldTurn) -> tuple[dict[str, Ruling], dict[str, Ruling]]:
-        """Return the last word of people on each query, by its `form` in the file's order, and the last proposals."""
+        """Return the latest accepted rulings on a question, and the latest proposals, by `form`."""
         accepted: dict[str, Ruling] = {}
         proposed: dict[str, Ruling] = {}
-        for ruling in self._rulings.get(_words(question.text), ()):
+        for ruling in self._rulings.get(_normalize_text(question.text), ()):
             if concerns(ruling, question):
                 known, form = accepted if ruling.accepted else proposed, self.form(question, ruling.sql)
                 known.pop(form, None)
@@ -163,11 +163,11 @@ class Adjudicator(Closing):
         return accepted, proposed
 
     def form(self, question: GoldTurn, sql: str) -> str:
-        """Return a query in its regular form; its words if it cannot be read."""
+        """Return a query's regular form, or its words if it cannot be parsed."""
         with suppress(SQLParseError):
             if schema := self._schema(question.database):
                 return regularize(sql, schema)
-        return _words(sql)
+        return _normalize_text(sql)
 
     def _read_schema(self, name: str) -> Schema | None:
         with suppress(DatabaseUnavailable), Database.open(self._dataset.place(name)) as database:
@@ -177,14 +177,14 @@ class Adjudicator(Closing):
 
 def concerns(ruling: Ruling, question: GoldTurn) -> bool:
     """Whether a ruling is on a question: by its id and text, or by its text and gold."""
-    if _words(ruling.question) != _words(question.text):
+    if _normalize_text(ruling.question) != _normalize_text(question.text):
         return False
     if ruling.id:
         return ruling.id == question.id
-    return not ruling.gold or _words(whole_operators(ruling.gold)) in map(_words, question.golds)
+    return not ruling.gold or _normalize_text(whole_operators(ruling.gold)) in map(_normalize_text, question.golds)
 
 
-def _words(text: str) -> str:
+def _normalize_text(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -204,7 +204,7 @@ class VerdictScores:
 
 
 def score_outcomes(outcomes: Mapping[str, RuledAnswer]) -> dict[str, Any]:
-    """Return `VerdictScores`, in which an open outcome is never taken for anything, and each outcome by question id."""
+    """Return `VerdictScores` as a dictionary, with each outcome by question id."""
     counts, n = Counter(outcome.verdict for outcome in outcomes.values()), len(outcomes)
     right, wrong, unjudged = counts["right"], counts["wrong"], counts[None]
     proposed = sum(outcome.verdict is None and outcome.proposal is not None for outcome in outcomes.values())
@@ -234,10 +234,7 @@ def tell_scores(scores: Mapping[str, Any], by_gold: float | None) -> str:
 def with_verdicts(
     results: dict[str, Any], dataset: Dataset, verdicts: Iterable[Verdict], rulings: Sequence[Ruling]
 ) -> None:
-    """Add what rulings say to a run's results.
-
-    `by_verdict` has the scores, and whether there are any rulings at all (`ruled`); each question its `ruling`.
-    """
+    """Add `by_verdict` scores to a run's results, and the `ruling` of each question."""
     told = score_outcomes(judge_outcomes(dataset, verdicts, rulings))
     per_question = told.pop("per_question")
     results["by_verdict"] = {**told, "ruled": bool(rulings)}
@@ -246,7 +243,7 @@ def with_verdicts(
 
 
 def judge_outcomes(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterable[Ruling]) -> dict[str, RuledAnswer]:
-    """Return what rulings make of judged answers, by question id; those that could not be asked are left out."""
+    """Return each judged answer's outcome under the rulings, by question id."""
     with Adjudicator(dataset, rulings) as adjudicator:
         return {
             verdict.question.id: adjudicator.outcome(verdict.question, verdict.sql, verdict.ex, verdict.valid)
@@ -258,7 +255,7 @@ def judge_outcomes(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Itera
 def sort_decisions(
     decisions: Iterable[Ruling], before: Iterable[Ruling], dataset: Dataset | None
 ) -> tuple[list[Ruling], list[str]]:
-    """Return the decisions that are new beside the rulings `before`, and why others cannot be taken, in a line each.
+    """Return the decisions that change a ruling in `before`, and one reason per refused one.
 
     They must be on questions of the dataset, if one is given, and what they call right must run there.
     """
@@ -270,7 +267,7 @@ def sort_decisions(
         said = ruling.model_dump(include=_SAID)
         if last.get(about(ruling)) == said:
             continue
-        if dataset is not None and (why := _unfit(ruling, dataset)):
+        if dataset is not None and (why := _explain_misfit(ruling, dataset)):
             refused.append(f"decision {number} ({ruling.question}): {why}")
         else:
             last[about(ruling)] = said
@@ -278,10 +275,10 @@ def sort_decisions(
     return rulings, refused
 
 
-def _unfit(ruling: Ruling, dataset: Dataset) -> str:
-    """Return why a ruling says nothing of a dataset's answers; empty if it does."""
+def _explain_misfit(ruling: Ruling, dataset: Dataset) -> str:
+    """Return why a ruling cannot apply to the dataset, or ''."""
     if ruling.dataset not in ("", dataset.name):
-        return f"it is on {ruling.dataset}, not on {dataset.name}"
+        return f"it is about {ruling.dataset}, not {dataset.name}"
     question = next((question for question in dataset.questions if concerns(ruling, question)), None)
     if question is None:
         return f"no question of {dataset.name} {dataset.split} has this id, text and gold"
@@ -290,5 +287,5 @@ def _unfit(ruling: Ruling, dataset: Dataset) -> str:
             try:
                 database.execute(whole_operators(ruling.sql), Limits(seconds=30.0, rows=1))
             except QueryError as error:
-                return f"its query cannot be right, as it does not run: {error}"
+                return f"its query does not run, so it cannot be right: {error}"
     return ""

@@ -1,4 +1,4 @@
-"""LangChain's own SQL agent: its toolkit, prompt and loop as they come, over our read-only database."""
+"""LangChain's own SQL agent, with its toolkit, prompt and loop, on our read-only database."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class LangChainAgent(TurnByTurn):
             self.model.bind_tools([])
         except NotImplementedError:
             name = model_label(self.model)
-            raise ModelError(f"the model {name} cannot call tools, as LangChain's SQL agent has it do") from None
+            raise ModelError(f"the model {name} cannot call tools, which LangChain's SQL agent needs") from None
 
     async def take(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
         """Answer one turn by one run of the agent."""
@@ -89,7 +89,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 class _GuardedDatabase(SQLDatabase):
-    """The toolkit's database: the schema is read on a connection that only reads, queries run behind the guard."""
+    """The toolkit's database: read-only for the schema, behind our guard for queries."""
 
     def __init__(self, reading: Engine, database: Database, settings: Settings) -> None:
         self._guarded, self._limits = database, settings.limits
@@ -106,7 +106,7 @@ class _GuardedDatabase(SQLDatabase):
 
 
 class _UsageCounter(BaseCallbackHandler):
-    """Counts calls and tokens as the agent's own are counted: every reply of the model, the query checker's too."""
+    """A counter of model calls and tokens, including those of the query checker."""
 
     raise_error = True
 

@@ -1,4 +1,4 @@
-"""CREDIT-SQL's own baseline (4.4): dialogues chosen at random from the training set, with their schemas."""
+"""CREDIT-SQL's baseline (4.4): random dialogues from the training set with their schemas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SCHEMA_FORM = "credit"
 
 
 class RandomDialogues(TurnByTurn):
-    """One request per turn; the same dialogues, of databases that are not asked about, precede every question.
+    """A translator of one request per turn that shows the same random dialogues every time.
 
     They are from the dataset's own training split, chosen by `example_seed`.
     """

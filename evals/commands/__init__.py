@@ -1,4 +1,4 @@
-"""The commands of evaluations, `app` for pyproject's entry points; what one needs is imported when it runs."""
+"""The evaluation commands: `app` holds pyproject's entry points and imports each lazily."""
 
 from __future__ import annotations
 

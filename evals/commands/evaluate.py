@@ -1,4 +1,4 @@
-"""`tableturn eval`, `score`, `report`, `models`, `experiment` and `impact`, and what they share with other commands."""
+"""`tableturn eval`, `score`, `report`, `models`, `experiment` and `impact`."""
 
 from __future__ import annotations
 
@@ -309,7 +309,7 @@ def experiment(
     ] = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Repeat a table or figure of a paper and show its numbers beside ours; judged as in the papers.
+    """Repeat a paper's table or figure and show its numbers beside ours.
 
     Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 0.
     """
@@ -353,7 +353,7 @@ def experiment(
     for note in notes:
         say(note)
     if suites is None and any(figure.endswith("ts") for figure in chosen.shown):
-        warn("TS is not run: it needs --suites DIR, which `python -m tableturn.evals.lab suite build --out DIR` makes")
+        warn("TS is skipped: pass --suites DIR, made with `python -m tableturn.evals.lab suite build --out DIR`")
 
 
 def impact(
@@ -372,7 +372,7 @@ def impact(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Replay verified queries, trials, runs and the audit trail: which past answers would change?
+    """Replay past answers on a new state of a database and show which of them change.
 
     What only a model can settle does not count as staying for --gate.
     """
@@ -386,7 +386,7 @@ def impact(
         with Database.open(old.database) as database:
             past += read_examples_of(database, examples, embedding)
     if not past:
-        raise SettingsError("there are no past answers to replay: name some with --history or --examples")
+        raise SettingsError("there are no past answers to replay: pass --history or --examples")
     found = replayed(old, new, past)
     shown = found.as_json()
     met = gate is None or (found.kept is not None and found.kept >= gate)
@@ -394,15 +394,15 @@ def impact(
         say(json.dumps({**shown, "gate": None if gate is None else {"least": gate, "met": met}}))
     else:
         for change in [*found.changed, *found.of("unsettled")]:
-            _print(change)
+            _print_change(change)
         counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in shown["counts"].items() if count)
         say(f"{shown['answers']} past answers: {counts}")
     if not met:
-        warn(f"below the gate of {100 * (gate or 0):g} % of past answers that stay as they were")
+        warn(f"fewer than {100 * (gate or 0):g} % of past answers stay the same (--gate)")
         raise typer.Exit(1)
 
 
-def _print(change: Change) -> None:
+def _print_change(change: Change) -> None:
     past = change.past
     about = ", ".join(part for part in (past.user, past.time, past.source) if part)
     what = "only a model can tell" if change.kind == "unsettled" else change.kind

@@ -52,7 +52,7 @@ def run(
     with closing(ReplyCache(folder / CACHE_FILE)) as cache, Progress(console=Console(stderr=True)) as progress:
         chat_model = kept_model(model, base_url, fields, cache)
         if chat_model is None:
-            raise ModelError("a judge is a chat model: pass --model")
+            raise ModelError("judging needs a chat model: pass --model")
         options = TranslatorOptions(fields.prompt_tokens, fields.max_output_tokens, fields.temperature)
         judge = PromptedTranslator(chat_model, options)
         by = f"model {judge.model}"
@@ -81,10 +81,10 @@ def run(
                 say(f"agreement: {agreement(pairs).told}" if pairs else unknown)
     say(f"{sum(end.calls for end in ends)} calls; proposals are in {finished.verdict_file}")
     if left := sum(end.left for end in ends):
-        warn(f"{left} left to judge: the same command goes on with them")
+        warn(f"{left} left to judge: run the same command again")
     if failed := [one for end in ends for one in end.failed]:
         case, why = failed[0]
-        warn(f"{len(failed)} could not be put to the model; {case.question.id}: {why}")
+        warn(f"{len(failed)} could not be sent to the model; {case.question.id}: {why}")
     say(finished.judged_again())
     if failed:
         raise typer.Exit(1)
@@ -119,9 +119,9 @@ def accept(
     taken, refused = sort_decisions(rulings, before, finished.dataset if finished else None)
     append_rulings(target, taken)
     known = len(rulings) - len(taken) - len(refused)
-    say(f"verdicts written to {target}: {len(taken)}{f' ({known} were there already)' if known else ''}")
+    say(f"verdicts written to {target}: {len(taken)}{f' ({known} were already there)' if known else ''}")
     for why in refused:
-        warn(f"not taken: {why}")
+        warn(f"rejected: {why}")
     if finished is not None:
         say(finished.judged_again())
     if refused:

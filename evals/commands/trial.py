@@ -1,4 +1,4 @@
-"""`tableturn trial` and `tableturn trust`: one's own questions on one's own database, and a bound by their labels."""
+"""`tableturn trial` and `tableturn trust`: test the agent on questions of your own."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def trial(
     record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Test the agent on your own questions: pass rate, cost, time, what failed and why, what changed since last time.
+    """Test the agent on your own questions and compare the results with the last trial.
 
     Exits with 1 if --gate is not met, or if some questions could not be sent to the model.
     """
@@ -94,7 +94,7 @@ def trial(
             say(f"and {len(results['failed']) - NAMED} more")
         say(str(out))
         if missed:
-            warn(f"below the gate of {100 * results['gate']['least']:g} %")
+            warn(f"fewer than {100 * results['gate']['least']:g} % of questions pass (--gate)")
     if results["not_asked"]:
         warn("some questions could not be asked; start the same trial again to ask them")
     if results["not_asked"] or missed:
@@ -152,12 +152,12 @@ def fit(
     # As at the terminal; without a store there is none to look in.
     store = examples or (str(default_location()) if is_made(default_location()) else None)
     options = TrialOptions(db, Path(), model, base_url, preset, fields, store, jobs=jobs)
-    path = _trust_file(trust, fields)
+    path = _find_trust_file(trust, fields)
     least = bounded([], alpha, certainty).missing
-    warn(f"takes at least {least} labelled answers, if all of them are right")
+    warn(f"this needs at least {least} labelled answers, and more if some are wrong")
     with stopping(), RunProgress(None, None, "right") as progress:
         bound = fit_bound(options, labels, alpha, certainty, out, path, progress)
-    say(json.dumps(asdict(bound)) if as_json else _tell(bound))
+    say(json.dumps(asdict(bound)) if as_json else _describe_bound(bound))
     if bound.level is None:
         raise typer.Exit(1)
 
@@ -170,31 +170,31 @@ def show(
     """Show which bounds are set, and the labels behind them."""
     from ...agent.evidence.trust import read_bounds
 
-    path = _trust_file(trust, {})
+    path = _find_trust_file(trust, {})
     bounds = read_bounds(path)
     if as_json:
         say(json.dumps([asdict(bound) for bound in bounds]))
         return
     if not bounds:
-        say(f"nothing in {path}: `tableturn trust fit` sets bounds")
+        say(f"no bounds in {path}: run `tableturn trust fit` to set one")
     for bound in bounds:
-        say(_tell(bound))
+        say(_describe_bound(bound))
 
 
-def _trust_file(given: Path | None, fields: dict[str, object]) -> Path:
+def _find_trust_file(given: Path | None, fields: dict[str, object]) -> Path:
     from ...agent.evidence.trust import trust_file
     from ...tools.errors import SettingsError
 
     path = trust_file(given or str(fields.get("trust", "")))
     if path is None:
-        raise SettingsError("bounds are switched off (trust): name a file with --trust")
+        raise SettingsError("bounds are turned off by the setting `trust`: name a file with --trust")
     return path
 
 
-def _tell(bound: TrustBound) -> str:
+def _describe_bound(bound: TrustBound) -> str:
     head, labels = f"{bound.database}, {bound.model}: ", f"{bound.labels} labelled"
     if bound.level is None:
-        more = f"at least {bound.missing} more labelled answers are missing"
+        more = f"at least {bound.missing} more labelled answers are needed"
         return f"{head}nothing is marked trusted: {labels} answers, {bound.wrong} of them wrong; {more}"
     wrong = f"at most {bound.alpha:.0%} wrong at {bound.certainty:.0%} certainty; set {bound.time}"
     marked = f"{bound.trusted} of {labels} ones ({bound.trusted_wrong} wrong)"

@@ -1,4 +1,4 @@
-"""Datasets by name, from the files as they are published, and one's own questions, all in one form."""
+"""Benchmark datasets in their published files, and questions of your own, in one form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Outcome = Literal["answer", "decline", "ask_back"]  # what is right to do with a
 
 @dataclass(frozen=True)
 class Expects:
-    """What a question expects besides, or instead of, a query."""
+    """An outcome that a question expects besides or instead of a query."""
 
     outcome: Outcome = "answer"  # what is right to do
     # What its asker means, in words: said if the agent asks back, or the choice nearest to it is taken.
@@ -61,7 +61,7 @@ class GoldTurn:
 
     @property
     def wanted(self) -> Outcome:
-        """What is right to do."""
+        """The expected outcome."""
         return self.expects.outcome if self.expects else "answer"
 
 
@@ -101,7 +101,7 @@ class Dataset:
 
     @property
     def interactions(self) -> Sequence[tuple[GoldTurn, ...]]:
-        """Questions, interaction by interaction."""
+        """The questions grouped by interaction."""
         return [tuple(turns) for _, turns in groupby(self.questions, key=lambda question: question.interaction)]
 
     def first(self, count: int | None) -> Dataset:
@@ -111,14 +111,14 @@ class Dataset:
         return replace(self, questions=tuple(question for turns in self.interactions[:count] for question in turns))
 
     def without(self, databases: Collection[str]) -> Dataset:
-        """Return the questions of all but some databases."""
+        """Return the dataset without the questions of some databases."""
         known = {question.database for question in self.questions}
         if unknown := next((name for name in databases if name not in known), None):
             raise SettingsError(f"{self.name} {self.split} has no questions on {unknown!r}")
         return replace(self, questions=tuple(q for q in self.questions if q.database not in databases))
 
     def on(self, databases: Path | None) -> Dataset:
-        """Return a benchmark's questions on other databases of their schemas, such as a test suite's, if given."""
+        """Return the questions on other databases of the same schemas, such as a test suite's."""
         if databases is None:
             return self
         if self.root is None:
@@ -136,12 +136,12 @@ class Closing:
         self.close()
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close all open databases."""
         raise NotImplementedError
 
 
 class OneOpen(Closing):
-    """Databases of which one is open at a time: questions come database by database."""
+    """A cache of one open database, for questions that come database by database."""
 
     def __init__(self) -> None:
         self._open: tuple[str | Path, Database] | None = None
@@ -182,7 +182,7 @@ _SPIDER = ("spider", "spider_data")
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a published dataset keeps its files, and what it calls its fields."""
+    """A published dataset's file locations and field names."""
 
     folders: tuple[str, ...]  # names that its folder goes by; the first that exists counts
     splits: Mapping[str, str]  # the file of a split, or several with ` or ` between, of which the first counts
@@ -198,7 +198,7 @@ class Layout:
         return next((path for path in files if path.is_file()), None)
 
     def parts(self, kind: str, root: Path) -> tuple[Path, ...]:
-        """Return the databases or tables that exist: the dataset's own first, then Spider's if they serve it."""
+        """Return the existing databases or tables: the dataset's own first, then Spider's if shared."""
         found = [folder / part for folder in self._folders(root) for part in getattr(self, kind)]
         if self.shared:
             roots = (root, root.parent) if root.name in self.folders else (root,)
@@ -211,7 +211,7 @@ class Layout:
         return [*named, root] if root.name in self.folders else named
 
     def questions(self, path: Path) -> Iterator[GoldTurn]:
-        """Yield the questions of a file: single ones, BIRD's with evidence and difficulty, or turns of interactions."""
+        """Yield a file's questions: single ones, or the turns of its interactions."""
         try:
             records: Any = read_json(path.read_text(encoding="utf-8"))
             for number, record in enumerate(records):
@@ -270,7 +270,7 @@ LAYOUTS: Mapping[str, Layout] = {
 
 
 def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
-    """Load one split of a known dataset (`LAYOUTS`), or a file of your own questions (`read_plain`), which has none.
+    """Load one split of a known dataset (`LAYOUTS`), or a file of your own questions.
 
     The root is the folder that holds the datasets' folders (`TABLETURN_DATA`), or a dataset's folder itself.
     """
@@ -283,7 +283,7 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
         raise SettingsError("the dataset 'cosql-acts' was removed: give a file of your own questions with `expects`")
     if layout is None:
         known = ", ".join(LAYOUTS)
-        raise SettingsError(f"no dataset is called {name!r}; known: {known}, or a file of your own questions")
+        raise SettingsError(f"unknown dataset {name!r}; known: {known}, or a file of your own questions")
     if root is None:
         raise SettingsError(f"dataset {name!r}: set TABLETURN_DATA to the folder of benchmark data, or pass --data")
     if split not in layout.splits:
@@ -300,7 +300,7 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
 
 
 def find_empty(dataset: Dataset) -> list[str]:
-    """Return a line for each database with tables without rows: there wrong queries easily pass."""
+    """Return a warning per database with empty tables, where wrong queries pass easily."""
     found: list[str] = []
     for name in sorted({question.database for question in dataset.questions}):
         # One that cannot be read is told with each of its questions.
@@ -341,7 +341,7 @@ class OwnQuestion(BaseModel):
     @model_validator(mode="after")
     def _check_sql(self) -> OwnQuestion:
         if self.expects == "decline" and self.sql:
-            raise ValueError("a question that is to be declined has no 'sql'")
+            raise ValueError("a question that must be declined takes no 'sql'")
         if self.expects != "decline" and not self.sql:
             raise ValueError("'sql' is missing: a query, or a list of accepted ones")
         return self
@@ -358,13 +358,13 @@ def read_plain(path: Path) -> Dataset:
             given = {key: value for key, value in record.items() if value not in (None, "")}
             if None in given:
                 # What the csv module calls the cells beyond the header's.
-                raise SettingsError(f"{place}: more cells than the header has names: text with commas needs quotes")
+                raise SettingsError(f"{place}: more cells than column names: put text with commas in quotes")
         own = parse_record(OwnQuestion, given, place)
         name = own.id or str(number)
         interaction = own.interaction or name
         turns[interaction] += 1
         if turns[interaction] > 1 and questions[-1].interaction != interaction:
-            raise SettingsError(f"{place}: turns of interaction {interaction!r} are not together")
+            raise SettingsError(f"{place}: the turns of interaction {interaction!r} must follow one another")
         expects = Expects(own.expects or "answer", own.meant) if own.expects or own.meant else None
         asked = (name, own.database, own.question, tuple(own.sql), interaction, turns[interaction])
         questions.append(GoldTurn(*asked, own.evidence, own.level, own.disputed, expects))
@@ -389,7 +389,7 @@ class Prediction(BaseModel):
 
 
 def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) -> dict[str, str]:
-    """Return predictions for a dataset's questions, SQL by question id; questions without one are missing.
+    """Return the predicted SQL by question id; questions without a prediction are missing.
 
     Either the official form (one query a line in the dataset's order, anything after a tab passed over, blank lines
     between interactions), or JSON: a list of queries in that order, or `{"id": ..., "sql": ...}` records, as a list or
@@ -411,7 +411,7 @@ def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) 
         wanted = f"{where} has {len(dataset.questions)} questions"
         if part is not None and len(part.questions) < len(dataset.questions):
             wanted += f", {len(part.questions)} of them asked"
-        raise SettingsError(f"predictions: {path} has {len(records)} queries, {wanted}")
+        raise SettingsError(f"predictions: {path} has {len(records)} queries, but {wanted}")
     found = [parse_record(Prediction, one, f"predictions: {path}, record {n}") for n, one in enumerate(records, 1)]
     known = {question.id for question in dataset.questions}
     predictions = {str(one.id): one.sql or "" for one in found}

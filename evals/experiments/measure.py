@@ -1,4 +1,4 @@
-"""Experiments, one TOML file a table or figure of a paper, and their runs, row by row, beside the paper's numbers."""
+"""Experiments: a TOML file per table or figure of a paper, run row by row and compared."""
 
 from __future__ import annotations
 
@@ -118,12 +118,12 @@ def experiment_names() -> list[str]:
 def read_experiment(name: str) -> Experiment:
     """Return an experiment."""
     if name not in experiment_names():
-        raise SettingsError(f"no experiment is called {name!r}; known: {', '.join(experiment_names())}")
+        raise SettingsError(f"unknown experiment {name!r}; known: {', '.join(experiment_names())}")
     return Experiment(**tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8")))
 
 
 class NotRun(TableturnError):
-    """Nothing of an experiment can be run, as what it runs on is not there.
+    """The experiment or row cannot be run because its data or model is missing.
 
     What to do: download the data, or build the example store, that the message names.
     """
@@ -132,7 +132,7 @@ class NotRun(TableturnError):
 def drawn_by_level(
     dataset: Dataset, level_of: Callable[[GoldTurn], str], levels: Mapping[str, int], limit: int | None = None
 ) -> Dataset:
-    """Return so many questions of each level, drawn at random, the same ones each time, in their published order.
+    """Return a fixed random draw of questions with `levels` of each level, in published order.
 
     With a limit, so many are drawn, as near to the shares of `levels` as whole questions allow.
     """
@@ -162,11 +162,11 @@ _MAKES = {
 
 @lru_cache(maxsize=8)  # each row asks
 def lacking(needs: Needs, place: str | None, embedding: str) -> str:
-    """Return what a store lacks for an experiment, and which command makes it; empty if it lacks nothing."""
+    """Return what the store lacks for an experiment, and the command that adds it, or ''."""
     if needs == "nothing":
         return ""
     if place is None:
-        return f"it needs an example store of a training set (--examples): {_MAKES['pairs']} makes one"
+        return f"it needs an example store of a training set: make one with {_MAKES['pairs']}, and pass --examples"
     with open_existing(place, embedding) as store:
         pairs = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
     if len(pairs) < ENOUGH_SHARED:
@@ -192,42 +192,42 @@ def _judge_on(run: RunResults, dataset: Dataset, queries: Iterable[str]) -> list
         return list(map(judge.judge, run.asked.questions, queries))
 
 
-def _figures(run: RunResults, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
-    """Return EX, EM and, with a folder of test suites, TS, and of what takes work of its own what is `shown`."""
-    ours = _by_group(run.official)
+def _collect_figures(run: RunResults, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
+    """Return EX and EM, TS if there are suites, and the further figures named in `shown`."""
+    ours = _score_groups(run.official)
     if suites is not None:
-        judged = _by_group(_judge_on(run, run.asked.on(suites), [record.sql for record, _ in run.answered]))
+        judged = _score_groups(_judge_on(run, run.asked.on(suites), [record.sql for record, _ in run.answered]))
         ours |= {f"{name.removesuffix('ex')}ts": ex for name, ex in judged.items() if name.endswith("ex")}
     if any(name.startswith("attempt") for name in shown):
-        ours |= _by_attempt(run)
+        ours |= _score_attempts(run)
     if "em_ex" in shown:
-        ours |= _clause_errors(run)
+        ours |= _share_clause_errors(run)
     ours |= {name: 100 * run.linking[name] for name in ("trs", "crs", "crs_all") if name in run.linking}
     if any(name.endswith("_f1") for name in shown):
         # Track-SQL, tables 10 and 11.
         found = classified([(gold, schema, record.linked) for gold, schema, record in run.linked()])
         ours |= {name: 100 * value for name, value in found.items()}
-    return ours | (_seconds(run) if any(name.endswith("_seconds") for name in shown) else {})
+    return ours | (_measure_seconds(run) if any(name.endswith("_seconds") for name in shown) else {})
 
 
-def _parts(run: RunResults) -> tuple[float, ...]:
-    """Return the official EX of ten equal parts (SQL-CRAFT A.2), in order; nothing for fewer than ten questions."""
+def _score_parts(run: RunResults) -> tuple[float, ...]:
+    """Return the official EX of ten equal parts in order (SQL-CRAFT A.2)."""
     right = np.array([verdict.ex is True for verdict in run.official])
     return tuple(100 * float(part.mean()) for part in np.array_split(right, 10)) if len(right) >= 10 else ()
 
 
-def _by_attempt(run: RunResults) -> dict[str, float]:
-    """Return EX had the loop ended after so many attempts, or at its last (revision chain, figure 3)."""
+def _score_attempts(run: RunResults) -> dict[str, float]:
+    """Return EX as if the loop had ended after each attempt (revision chain, figure 3)."""
     tried = [[attempt["sql"] for attempt in record.attempts] or [record.sql] for record, _ in run.answered]
     found: dict[str, float] = {}
     for number in range(1, max(map(len, tried), default=0) + 1):
-        scores = _by_group(_judge_on(run, run.asked, [queries[:number][-1] for queries in tried]))
+        scores = _score_groups(_judge_on(run, run.asked, [queries[:number][-1] for queries in tried]))
         found |= {f"attempt{number}_ex": scores["ex"]} if "ex" in scores else {}
     return found
 
 
-def _clause_errors(run: RunResults) -> dict[str, float]:
-    """Return the shares of EM against EX, and the shares of EM's errors by clause (CREDIT-SQL figure 7)."""
+def _share_clause_errors(run: RunResults) -> dict[str, float]:
+    """Return the agreement of EM and EX, and EM's errors by clause (CREDIT-SQL figure 7)."""
     known = [(verdict.em, verdict.ex is True) for verdict in run.official if verdict.em is not None]
     names = {"em_ex": (True, True), "em_only": (True, False), "ex_only": (False, True), "neither": (False, False)}
     found = {name: 100 * fmean(pair == kind for pair in known) for name, kind in names.items()} if known else {}
@@ -238,8 +238,8 @@ def _clause_errors(run: RunResults) -> dict[str, float]:
     return found
 
 
-def _seconds(run: RunResults) -> dict[str, float]:
-    """Return what linking and generating took per question and altogether; linking by the nearest of `_COLUMNS`."""
+def _measure_seconds(run: RunResults) -> dict[str, float]:
+    """Return the seconds for linking and generating per question and in total."""
     found: dict[str, float] = {}
     by_step: dict[str, list[float]] = defaultdict(list)
     for record, _ in run.answered:
@@ -256,7 +256,7 @@ def _seconds(run: RunResults) -> dict[str, float]:
     return found | {f"link_{number}_columns_seconds": fmean(took) for number, took in by_columns.items()}
 
 
-def _by_group(verdicts: Sequence[Verdict]) -> dict[str, float]:
+def _score_groups(verdicts: Sequence[Verdict]) -> dict[str, float]:
     """Return EX, EM and the share that runs over everything, interactions, levels and turns."""
     summary = summarize(verdicts)
     groups = {"": summary.all, "im_": summary.interactions}
@@ -271,7 +271,7 @@ def _by_group(verdicts: Sequence[Verdict]) -> dict[str, float]:
 
 
 def voted_by_em(runs: Sequence[RunResults]) -> RunResults:
-    """Return for each question the prediction that most runs agree on by EM, the first of equals (CREDIT-SQL 5.2)."""
+    """Return for each question the prediction that most runs agree on (CREDIT-SQL 5.2)."""
     asked, chosen = runs[0].asked, list[Answered]()
     with ClauseJudge(asked) as judge:
 
@@ -304,7 +304,7 @@ among the same sets (figure 4), and no two repeats share one."""
 
 @dataclass(frozen=True)
 class Setup:
-    """What an experiment is run with, besides itself."""
+    """The model, data and options that an experiment is run with."""
 
     # What holds for all rows. `replay:` takes a folder too, with a file of predictions named like each dataset
     # (`spider.sql`, `sparc.json`); a split is used instead of `dev`.
@@ -316,13 +316,13 @@ class Setup:
     models: Mapping[str, str] = field(default_factory=dict[str, str])  # of rows that have another one, by their names
 
     def model_of(self, row: RunRow) -> str | None:
-        """Return the model that a row is run with; a combined row's is that of the row that it is made of."""
+        """Return the model of a row, or of the row that it combines."""
         return self.models.get(row.combine.of if row.combine else row.name, self.options.model)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A row's figures in percent, the paper's and ours by name; a missing one is not reported, or not measured."""
+    """A row's figures in percent, the paper's and ours; those missing were not measured."""
 
     name: str
     paper: dict[str, float]
@@ -339,7 +339,7 @@ class Measured:
 
 
 def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[Measured]:
-    """Run every row in a folder of its own, so that the whole is resumed like a run, and judge as the papers did."""
+    """Run every row in its own resumable folder and judge it as the paper did."""
     done: dict[str, list[list[RunResults]]] = {}
     measured: list[Measured] = []
     errors: list[TableturnError] = []
@@ -348,7 +348,7 @@ def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> 
             if row.not_run:
                 raise NotRun(row.not_run)
             if row.other_model and row.name not in setup.models:
-                raise NotRun(f"it is of {row.other_model}: --model-for '{row.name}=MODEL' runs it")
+                raise NotRun(f"it needs the model {row.other_model}: pass --model-for '{row.name}=MODEL'")
             if row.combine is None:
                 done[row.name] = _run_row(row, experiment, setup, out, listen)
             elif row.combine.of not in done:
@@ -382,7 +382,7 @@ def _run_row(row: RunRow, experiment: Experiment, setup: Setup, out: Path, liste
     elif model and is_replay(model) and (folder := Path(model.removeprefix(REPLAY))).is_dir():
         predictions = next((path for path in sorted(folder.iterdir()) if path.stem == name), None)
         if predictions is None:
-            raise NotRun(f"{folder} holds no predictions for {name}")
+            raise NotRun(f"{folder} has no predictions for {name}")
         model = f"{REPLAY}{predictions}"
     spec = replace(
         options,
@@ -428,7 +428,7 @@ def _measure_row(
     found: list[dict[str, float]] = []
     for runs in repeats:
         counted = [voted_by_em(runs)] if how == "vote" else runs
-        found.append(_over([_figures(run, setup.suites, experiment.shown) for run in counted], take))
+        found.append(_over([_collect_figures(run, setup.suites, experiment.shown) for run in counted], take))
     first = repeats[0][0]
     notes = [record.notes for runs in repeats for run in runs for record, _ in run.answered]
     return Measured(
@@ -439,7 +439,7 @@ def _measure_row(
         runs=len(found) * len(repeats[0]),
         questions=len(first.asked.questions),
         dataset=f"{first.asked.name} {first.asked.split}",
-        parts=_parts(first) if experiment.parts else (),
+        parts=_score_parts(first) if experiment.parts else (),
         predictions={} if combine else {record.id: record.sql for record, _ in first.answered},
         replayed=is_replay(setup.model_of(row)),
         short=sum(any(map(_NO_ROOM.match, said)) for said in notes),
@@ -452,7 +452,7 @@ def _over(runs: Sequence[Mapping[str, float]], take: Callable[[list[float]], flo
 
 
 def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> list[str]:
-    """Return what has to be known to read the numbers: what differs from the paper's run, and what they can't tell."""
+    """Return the notes needed to read the numbers: differences from the paper, and limits."""
     ran, options = [row for row in rows if row.runs], setup.options
     replayed = [row for row in ran if row.replayed]
     paper = f"The paper ran {experiment.model}; here" if experiment.model else "Here"
@@ -465,7 +465,7 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
         for row in experiment.rows
         if make_settings(row.settings, preset=row.preset).annotate
     ):
-        told.append("Schemas are not described: --annotator names a model for it.")
+        told.append("Schemas are not described: pass --annotator MODEL to describe them.")
     if experiment.levels:
         told.append("Questions are drawn with the paper's shares of the levels of difficulty.")
     if experiment.needs != "nothing" and options.examples is not None and len(replayed) < len(ran):
@@ -482,7 +482,7 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
         said = [(row.dataset, sorted(row.predictions.items())) for row in ran if row.predictions]
         others = [one for place, one in enumerate(said) if one in said[:place]]
         if others and len(said) - len(others) == len({dataset for dataset, _ in said}):
-            told.append("All rows share their predictions: of EX, EM and TS this shows the plumbing only.")
+            told.append("All rows share their predictions, so EX, EM and TS do not compare them.")
     parts = [row for row in ran if row.parts]
     if len(parts) > 1:
         # SQL-CRAFT A.2, between the first two rows.
@@ -499,7 +499,7 @@ def row_name(row: Measured) -> str:
 
 
 def compare_figure(row: Measured, figure: str, width: int = 0) -> str:
-    """Return the paper's number, so wide, and ours."""
+    """Format the paper's number, right-aligned to `width`, beside ours."""
     form = ".4g" if figure.endswith("_seconds") else ".1f"
     paper = reported(row.paper[figure]) if figure in row.paper else "-"
     ours = format(row.ours[figure], form) if figure in row.ours else "-"
@@ -508,5 +508,5 @@ def compare_figure(row: Measured, figure: str, width: int = 0) -> str:
 
 
 def reported(percent: float) -> str:
-    """Return a paper's number with the decimals that it gives, one at least."""
+    """Format a paper's number with its own decimals, at least one."""
     return max(f"{percent:.1f}", f"{percent:g}", key=len)

@@ -130,7 +130,7 @@ FileArgument = Annotated[Path, Argument(help="The JSON file to write.")]
 
 @train.command()
 def evidence(out: FileArgument, data: DataOption = None, limit: LimitOption = None) -> None:
-    """Fit the weights of evidence on published drafts; in the repository: agent/evidence/data/evidence.json."""
+    """Fit evidence weights on published drafts (agent/evidence/data/evidence.json)."""
     from .training.fit_evidence import train
 
     if data is None:
@@ -140,7 +140,7 @@ def evidence(out: FileArgument, data: DataOption = None, limit: LimitOption = No
 
 @train.command()
 def expectation(out: FileArgument, data: DataOption = None) -> None:
-    """Fit what to expect of a query from its question; in the repository: tools/expectation/data/expectation.json."""
+    """Fit the expected shape of a query (tools/expectation/data/expectation.json)."""
     from .training.fit_expectation import train
 
     say(f"{out}: {train(out, data)} questions")
@@ -212,7 +212,7 @@ def export_sft(
         Option("--without-part", help="Leave out sese, acid or sace, as an ablation does; repeatable."),
     ] = None,
 ) -> None:
-    """Write fine-tuning data: a chat a turn, in the form in which the `track` preset asks (Track-SQL B.4).
+    """Write fine-tuning data: one chat per turn, in the `track` preset's form (B.4).
 
     With `--without-part sese --without-part sace` it is the paper's plain fine-tuning.
     """
@@ -239,7 +239,7 @@ def train_lora(
     seed: Annotated[int, Option(help="The seed for order and weights.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Fine-tune a model on exported turns by LoRA, with Track-SQL's hyper-parameters; needs the extra `sft`."""
+    """Fine-tune a model on exported turns by LoRA; needs the extra `sft`."""
     from .training.sft import LoraOptions, train
 
     options = LoraOptions(rank, alpha, dropout, batch, accumulate, epochs, learning_rate, max_tokens, seed)

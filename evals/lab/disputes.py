@@ -1,4 +1,4 @@
-"""Gold queries that there is reason to doubt, each with its evidence, and what published systems predict instead."""
+"""Gold queries that may be wrong, each with the evidence against it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Golds(Databases):
 
     @cached_property
     def trees(self) -> Sequence[tuple[GoldTurn, exp.Expr, Schema]]:
-        """Golds that can be parsed, in their regular form: columns are qualified, and strings are told from names."""
+        """Golds that can be parsed, as trees with qualified columns, with their schemas."""
         found: list[tuple[GoldTurn, exp.Expr, Schema]] = []
         for question in self.dataset.questions:
             if (schema := self.schema(question.database)) is None:
@@ -81,7 +81,7 @@ class Golds(Databases):
         return verdict.valid and verdict.ex is False
 
     def contradicts(self, question: GoldTurn, sql: str) -> bool:
-        """Whether a query says something else than the gold: not only more or fewer columns, or rows repeated."""
+        """Whether the query differs from gold by more than extra columns or repeated rows."""
         if not self.differs(question, sql):
             return False
         ours, theirs = self.result(question, question.golds[0]), self.result(question, sql)
@@ -96,7 +96,7 @@ Predictions: TypeAlias = Mapping[str, Mapping[str, str]]
 
 
 def published_predictions(data: Path | None, dataset: Dataset) -> Predictions:
-    """Return predictions for a split by the system's name: `predictions/spider_dev/*.sql` and `predictions/multi_turn`.
+    """Return published predictions for a split by system name.
 
     Raises:
         SettingsError: A file there does not fit the split.
@@ -111,7 +111,7 @@ def published_predictions(data: Path | None, dataset: Dataset) -> Predictions:
 
 
 def read_dialogues(path: Path, dataset: Dataset) -> dict[str, str]:
-    """Return SQL by question id of the dialogues that a file has; those that it lacks are missing.
+    """Return a file's predicted SQL by question id; missing dialogues are left out.
 
     Raises:
         SettingsError: The file cannot be read.
@@ -133,7 +133,7 @@ def read_dialogues(path: Path, dataset: Dataset) -> dict[str, str]:
 def find_disputes(
     dataset: Dataset, rulings: Sequence[Ruling] = (), predictions: Predictions | None = None
 ) -> list[Dispute]:
-    """Return golds that there is reason to doubt, in the dataset's order; one may be doubted for several reasons.
+    """Return doubtful golds in the dataset's order; one may occur for several reasons.
 
     Args:
         dataset: The questions.
@@ -156,7 +156,7 @@ def find_disputes(
 
 
 def _find_failures(golds: Golds) -> Iterator[Dispute]:
-    """Yield golds that do not run, or cannot be judged by."""
+    """Yield golds that fail or whose result cannot judge an answer."""
     for question in golds.dataset.questions:
         if golds.schema(question.database) is not None and (why := golds.judge.unfit(question)):
             yield Dispute(question, "fails", why)
@@ -173,7 +173,7 @@ def _find_products(golds: Golds) -> Iterator[Dispute]:
 
 
 def _find_twins(golds: Golds) -> Iterator[Dispute]:
-    """Yield golds whose results differ from that of the same question, asked after the same turns."""
+    """Yield golds that contradict the gold of the same question after the same turns."""
     twins: dict[tuple[str, ...], list[GoldTurn]] = defaultdict(list)
     for turns in golds.dataset.interactions:
         asked: tuple[str, ...] = (turns[0].database,)
@@ -189,7 +189,7 @@ def _find_twins(golds: Golds) -> Iterator[Dispute]:
 
 
 def _find_overruled(golds: Golds, adjudicator: Adjudicator, predictions: Predictions) -> Iterator[Dispute]:
-    """Yield golds that a reader calls wrong, and those for which systems give what a reader calls right instead.
+    """Yield golds that a reader calls wrong, or that systems and a reader contradict.
 
     The latter if no system agrees with the gold. Systems alone prove little: of the golds on Spider dev that four of
     six published ones contradict with one voice, half are sound, and all six look for a value that is not in the data.
@@ -212,7 +212,7 @@ def _find_overruled(golds: Golds, adjudicator: Adjudicator, predictions: Predict
 
 
 def _find_misspelt_values(golds: Golds) -> Iterator[Dispute]:
-    """Yield golds with another result once spaces and capitals are passed over, if they find nothing as they are.
+    """Yield golds that find nothing, but find rows if spaces and case are ignored.
 
     Either the whole query finds nothing, or one of its constants stands nowhere in its column.
     """
@@ -240,9 +240,9 @@ def _find_misspelt_values(golds: Golds) -> Iterator[Dispute]:
 
 
 def _find_misspelt(golds: Golds, question: GoldTurn, tree: exp.Expr, schema: Schema) -> str:
-    """Return the first constant that its column holds only in another spelling; empty without one."""
+    """Return the first constant that its column has only in another spelling, or ''."""
     for node in tree.find_all(exp.EQ, exp.NEQ):
-        place = _resolve(node.this, schema) if isinstance(node.this, exp.Column) else None
+        place = _resolve_column(node.this, schema) if isinstance(node.this, exp.Column) else None
         if place is None or not node.expression.is_string:
             continue
         table, column = map(quoted, place)
@@ -255,8 +255,8 @@ def _find_misspelt(golds: Golds, question: GoldTurn, tree: exp.Expr, schema: Sch
     return ""
 
 
-def _resolve(column: exp.Column, schema: Schema) -> tuple[str, str] | None:
-    """Return the table and column that a qualified column stands for; None if that is not a table of the schema."""
+def _resolve_column(column: exp.Column, schema: Schema) -> tuple[str, str] | None:
+    """Return the table and column of a qualified column, or None if it is not in the schema."""
     select = column.find_ancestor(exp.Select)
     sources = {table.alias_or_name.lower(): table.name for table in select.find_all(exp.Table)} if select else {}
     table = schema.table(sources.get(column.table.lower(), column.table))
@@ -265,7 +265,7 @@ def _resolve(column: exp.Column, schema: Schema) -> tuple[str, str] | None:
 
 
 def _is_nothing(rows: Rows) -> bool:
-    """Whether there are no rows, or one that says that nothing was counted or found."""
+    """Whether rows are empty, or one row of zeros and NULLs."""
     return not rows or (len(rows) == 1 and all(cell in (None, 0) for cell in rows[0]))
 
 
@@ -276,7 +276,7 @@ def _show_rows(rows: Rows) -> str:
 
 
 def _find_compared_texts(golds: Golds) -> Iterator[Dispute]:
-    """Yield golds with another result once the text that they order or compare is read as what it says."""
+    """Yield golds whose result changes if compared texts are read as numbers or dates."""
     readings: dict[tuple[str, str, str], dict[str, float]] = {}
     for question, tree, schema in golds.trees:
         reread, names = tree.copy(), dict[str, None]()
@@ -284,7 +284,7 @@ def _find_compared_texts(golds: Golds) -> Iterator[Dispute]:
         places = reread.find_all(exp.Ordered, exp.Max, exp.Min, exp.GT, exp.LT, exp.GTE, exp.LTE, exp.Between)
         sides = [side for node in places for side in (node.this, node.args.get("expression"))]
         for column in [side for side in sides if isinstance(side, exp.Column)]:
-            place = _resolve(column, schema)
+            place = _resolve_column(column, schema)
             if place is None:
                 continue
             key = (question.database, *place)
@@ -306,7 +306,7 @@ def _find_compared_texts(golds: Golds) -> Iterator[Dispute]:
 
 
 def number(text: str) -> float | None:
-    """Return what a text says as a number; None if it says none.
+    """Return a text's number, or None if it is not a number.
 
     >>> number("1,660"), number("$12.50"), number("Bath")
     (1660.0, 12.5, None)
@@ -316,7 +316,7 @@ def number(text: str) -> float | None:
 
 
 def date(text: str) -> float | None:
-    """Return what a text says as a date, in days; None if it says none, or sorts as it is written.
+    """Return a text's date in days, or None if it is not a date in a known format.
 
     >>> date("January 2, 2001") - date("December 31, 2000")
     2.0
@@ -331,7 +331,7 @@ def date(text: str) -> float | None:
 
 
 def _read_texts(golds: Golds, question: GoldTurn, table: str, column: str) -> dict[str, float]:
-    """Return what each text of a column says; empty if it holds no text, something else, or text that sorts rightly."""
+    """Return the number or date of each text of a column, or {} if texts sort correctly."""
     name = quoted(column)
     sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE typeof({name}) = 'text' AND trim({name}) != ''"
     found = golds.result(question, f"{sql} LIMIT {_MOST_VALUES + 1}")
@@ -346,7 +346,7 @@ def _read_texts(golds: Golds, question: GoldTurn, table: str, column: str) -> di
 
 
 def _replace_texts(column: exp.Column, readings: dict[str, float]) -> None:
-    """Put what the column's texts say in its place, and read the constants that it is compared with likewise."""
+    """Replace a column by its texts' values, and parse the constants beside it."""
     parent = column.parent
     for name in ("this", "expression", "low", "high"):
         literal = parent.args.get(name) if parent is not None else None
@@ -363,7 +363,7 @@ def _replace_texts(column: exp.Column, readings: dict[str, float]) -> None:
 
 
 def _read_cell(cell: Cell) -> Cell:
-    """Return the number or the date that a cell says; the cell itself if it says neither."""
+    """Return a cell's number or date, or the cell itself if it is neither."""
     if isinstance(cell, str):
         said = number(cell)
         said = date(cell) if said is None else said

@@ -1,4 +1,4 @@
-"""What accepted queries give, and judging by it: strictly, our default, or as the published evaluators do."""
+"""Judges of predictions by gold results: strictly, or as the published evaluators do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CANDIDATES = 1_000
 
 GOLD_LIMITS = Limits(seconds=30.0, rows=200_000, result_bytes=200_000_000)
 
-OTHER_RESULT = "it gives another result each time it runs"
+OTHER_RESULT = "its result changes from run to run"
 _BY_CHANCE = re.compile(r"\brandom(blob)?\s*\(", re.IGNORECASE)
 _TRIALS = 8  # how often a query that calls RANDOM is run again, to see whether its result is another
 
@@ -35,7 +35,7 @@ _Row = tuple[Cell, ...]
 
 
 class Unfit(QueryError):
-    """A query that runs, but cannot be judged by.
+    """A gold query that runs but whose result cannot judge an answer.
 
     What to do: use a gold query with fewer rows, or one whose result is always the same.
     """
@@ -43,7 +43,7 @@ class Unfit(QueryError):
 
 @dataclass(frozen=True)
 class Ordering:
-    """How a gold query orders."""
+    """A gold query's row order."""
 
     ordered: bool  # whether its outermost level has an ORDER BY; one in a subquery or a window says nothing
     with_keys: str = ""  # the query with its sort keys as further output columns; empty if they cannot be added
@@ -52,7 +52,7 @@ class Ordering:
 
 
 def ordering(gold: str, dialect: str = "sqlite") -> Ordering:
-    """Return how a gold query orders; one that sqlglot cannot read counts as unordered."""
+    """Return a gold query's row order; unordered if sqlglot cannot parse it."""
     try:
         tree = parse_sql(gold, dialect).tree
     except SQLParseError:
@@ -94,7 +94,7 @@ class Expected:
     cut: Sequence[_Row] = ()
 
     def allows(self, table: Table) -> bool:
-        """Whether a result gives the same answer, perhaps with other rows of the tie that is cut."""
+        """Whether a result gives the same answer, up to rows of a tie cut by LIMIT."""
         if same_result(self.table, table, self.order.ordered, self.ties):
             return True
         if not self.ties or not self.cut:
@@ -118,7 +118,7 @@ def expected(database: Database, sql: str, limits: Limits = GOLD_LIMITS) -> Expe
     """
     table = database.execute(sql, limits)
     if table.truncated:
-        raise Unfit(f"a result of more than {limits.rows:,} rows is too large", "too_large")
+        raise Unfit(f"its result has more than {limits.rows:,} rows", "too_large")
     order = ordering(sql, database.dialect)
     found = Expected(table, order)
     try:
@@ -159,7 +159,7 @@ class Verdict:
 
 
 class ClauseJudge(Closing):
-    """Reads queries as the official evaluator does; foreign keys are those of tables.json, else of the database."""
+    """A judge of exact match; foreign keys come from tables.json, or else the database."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.databases = OfficialDatabases(dataset.database)
@@ -174,7 +174,7 @@ class ClauseJudge(Closing):
         return question.level or (hardness(gold) if gold else "")
 
     def exact_match(self, question: GoldTurn, sql: str, *, any_gold: bool = False) -> bool | None:
-        """Return EM against the first gold, or against any that is accepted; None if that cannot be judged by."""
+        """Return EM against the first gold, or any of them; None if no gold can be read."""
         foreign_keys = self._keys(question.database)
         texts = question.golds if any_gold else question.golds[:1]
         golds = [gold for text in texts if (gold := self.read(question, text)) is not None]
@@ -185,7 +185,7 @@ class ClauseJudge(Closing):
         return any(not differing_clauses(query, gold, foreign_keys) for gold in golds)
 
     def differing(self, question: GoldTurn, sql: str) -> tuple[str, ...]:
-        """Return the clauses in which a prediction differs from the first gold; none if that cannot be judged."""
+        """Return the clauses in which a prediction differs from the first gold, if readable."""
         gold = self.read(question, question.golds[0])
         keys = self._keys(question.database) or {}
         return () if gold is None else differing_clauses(self.read(question, sql), gold, keys)
@@ -206,11 +206,11 @@ class ClauseJudge(Closing):
             return None
 
 
-UNFIT = "the gold query cannot be judged by"
+UNFIT = "the gold query cannot be used for judging"
 
 
 class StrictJudge(Closing):
-    """Judges by every accepted gold, on every database of the question's schema.
+    """A judge by every accepted gold, on every database of the schema.
 
     Rows are multisets, columns match jointly by content, order counts only if the gold's outermost level orders and
     then up to ties, of rows tied at its LIMIT any will do, numbers have a tolerance, DISTINCT stays, NULL equals NULL
@@ -248,7 +248,7 @@ class StrictJudge(Closing):
         return replace(verdict, ex=same, valid=True)
 
     def unfit(self, question: GoldTurn) -> str:
-        """Return why a question's golds cannot be judged by; empty if they can."""
+        """Return why a question's golds cannot judge an answer, or ''."""
         found = self._accepted(question)
         return found if isinstance(found, str) else ""
 
@@ -260,7 +260,7 @@ class StrictJudge(Closing):
             return None
 
     def _accepted(self, question: GoldTurn) -> dict[str | Path, list[Expected]] | str:
-        """Return the golds' results by database of the question's schema, or why they cannot be judged by."""
+        """Return the golds' results by database, or why they cannot be used."""
         try:
             place = self._dataset.place(question.database)
             files = suite_files(place, question.database) if isinstance(place, Path) else [place]
@@ -281,7 +281,7 @@ class StrictJudge(Closing):
 
 
 class BirdJudge(Closing):
-    """Judges by the first gold, by sets of rows, as BIRD's script for EX does."""
+    """A judge by the first gold's set of rows, as BIRD's script for EX does."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._databases = OfficialDatabases(dataset.database, seconds=30.0)
@@ -304,7 +304,7 @@ class BirdJudge(Closing):
 
 
 class OfficialJudge(ClauseJudge):
-    """Judges by the first gold alone, with the official evaluator's faults.
+    """A judge by the first gold alone, with the official evaluator's faults.
 
     If the official tool stops (at a gold that it cannot read or run), the verdict has no EX and says why.
     """
@@ -321,7 +321,7 @@ class OfficialJudge(ClauseJudge):
 
 
 def official_judge(dataset: Dataset) -> OfficialJudge | BirdJudge:
-    """Return the judge that reproduces a dataset's published evaluator: BIRD's own, or the test-suite evaluator."""
+    """Return the judge that reproduces the dataset's published evaluator."""
     return BirdJudge(dataset) if dataset.name == "bird" else OfficialJudge(dataset)
 
 

@@ -1,4 +1,4 @@
-"""Confidence intervals of scores, tests of differences between two runs, and bounds on wrong answers, with scipy."""
+"""Confidence intervals, tests of differences between runs, and bounds on wrong answers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class RunComparison:
     detectable: float | None
 
     def told(self, first: str, second: str) -> str:
-        """Return what the comparison of two runs of these names comes to, in one sentence."""
+        """Return the comparison of two named runs in one sentence."""
         change, between = f"{100 * self.difference:+.1f}", ""
         if self.interval is not None:
             between = f", between {100 * self.interval.low:+.1f} and {100 * self.interval.high:+.1f}"
@@ -81,7 +81,7 @@ def compare(first: Mapping[Any, Judged], second: Mapping[Any, Judged]) -> RunCom
     units = [a.unit or str(place) for place, (a, _) in enumerate(pairs)]
     # McNemar's exact test: how probable is as large a sum, were each unit's difference as likely to have the other
     # sign? The coefficients of the product of (x^-size + x^size) / 2 are the distribution of the sum.
-    sums = _sums(list(zip(units, changes, strict=True)))[0]
+    sums = _sum_clusters(list(zip(units, changes, strict=True)))[0]
     spread = np.ones(1)
     for size in np.abs(sums[sums != 0]):
         spread = np.convolve(spread, [0.5, *np.zeros(2 * size - 1), 0.5])
@@ -100,7 +100,7 @@ def compare(first: Mapping[Any, Judged], second: Mapping[Any, Judged]) -> RunCom
 
 
 def detectable(n: int, discordant: float) -> float | None:
-    """Return the least difference of shares that a paired comparison of `n` questions finds in four of five cases.
+    """Return the least difference that `n` paired questions detect with 80% power.
 
     By the exact power of McNemar's exact test at 5%, each question being independent of the others. Just one of the two
     has the share `discordant` right; a larger difference makes it as large. None if so few can show no difference.
@@ -124,8 +124,8 @@ def detectable(n: int, discordant: float) -> float | None:
 
 
 def interval(outcomes: Sequence[tuple[str, int]]) -> Interval | None:
-    """Return the bootstrap interval of the mean outcome, each in its cluster; None with fewer than two clusters."""
-    sums, sizes = _sums(outcomes)
+    """Return the cluster bootstrap interval of the mean; None with fewer than two clusters."""
+    sums, sizes = _sum_clusters(outcomes)
     if len(sums) < 2:
         return None
 
@@ -138,7 +138,7 @@ def interval(outcomes: Sequence[tuple[str, int]]) -> Interval | None:
     return Interval(float(found.low), float(found.high))
 
 
-def _sums(outcomes: Sequence[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
+def _sum_clusters(outcomes: Sequence[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
     """Return the sum and the number of the outcomes of each group, in the order of the groups."""
     groups: dict[str, list[int]] = defaultdict(list)
     for group, outcome in outcomes:
@@ -147,7 +147,7 @@ def _sums(outcomes: Sequence[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def wilson(successes: float, n: int) -> Interval | None:
-    """Return Wilson's 95% interval of a share, honest for 20 questions, also when all pass; None if there are none.
+    """Return Wilson's 95% interval of a share, or None if `n` is 0.
 
     Of a question that passes in some of its tries, that part is a success.
     """
@@ -163,7 +163,7 @@ def wilson(successes: float, n: int) -> Interval | None:
 
 @dataclass(frozen=True)
 class Level:
-    """What labels show."""
+    """The confidence level that labelled answers support."""
 
     level: float | None  # the least confidence of answers that may be trusted; None if labels show none
     labels: int  # all of them
@@ -174,7 +174,7 @@ class Level:
 
 
 def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> Level:
-    """Return the lowest level of confidence from which at most `alpha` are wrong, with that certainty.
+    """Return the lowest confidence level above which at most `alpha` are wrong.
 
     An answer is its confidence, and whether it is right. Learn then test (Angelopoulos and others, 2021,
     arXiv:2110.01052): for each level the hypothesis that more than `alpha` of the answers from it are wrong has the
@@ -194,7 +194,7 @@ def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: floa
             continue
         # Answers of one confidence are trusted together or not at all.
         tested = next((n for n in range(size, total) if surest[n][0] < surest[size - 1][0]), total)
-        if _tail(wrong[tested], tested, alpha) > risk:
+        if _compute_tail(wrong[tested], tested, alpha) > risk:
             break
         found = tested
     if found:
@@ -206,7 +206,7 @@ def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: floa
 
 
 def least_sizes(alpha: float, risk: float, most: int) -> list[int]:
-    """Return the least numbers of answers that bear out the bound with no wrong one among them, with one, with two."""
+    """Return the least sample sizes that prove the bound with 0, 1, 2... wrong answers."""
     sizes: list[int] = []
     while (size := _next_size(len(sizes), sizes[-1] + 1 if sizes else 1, alpha, risk)) <= most:
         sizes.append(size)
@@ -214,11 +214,11 @@ def least_sizes(alpha: float, risk: float, most: int) -> list[int]:
 
 
 def _next_size(wrong: int, size: int, alpha: float, risk: float) -> int:
-    """Return the least number of answers, from `size` on, that bears out the bound with so many wrong ones."""
-    return next(n for n in count(size) if _tail(wrong, n, alpha) <= risk)
+    """Return the least sample size from `size` on that proves the bound with `wrong` wrong."""
+    return next(n for n in count(size) if _compute_tail(wrong, n, alpha) <= risk)
 
 
 @cache
-def _tail(wrong: int, size: int, alpha: float) -> float:
+def _compute_tail(wrong: int, size: int, alpha: float) -> float:
     """Return the probability of so few wrong ones among so many, if `alpha` of all are wrong."""
     return float(stats.binom.cdf(wrong, size, alpha))

@@ -1,4 +1,4 @@
-"""Scores over many verdicts, over a model's records, and of how a linker's choice fits the gold queries."""
+"""Scores over verdicts and model records, and of the linker against gold queries."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def percent(share: float | None) -> str:
 
 
 def standings(records: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return what is recorded of each model on each database, by name, as `tableturn models --json` prints it."""
+    """Return each model's record per database, as `tableturn models --json` prints it."""
 
     def total(outcomes: Iterable[tuple[int | None, int]]) -> dict[str, int] | None:
         known = [(right, n) for right, n in outcomes if right is not None]
@@ -126,7 +126,7 @@ def standings(records: Sequence[Record]) -> list[dict[str, Any]]:
 
 
 def show_share(share: Mapping[str, int] | None) -> str:
-    """Return how many of those judged are right, in percent, with Wilson's interval; a dash for None."""
+    """Return the percentage right with Wilson's interval, or a dash for None."""
     if share is None:
         return "-"
     found = wilson(share["right"], share["judged"])
@@ -150,7 +150,7 @@ class _Items(NamedTuple):
 
 
 def mean_redundancy(turns: Iterable[Turn]) -> dict[str, float]:
-    """Return `trs`, `crs` and `crs_all` from 0 to 1 (lower is better) over `turns` many; nothing over none.
+    """Return `trs`, `crs` and `crs_all` from 0 to 1 (lower is better), or {} without turns.
 
     CRS is read over the gold query's tables, `*` left out, which is the reading that fits the paper's figures, and over
     all tables of the database, which is what equation 13 says. Turns whose gold cannot be read do not count.
@@ -171,7 +171,7 @@ def mean_redundancy(turns: Iterable[Turn]) -> dict[str, float]:
 
 
 def classified(turns: Iterable[Turn]) -> dict[str, float]:
-    """Return precision, recall and F1 of tables and columns as a classification of all of them, from 0 to 1 (A.2).
+    """Return precision, recall and F1 of linked tables and columns, from 0 to 1 (A.2).
 
     Used and not used are the two classes: `weighted` means them by how many there are of each, `macro` as equals. Keys
     are `table_weighted_p`, `_r` and `_f1`, `table_macro_...`, `column_weighted_...`, `column_macro_...`.
@@ -196,7 +196,7 @@ def classified(turns: Iterable[Turn]) -> dict[str, float]:
 
 
 def _read_items(turns: Iterable[Turn]) -> Iterator[tuple[Schema, _Items, _Items]]:
-    """Yield schema, what the gold query uses, and what was linked, of turns whose gold can be read."""
+    """Yield the schema, used items and linked items of each turn whose gold can be read."""
     for gold, schema, linked in turns:
         use = past_use(gold, schema)
         if not use.tables:
@@ -209,7 +209,7 @@ def _read_items(turns: Iterable[Turn]) -> Iterator[tuple[Schema, _Items, _Items]
 
 
 def redundancy(gold: Collection[object], extracted: Collection[object]) -> float:
-    """Return equation 11: 0 for the same set, 1 if something is missing, else the share of what is too much."""
+    """Return equation 11: 0 if equal, 1 if items are missing, else the share of extras."""
     if set(gold) == set(extracted):
         return 0.0
     if set(gold) - set(extracted):

@@ -1,4 +1,4 @@
-"""Exact set match (EM) and Spider's levels of difficulty, as the official evaluator reads and compares queries.
+"""Exact set match (EM) and Spider's difficulty levels, as the official evaluator has them.
 
 It cuts SQL into tokens by the Penn Treebank's rules for English: `a=1` stays one token (and its query is unreadable),
 while `a>1` is three, and a comma before a digit does not separate. It reads the SQL that Spider's annotators were told
@@ -43,7 +43,7 @@ class SchemaNames:
 
 
 def read_foreign_key_maps(path: Path) -> dict[str, dict[str, str]]:
-    """Return the column that each foreign-key column stands for, by database, from a tables.json."""
+    """Return the column each foreign-key column maps to, by database, from tables.json."""
     maps: dict[str, dict[str, str]] = {}
     try:
         for entry in json.loads(path.read_text(encoding="utf-8")):
@@ -106,7 +106,7 @@ class CondUnit(NamedTuple):
 
 
 class Conditions(NamedTuple):
-    """Comparisons in order, and the `and`/`or` words between them in order: the tree they form is not kept."""
+    """Comparisons and the `and`/`or` words between them, in order, without their tree."""
 
     units: tuple[CondUnit, ...] = ()
     words: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class EMQuery:
 
     @property
     def conditions(self) -> Conditions:
-        """Those of ON, WHERE and HAVING."""
+        """All conditions, of ON, WHERE and HAVING."""
         joins, where, having = self.joins, self.where, self.having
         return Conditions(joins.units + where.units + having.units, joins.words + where.words + having.words)
 
@@ -159,7 +159,7 @@ _AGGREGATES = frozenset({"none", "max", "min", "count", "sum", "avg"})
 
 
 def tokenize(sql: str) -> list[str]:
-    """Return tokens in lower case; strings whole, in double quotes (an apostrophe counts as one), as they are."""
+    """Return lower-case tokens; strings stay whole, as written, in double quotes."""
     text = sql.replace("'", '"')
     if text.count('"') % 2:
         raise Unparsed(f"unpaired quote: {sql}")
@@ -176,7 +176,7 @@ def tokenize(sql: str) -> list[str]:
 
 
 def parse(sql: str, names: SchemaNames) -> EMQuery:
-    """Read a query; Unparsed wherever the official tool fails, be it valid SQL or not."""
+    """Parse a query; raise Unparsed wherever the official tool fails, even on valid SQL."""
     tokens = tokenize(sql)
     try:
         # What every alias stands for: the token before its AS, wherever that is.
@@ -185,11 +185,11 @@ def parse(sql: str, names: SchemaNames) -> EMQuery:
             raise Unparsed(f"the alias {clash} is also a table's name")
         return _Reader(tokens, names, aliases | {table: table for table in names.columns}).query()
     except (IndexError, KeyError, ValueError, RecursionError) as error:
-        raise Unparsed(f"unreadable for the official evaluator: {sql}") from error
+        raise Unparsed(f"the official evaluator cannot parse this query: {sql}") from error
 
 
 class _Reader:
-    """Reads a query; a place past its end is an IndexError, an unknown table a KeyError, no FROM a ValueError."""
+    """A parser of one query; it raises IndexError, KeyError or ValueError if it cannot parse."""
 
     def __init__(self, tokens: Sequence[str], names: SchemaNames, tables: Mapping[str, str]) -> None:
         self._tokens, self._names, self._tables = tokens, names, tables
@@ -201,7 +201,7 @@ class _Reader:
         outer = self._default
         bracketed = self._skip("(")
         select = self._place
-        tables, joins = self._from()
+        tables, joins = self._read_from()
         after_from = self._place
         self._place = select
         self._expect("select")
@@ -209,19 +209,19 @@ class _Reader:
         outputs: list[SelectItem] = []
         while self._peek() not in _CLAUSES:
             aggregate = self._take() if self._peek() in _AGGREGATES else "none"
-            outputs.append(SelectItem(aggregate, self._value_unit()))
+            outputs.append(SelectItem(aggregate, self._read_value_unit()))
             self._skip(",")
         self._place = after_from
-        where = self._conditions() if self._skip("where") else NO_CONDITIONS
+        where = self._read_conditions() if self._skip("where") else NO_CONDITIONS
         group: list[ColumnUnit] = []
         if self._skip("group"):
             self._expect("by")
             while self._peek() not in _CLAUSE_ENDS:
-                group.append(self._column_unit())
+                group.append(self._read_column_unit())
                 if not self._skip(","):
                     break
-        having = self._conditions() if self._skip("having") else NO_CONDITIONS
-        order = self._order() if self._skip("order") else None
+        having = self._read_conditions() if self._skip("having") else NO_CONDITIONS
+        order = self._read_order() if self._skip("order") else None
         limit = self._skip("limit")
         if limit:
             self._take()
@@ -254,8 +254,8 @@ class _Reader:
         if self._take() != token:
             raise Unparsed(f"expected {token} at token {self._place}")
 
-    def _from(self) -> tuple[tuple[str | EMQuery, ...], Conditions]:
-        """Read tables and ON conditions. The next FROM counts, be it of a subquery in the SELECT list."""
+    def _read_from(self) -> tuple[tuple[str | EMQuery, ...], Conditions]:
+        """Read tables and ON conditions after the next FROM, even if it is a subquery's."""
         self._place = self._tokens.index("from", self._place) + 1
         tables: list[str | EMQuery] = []
         units: list[CondUnit] = []
@@ -275,7 +275,7 @@ class _Reader:
                 self._default.append(table)
                 tables.append(table)
             if self._skip("on"):
-                found = self._conditions()
+                found = self._read_conditions()
                 words += [*(["and"] if units else []), *found.words]
                 units += found.units
             if bracketed:
@@ -284,19 +284,19 @@ class _Reader:
                 break
         return tuple(tables), Conditions(tuple(units), tuple(words))
 
-    def _order(self) -> OrderBy:
+    def _read_order(self) -> OrderBy:
         self._expect("by")
         units: list[ValueUnit] = []
         direction = "asc"
         while self._peek() not in _CLAUSE_ENDS:
-            units.append(self._value_unit())
+            units.append(self._read_value_unit())
             if self._peek() in ("asc", "desc"):
                 direction = self._take()
             if not self._skip(","):
                 break
         return OrderBy(direction, tuple(units))
 
-    def _column(self) -> str:
+    def _read_column(self) -> str:
         word = self._take()
         if word == "*":
             return word
@@ -311,7 +311,7 @@ class _Reader:
                 return f"{table}.{word}"
         raise Unparsed(f"no table has a column {word}")
 
-    def _column_unit(self) -> ColumnUnit:
+    def _read_column_unit(self) -> ColumnUnit:
         bracketed = self._skip("(")
         aggregate = "none"
         if self._tokens[self._place] in _AGGREGATES:
@@ -320,35 +320,35 @@ class _Reader:
             # The bracket that opened before an aggregate is never asked to close.
             bracketed = True
         distinct = self._skip("distinct")
-        column = self._column()
+        column = self._read_column()
         if bracketed:
             self._expect(")")
         return ColumnUnit(aggregate, column, distinct)
 
-    def _value_unit(self) -> ValueUnit:
+    def _read_value_unit(self) -> ValueUnit:
         bracketed = self._skip("(")
-        left = self._column_unit()
+        left = self._read_column_unit()
         operator, right = "none", None
         if self._peek() in _ARITHMETIC:
             operator = self._take()
-            right = self._column_unit()
+            right = self._read_column_unit()
         if bracketed:
             self._expect(")")
         return ValueUnit(operator, left, right)
 
-    def _conditions(self) -> Conditions:
+    def _read_conditions(self) -> Conditions:
         units: list[CondUnit] = []
         words: list[str] = []
         while self._peek():
-            unit = self._value_unit()
+            unit = self._read_value_unit()
             negated = self._skip("not")
             operator = self._take()
             if operator not in _OPERATORS:
-                raise Unparsed(f"{operator} is no comparison")
-            first, second = self._value(), None
+                raise Unparsed(f"{operator} is not a comparison")
+            first, second = self._read_value(), None
             if operator == "between":
                 self._expect("and")
-                second = self._value()
+                second = self._read_value()
             units.append(CondUnit(negated, operator, unit, first, second))
             if self._peek() in _CLAUSE_ENDS | _JOINING:
                 break
@@ -356,7 +356,7 @@ class _Reader:
                 words.append(self._take())
         return Conditions(tuple(units), tuple(words))
 
-    def _value(self) -> Value:
+    def _read_value(self) -> Value:
         start = self._place
         bracketed = self._skip("(")
         word = self._tokens[self._place]
@@ -388,7 +388,7 @@ Clause = Literal["select", "where", "group", "order", "and/or", "IUEN", "keyword
 
 
 def differing_clauses(predicted: EMQuery | None, gold: EMQuery, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:
-    """Return the clauses for which two queries don't match (CREDIT-SQL 5.7, figure 7); none if they match exactly.
+    """Return the clauses in which two queries differ (CREDIT-SQL 5.7, figure 7).
 
     A prediction that could not be read, None, is compared as an empty query.
     """
@@ -398,11 +398,11 @@ def differing_clauses(predicted: EMQuery | None, gold: EMQuery, foreign_keys: Ma
         same = {column: first for column, first in foreign_keys.items() if column.partition(".")[0] in tables}
         return _strip(query, same)
 
-    return tuple(_differences(normalised(predicted or EMQuery()), normalised(gold)))
+    return tuple(_find_differences(normalised(predicted or EMQuery()), normalised(gold)))
 
 
 def _strip(query: EMQuery, same: Mapping[str, str] | None) -> EMQuery:
-    """Return a query without values; with `same`, also without DISTINCT and with foreign-key columns replaced.
+    """Return a query without values; with `same`, also without DISTINCT and keys unified.
 
     `same` holds for the tables of the outermost query, also where a combined query has others. Queries in conditions
     lose their values alone, those in FROM nothing.
@@ -438,7 +438,7 @@ def _strip(query: EMQuery, same: Mapping[str, str] | None) -> EMQuery:
     )
 
 
-def _differences(predicted: EMQuery, gold: EMQuery) -> Iterator[Clause]:
+def _find_differences(predicted: EMQuery, gold: EMQuery) -> Iterator[Clause]:
     if Counter(predicted.outputs) != Counter(gold.outputs):
         yield "select"
     if Counter(predicted.where.units) != Counter(gold.where.units):
@@ -457,15 +457,15 @@ def _differences(predicted: EMQuery, gold: EMQuery) -> Iterator[Clause]:
     if ours is None or theirs is None:
         if ours is not theirs:
             yield "IUEN"
-    elif ours[0] != theirs[0] or any(_differences(ours[1], theirs[1])):
+    elif ours[0] != theirs[0] or any(_find_differences(ours[1], theirs[1])):
         yield "IUEN"
-    if _keywords(predicted) != _keywords(gold):
+    if _find_keywords(predicted) != _find_keywords(gold):
         yield "keywords"
     if gold.tables and Counter(predicted.tables) != Counter(gold.tables):
         yield "from"
 
 
-def _keywords(query: EMQuery) -> set[str]:
+def _find_keywords(query: EMQuery) -> set[str]:
     conditions, words = query.conditions
     present = {
         "where": query.where.units,
@@ -485,7 +485,7 @@ def _keywords(query: EMQuery) -> set[str]:
 
 
 def hardness(gold: EMQuery) -> Literal["easy", "medium", "hard", "extra"]:
-    """Return the level that the numbers of clauses, nested queries and other features put a query at."""
+    """Return Spider's difficulty level, by the numbers of clauses and nested queries."""
     conditions, words = gold.conditions
     # WHERE, GROUP BY, ORDER BY and LIMIT, each join, each OR and each LIKE.
     clauses = sum((bool(gold.where.units), bool(gold.group), gold.order is not None, gold.limit))

@@ -1,4 +1,4 @@
-"""Execution accuracy (EX) and test-suite accuracy (TS) as the official evaluator judges them.
+"""Execution accuracy (EX) and test-suite accuracy (TS) as the official evaluator has them.
 
 Its faults, kept: DISTINCT is struck out of both queries; any `order by` in the gold turns row order on, a subquery's
 too; floats compare exactly; the word `value` in a prediction becomes `1`; of several statements the first counts; a
@@ -69,7 +69,7 @@ def execute_both(predicted: str, gold: str, database: str, databases: OfficialDa
 
 
 def same_rows(gold: Rows, predicted: Rows, *, ordered: bool) -> bool:
-    """Whether some order of the predicted columns makes the rows equal: as lists, or as multisets.
+    """Whether the rows are equal in some order of the predicted columns.
 
     Values compare as Python's do (1 equals 1.0); but first the rows must agree with their values sorted by text and
     type, which can separate 1 from 1.0.
@@ -94,7 +94,7 @@ def same_rows(gold: Rows, predicted: Rows, *, ordered: bool) -> bool:
 def some_column_order(
     left: Sequence[tuple[Hashable, ...]], right: Sequence[tuple[Hashable, ...]], *, ordered: bool
 ) -> bool:
-    """Whether permuting the columns of `right` gives `left`, as a list of rows or, if not `ordered`, as a multiset.
+    """Whether permuting the columns of `right` gives `left`; row order counts if `ordered`.
 
     Both have the same number of rows, at least one, and of columns.
     """
@@ -108,7 +108,7 @@ def some_column_order(
 
 
 def suite_files(main: Path, name: str) -> list[Path]:
-    """Return a schema's databases: if its first is in a folder of its name, every `.sqlite` there (a test suite)."""
+    """Return a schema's databases: `main` alone, or every `.sqlite` file of its test suite."""
     folder = main.parent
     if folder.name != name:
         return [main]
@@ -116,7 +116,7 @@ def suite_files(main: Path, name: str) -> list[Path]:
 
 
 class OfficialDatabases(Closing):
-    """Databases, found by their names, opened read-only and closed on exit.
+    """Databases by name, opened read-only and closed on exit.
 
     The official time limit of a query, 60 seconds, never fires; a run must end all the same.
     """
@@ -145,7 +145,7 @@ class OfficialDatabases(Closing):
         return SchemaNames(found)
 
     def foreign_keys(self, database: str) -> dict[str, str]:
-        """Return the column that each foreign-key column stands for, by the keys that the database itself declares."""
+        """Return the column each foreign-key column maps to, by the database's declared keys."""
         names = self.names(database).columns
         connection = self._connection(self.locate(database))
         ids = [f"{table}.{column}" for table, columns in names.items() for column in columns]
@@ -208,7 +208,7 @@ def _deny_other_files(action: int, *_: object) -> int:
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
-    """Return a connection that cannot write to the file, for any thread; text that is not UTF-8 is an error."""
+    """Open the file read-only for any thread; raise an error for text that is not UTF-8."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
 
 

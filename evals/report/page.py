@@ -1,4 +1,4 @@
-"""The one page of runs and trials: tables, which the terminal shows as well, and every question."""
+"""The report page of runs and trials: tables, also shown on the terminal, and questions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     scores = [run.get("strict") or run["official"] for run in found]
     counts = [(one["n"], one["judged"]) for one in scores]
     questions = [run.get("questions", ()) for run in found]
-    strict = _shares("EX, strict", found, "strict", "ex")
+    strict = _make_share_row("EX, strict", found, "strict", "ex")
     intervals = [interval([(one.cluster, one.right) for one in _judged(of_run).values()]) for of_run in questions]
     between = [f" ({100 * one.low:.1f} to {100 * one.high:.1f})" if one else "" for one in intervals]
     verdicts = [given if given.get("ruled") else {} for given in (run.get("by_verdict") or {} for run in found)]
@@ -62,12 +62,12 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
         Line(strict.name, tuple(map(str.__add__, strict.cells, between)), strict.bars),
         Line("EX, by verdict", tuple(map(show_ex, verdicts)), tuple(given.get("low") for given in verdicts)),
         *([Line("unclear, unjudged", tuple(unclear))] if any(verdicts) else []),
-        _shares("EX, official", found, "official", "ex"),
-        _shares("EM", scores, "em"),
-        _shares("runs", scores, "valid"),
-        _shares("TRS@0.5", found, "linking", "trs"),
-        _shares("CRS@0.5", found, "linking", "crs"),
-        *([_shares("interactions right", scores, "interactions", "ex")] if several else []),
+        _make_share_row("EX, official", found, "official", "ex"),
+        _make_share_row("EM", scores, "em"),
+        _make_share_row("runs", scores, "valid"),
+        _make_share_row("TRS@0.5", found, "linking", "trs"),
+        _make_share_row("CRS@0.5", found, "linking", "crs"),
+        *([_make_share_row("interactions right", scores, "interactions", "ex")] if several else []),
     ]
     groups = {"EX by difficulty": "by_hardness", "EX by turn": "by_turn", "EX by database": "by_database"}
     return [
@@ -80,7 +80,7 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     ]
 
 
-def _shares(name: str, runs: Sequence[Results], *keys: str) -> Line:
+def _make_share_row(name: str, runs: Sequence[Results], *keys: str) -> Line:
     """Return the share that each run has under nested keys."""
     shares: list[Any] = list(runs)
     for key in keys:
@@ -100,18 +100,18 @@ def _group_rows(runs: Sequence[Mapping[str, Any]]) -> list[Line]:
 
 
 def _outcome_rows(runs: Sequence[Results]) -> list[Line]:
-    """Return what became of questions if declining or asking back may be right for some."""
+    """Return the outcomes of questions for which declining or asking back may be right."""
     counts = [(run.get("outcomes") or {}).get("counts", {}) for run in runs]
     kinds = dict.fromkeys(kind for found in counts for kind, n in found.items() if n)
     if not kinds:
         return []
     return [
         *(Line(kind.replace("_", " "), tuple(str(found.get(kind, "-")) for found in counts)) for kind in kinds),
-        _shares("declined, of those to be", runs, "outcomes", "declined", "recall"),
-        _shares("rightly, of those declined", runs, "outcomes", "declined", "precision"),
-        _shares("asked back, of those to be", runs, "outcomes", "asked", "recall"),
-        _shares("rightly, of those asked back", runs, "outcomes", "asked", "precision"),
-        _shares("asked back, then right", runs, "outcomes", "useful"),
+        _make_share_row("declined when right (recall)", runs, "outcomes", "declined", "recall"),
+        _make_share_row("right to decline (precision)", runs, "outcomes", "declined", "precision"),
+        _make_share_row("asked back when right (recall)", runs, "outcomes", "asked", "recall"),
+        _make_share_row("right to ask back (precision)", runs, "outcomes", "asked", "precision"),
+        _make_share_row("asked back, then right", runs, "outcomes", "useful"),
     ]
 
 
@@ -137,7 +137,7 @@ def _cost_rows(runs: Sequence[Results]) -> list[Line]:
 
 
 def _attempt_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Line]:
-    """Return convergence: EX if every turn had stopped at its nth attempt (revision chain, figure 3)."""
+    """Return EX as if each turn had stopped at attempt n (revision chain, figure 3)."""
     judged = [[q["attempts_right"] for q in run if q["ex"] is not None and q["golds"]] for run in runs]
     rows: list[Line] = []
     for n in range(1, max((len(attempts) for run in judged for attempts in run), default=0) + 1):
@@ -150,16 +150,16 @@ def _attempt_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Line]:
 def trial_sections(trial: Results) -> list[Section]:
     """Show what a trial found, and what changed since the last one."""
     cost, gate, low_high = trial["cost"], trial["gate"], trial["interval"]
-    rate = _percent(trial["pass_rate"])
-    rate += f" ({_percent(low_high[0])} to {_percent(low_high[1])})" if low_high else ""
+    rate = _format_percent(trial["pass_rate"])
+    rate += f" ({_format_percent(low_high[0])} to {_format_percent(low_high[1])})" if low_high else ""
     questions = trial["trial"]["questions"]
     tries = f"{questions} questions, {trial['tries']} {'try' if trial['tries'] == 1 else 'tries'} each"
     dollars = "" if cost["dollars"] is None else f", ${cost['dollars']:.4f}"
     seconds = cost["turn_seconds"] / (questions * trial["tries"])
     rows = {
         "passed": rate,
-        "wanted": f"at least {_percent(gate['least'])}" if gate else "",
-        "in every try": f"{_percent(trial['stable_rate'])} of {tries}",
+        "wanted": f"at least {_format_percent(gate['least'])}" if gate else "",
+        "in every try": f"{_format_percent(trial['stable_rate'])} of {tries}",
         "unstable": str(len(trial["unstable"])),
         "calls": f"{cost['calls']}, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}",
         "seconds": f"{trial['seconds']:.1f}, {seconds:.2f} a question",
@@ -168,27 +168,27 @@ def trial_sections(trial: Results) -> list[Section]:
     if since := trial["compared"]:
         elsewhere = f"; that was on {since['database']}" if since["database"] != trial["trial"]["database"] else ""
         told = [
-            ("passed", f"{_percent(since['pass_rate'])} before ({since['model']}{elsewhere})"),
-            ("as before", f"{since['same']} questions"),
+            ("passed", f"{_format_percent(since['pass_rate'])} before ({since['model']}{elsewhere})"),
+            ("unchanged", f"{since['same']} questions"),
             ("new", "; ".join(since["added_questions"])),
             ("gone", "; ".join(since["removed_questions"])),
         ]
         for name in ("worse", "better"):
             for change in since[name]:
-                shares = f"{_percent(change['before'])} before, {_percent(change['now'])} now"
-                shares += "; what is accepted was changed" if change["expects_otherwise"] else ""
+                shares = f"{_format_percent(change['before'])} before, {_format_percent(change['now'])} now"
+                shares += "; the accepted answer changed" if change["expects_otherwise"] else ""
                 why = f": {change['why']}" if change["why"] else ""
                 told.append((name, f"{change['id']}: {change['question']}{why} ({shares})"))
         sections.append(Section(f"Since {since['with']}", ("",), [Line(name, (text,)) for name, text in told if text]))
     return sections
 
 
-def _percent(share: float | None) -> str:
+def _format_percent(share: float | None) -> str:
     return "-" if share is None else f"{percent(share).removesuffix('.0')} %"
 
 
 def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], Judged]:
-    """Return outcomes by question; they depend on their interaction, or on their database if none has two turns."""
+    """Return judged questions by identity, clustered by interaction or by database."""
     # Questions of two runs are the same only if words, database and gold are, too, not ids alone.
     key = "interaction" if any(question["turn"] > 1 for question in questions) else "database"
     return {
@@ -199,7 +199,7 @@ def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], Jud
 
 
 def write_report(folders: Sequence[Path], out: Path) -> list[str]:
-    """Write one page about finished runs and trials; return how each further one compares with the first.
+    """Write one page about finished runs or trials; return how others compare to the first.
 
     It asks for nothing from anywhere: style, script and data are in it, and it forbids the rest.
     """
@@ -234,9 +234,9 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
             ],
         )
     except KeyError as error:
-        raise SettingsError(f"the results of a run lack {error}: start it again") from error
+        raise SettingsError(f"the results of a run have no {error}: start the run again") from error
     except (TypeError, AttributeError) as error:
-        raise SettingsError(f"the results of a run are damaged ({error}): finish it again") from error
+        raise SettingsError(f"the results of a run are damaged ({error}): start the run again") from error
     try:
         write_whole(out, page)
     except OSError as error:
@@ -248,6 +248,6 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
 
 
 def _dataset_name(given: str) -> str:
-    """Return what verdict files call a run's dataset: a benchmark's name, or that of a file of one's own questions."""
+    """Return the dataset's name as verdict files have it."""
     path = Path(given)
     return "trial" if given.startswith("trial ") else path.stem if path.suffix in SUFFIXES else given

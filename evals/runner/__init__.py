@@ -1,1 +1,1 @@
-"""Runs the agent over a dataset: concurrent, resumable, and without a second call for the same prompt."""
+"""Runs of the agent over a dataset: concurrent, resumable, with cached model replies."""

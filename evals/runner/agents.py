@@ -1,4 +1,4 @@
-"""Who answers: the agent, one per database, or a baseline; and its model, whose replies are kept, watched, replayed."""
+"""Answerers: the agent per database or a baseline, with cached, watched or replayed models."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _question: ContextVar[GoldTurn] = ContextVar("question")
 
 
 class ReplyCache(BaseCache):
-    """Chat replies by prompt and model, in a file; may be used from any number of threads."""
+    """A thread-safe cache of chat replies by prompt and model, in a file."""
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
@@ -64,22 +64,22 @@ class ReplyCache(BaseCache):
             return self._connection.execute(sql, values).fetchall()
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        """Return the replies kept for a prompt; None if there are none."""
-        found = self._execute("SELECT messages FROM reply WHERE prompt = ? AND model = ?", *_key(prompt, llm_string))
+        """Return the stored replies to a prompt, or None."""
+        found = self._execute("SELECT messages FROM reply WHERE prompt = ? AND model = ?", *_to_key(prompt, llm_string))
         return [ChatGeneration(message=one) for one in messages_from_dict(json.loads(found[0][0]))] if found else None
 
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
-        """Keep a chat model's replies to a prompt."""
+        """Store a chat model's replies to a prompt."""
         messages = [message_to_dict(reply.message) for reply in return_val if isinstance(reply, ChatGeneration)]
         sql = "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)"
-        self._execute(sql, *_key(prompt, llm_string), json.dumps(messages))
+        self._execute(sql, *_to_key(prompt, llm_string), json.dumps(messages))
 
     def clear(self, **kwargs: Any) -> None:
-        """Forget everything."""
+        """Delete all replies."""
         self._execute("DELETE FROM reply")
 
     def size(self) -> int:
-        """Return how many replies are kept."""
+        """Return the number of stored replies."""
         return self._execute("SELECT count(*) FROM reply")[0][0]
 
     def close(self) -> None:
@@ -87,8 +87,8 @@ class ReplyCache(BaseCache):
         self._connection.close()
 
 
-def _key(prompt: str, llm_string: str) -> tuple[str, str]:
-    """Return what a reply is found by: the prompt, and the model with the number of the try at the question."""
+def _to_key(prompt: str, llm_string: str) -> tuple[str, str]:
+    """Return a reply's cache key: the prompt, and the model with the number of the try."""
     messages: list[dict[str, Any]] = json.loads(prompt)
     for message in messages:
         # A message that comes from the cache carries another cost than a new one.
@@ -111,7 +111,7 @@ _requests: ContextVar[_Requests] = ContextVar("requests")
 
 
 async def watch_turn(turn: GoldTurn, take: Awaitable[TurnRecord]) -> TurnRecord:
-    """Return a turn's record: an error is a wrong answer, and a model that could not be asked is none."""
+    """Return a turn's record: errors count as wrong, but an unreachable model as not asked."""
     _question.set(turn)
     requests = _Requests()
     token = _requests.set(requests)
@@ -129,10 +129,9 @@ async def watch_turn(turn: GoldTurn, take: Awaitable[TurnRecord]) -> TurnRecord:
 
 
 class RequestWatch(BaseCallbackHandler):
-    """Notes what becomes of the requests of the turn at hand, to the model of a name.
+    """A callback that notes pending and failed requests of the current turn to one model.
 
-    Errors that the translator recovers from, that are the prompt's own fault, or that mean that a replay has no
-    prediction, are not noted.
+    It ignores errors that the translator recovers from, the prompt's own, and those of a replay without a prediction.
     """
 
     run_inline = True
@@ -152,7 +151,7 @@ class RequestWatch(BaseCallbackHandler):
         if requests := _requests.get(None):
             requests.pending.discard(run_id)
             if not any(response.generations):
-                requests.error = f"model {self._label} sent a reply that holds no message: check the server"
+                requests.error = f"model {self._label} sent a reply without a message: check the server"
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         """Note why a request failed."""
@@ -187,7 +186,7 @@ REPLAY_SETTINGS = {
 
 
 class ReplayModel(BaseChatModel):
-    """Replies with the recorded SQL of the question at hand: the first file's for a turn's first query, and so on.
+    """A model that replies with recorded SQL: file 1 for a turn's first query, and so on.
 
     So the files play drafts that are written side by side, in the order of their numbers whichever is asked for first,
     or a draft and its revisions; the last file goes on for ever. The second try for a reply that could not be used gets
@@ -211,22 +210,22 @@ class ReplayModel(BaseChatModel):
         number: int = ((run_manager.metadata if run_manager else None) or {}).get(QUERY_NUMBER, 0)
         predictions = self.files[min(number, len(self.files) - 1)]
         if question not in predictions:
-            raise ModelError(f"the replayed predictions have none for question {question}")
+            raise ModelError(f"the replayed files have no prediction for question {question}")
         message = AIMessage(f"```sql\n{predictions[question]}\n```")
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
 def replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
-    """Return the model that replays the files that a run names, for the whole split or for what is asked."""
+    """Return the model that replays the prediction files named in the run's model."""
     files = str(spec.model).removeprefix(REPLAY).split(",")
     if not all(map(str.strip, files)):
-        raise SettingsError(f"model {spec.model!r} lacks a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
+        raise SettingsError(f"model {spec.model!r} names no file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
     asked = dataset.without(spec.without).first(spec.limit)
     return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
 
 
 def kept_model(name: str | None, base_url: str | None, settings: Settings, cache: BaseCache) -> BaseChatModel | None:
-    """Return a chat model whose replies are cached; None if the name, or the environment, means the translator."""
+    """Return a chat model with cached replies, or None for the built-in translator."""
     model = resolve_model(
         name, base_url=base_url, timeout=settings.request_seconds, max_retries=settings.request_retries
     )
@@ -243,7 +242,7 @@ _LINKED_FROM = 0.1  # Track-SQL's threshold for what is shown (2.2)
 
 @dataclass
 class AgentAnswering:
-    """Answers with an agent per database, as `Answering` asks for."""
+    """An `Answering` with an agent per database."""
 
     dataset: Dataset
     model: BaseChatModel | str
@@ -273,7 +272,7 @@ class AgentAnswering:
                 try:
                     with self._conversation(turn.database) as (agent, conversation):
                         await _remember_gold(agent, conversation, turns[: turns.index(turn)])
-                        record = await watch_turn(turn, _take(turn, agent, conversation))
+                        record = await watch_turn(turn, _ask_turn(turn, agent, conversation))
                 except TableturnError as error:
                     record = failed(turn, error)
                 yield record
@@ -282,7 +281,7 @@ class AgentAnswering:
             with self._conversation(turns[0].database) as (agent, conversation):
                 # Turns that were answered before are taken again if a later one builds on them; replies are cached.
                 for turn in turns[: turns.index(to_do[-1]) + 1]:
-                    record = await watch_turn(turn, _take(turn, agent, conversation))
+                    record = await watch_turn(turn, _ask_turn(turn, agent, conversation))
                     if not record.asked:
                         yield replace(record, id=to_do[0].id)
                         return
@@ -295,7 +294,7 @@ class AgentAnswering:
 
     @contextmanager
     def _conversation(self, database: str) -> Generator[tuple[SQLAgent, Conversation]]:
-        """Yield a database's agent and a new conversation, which is forgotten at its end: memory stays flat."""
+        """Yield a database's agent and a new conversation, forgotten at the end."""
         # The last in the order is the last that was used.
         agent = self._open[database] = self._open.pop(database, None) or self._open_agent(database)
         conversation = agent.conversation(uuid.uuid4().hex)
@@ -325,8 +324,8 @@ class AgentAnswering:
         return agent
 
 
-async def _take(turn: GoldTurn, agent: SQLAgent, conversation: Conversation) -> TurnRecord:
-    """Ask a question, reply if the agent asks back, and return what is kept of the answer."""
+async def _ask_turn(turn: GoldTurn, agent: SQLAgent, conversation: Conversation) -> TurnRecord:
+    """Ask a question, reply if the agent asks back, and return the record."""
     start = time.perf_counter()
     answer = await conversation.aask(turn.text, notes=turn.evidence)
     asked_back = answer.text if answer.status == "needs_clarification" else ""
@@ -352,7 +351,7 @@ async def _take(turn: GoldTurn, agent: SQLAgent, conversation: Conversation) -> 
 
 
 async def _remember_gold(agent: SQLAgent, conversation: Conversation, turns: Sequence[GoldTurn]) -> None:
-    """Make a conversation look as if these turns had been answered by their gold SQL."""
+    """Fill a conversation's history with turns answered by their gold SQL."""
     resources, settings = agent.resources, agent.resources.settings
     past: list[PastTurn] = []
 
@@ -373,7 +372,7 @@ async def _remember_gold(agent: SQLAgent, conversation: Conversation, turns: Seq
 
 
 def reply_to(turn: GoldTurn, answer: Answer, schema: Schema) -> str:
-    """Return the reply to a question asked back: the choice nearest to what the asker means, else that, if anything."""
+    """Return the choice nearest to what the asker means, or the meaning if there are none."""
     meant = turn.expects.meant if turn.expects else ""
     if not meant and turn.wanted == "ask_back" and turn.golds:
         # The gold says what is meant, in plain words.
@@ -396,7 +395,7 @@ class BaselineReply:
 
 @dataclass
 class TurnByTurn:
-    """Answers an interaction's turns one after the other, as `Answering` asks for."""
+    """An `Answering` that takes an interaction's turns one after the other."""
 
     dataset: Dataset
     model: BaseChatModel

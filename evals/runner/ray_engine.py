@@ -1,4 +1,4 @@
-"""Answering on a Ray cluster: the journal, the reply cache and the judging stay here, workers answer.
+"""Answering on a Ray cluster: workers answer; journal, cache and judging stay here.
 
 Every node needs tableturn, the databases at the same paths, and the same environment (keys, base URLs).
 """
@@ -35,7 +35,7 @@ except ImportError as error:
 
 @contextmanager
 def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None) -> Generator[Answering]:
-    """Answer on the cluster of RAY_ADDRESS, on one that this process has joined, or else on this machine's processors.
+    """Answer on RAY_ADDRESS's cluster, one already joined, or this machine's processors.
 
     There are no more workers than `jobs`, nor than processors; the folder `annotations` is on each node.
     """
@@ -66,7 +66,7 @@ def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotation
 
 
 class _WorkerPool:
-    """Gives each interaction to the worker that has the fewest."""
+    """A pool that gives each interaction to the least busy worker."""
 
     def __init__(self, workers: Sequence[Any]) -> None:
         self._workers = workers
@@ -92,7 +92,7 @@ class _WorkerPool:
 
 
 class _Worker:
-    """One process that answers, any number of interactions at once."""
+    """A process that answers any number of interactions at once."""
 
     def __init__(self, spec: RunSpec, dataset: Dataset, cache: Any, annotations: Path | None) -> None:
         self._answering = make_answering(spec, dataset, _RemoteCache(cache), annotations)

@@ -1,4 +1,4 @@
-"""What a run's folder keeps, its specification and a record of each question, and who answers."""
+"""The files in a run's folder: its specification, and a record of each question."""
 
 from __future__ import annotations
 
@@ -45,34 +45,34 @@ class RunSpec:
 
 
 def write_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
-    """Write a run's specification into its folder, which `check_folder` has made, unless it is there."""
+    """Write a run's specification into its existing folder, unless it is already there."""
     if not (out / SPEC_FILE).exists():
-        write_whole(out / SPEC_FILE, json.dumps(asdict(spec) | {_DIGEST: _digest(asked)}, indent=2))
+        write_whole(out / SPEC_FILE, json.dumps(asdict(spec) | {_DIGEST: _hash_questions(asked)}, indent=2))
 
 
 def check_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
-    """Make a run's folder, or find it empty or with the same run."""
+    """Create a run's folder, or check that it is empty or has the same run."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not (out / SPEC_FILE).exists():
             return
         kept: dict[str, Any] = dict(json.loads((out / SPEC_FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise SettingsError(f"{out} cannot hold a run: {error}") from error
+        raise SettingsError(f"{out} cannot be used for a run: {error}") from error
     before = kept.pop(_DIGEST, None)
     kept = {"embedding": "hashed", **kept}  # what runs made before it was known had
     wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
     if differing := sorted(name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name)):
         theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
         raise SettingsError(f"{out} holds a run with {theirs}, not {ours}: resume it as it was, or name another folder")
-    if before != _digest(asked):
+    if before != _hash_questions(asked):
         raise SettingsError(
             f"{out} holds a run over other questions: those of {asked.name} {asked.split}, or their gold SQL, have "
             "changed since it was started; name another folder"
         )
 
 
-def _digest(asked: Dataset) -> str:
+def _hash_questions(asked: Dataset) -> str:
     """Return a hash of the questions: answers are kept by their ids alone."""
     # Fields that are None are left out: folders of runs made before a field was known can be resumed.
     questions = [
@@ -136,10 +136,10 @@ class TurnRecord:
 
 
 class Answering(Protocol):
-    """Answers interactions, any number of them at once."""
+    """A source of answers to any number of interactions at once."""
 
     def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """Yield records of the turns of one interaction that `recorded` lacks, in order, each as soon as it is there.
+        """Yield the missing records of one interaction's turns in order, as soon as each is ready.
 
         Nothing follows a turn that the model could not be asked if later turns build on its answer. `recorded` are
         those that an earlier start of the run made, by question id.
@@ -150,6 +150,6 @@ class Answering(Protocol):
 
 
 def failed(turn: GoldTurn, error: Exception) -> TurnRecord:
-    """Return the record of a turn that an error ended: a wrong answer, while the other questions still count."""
+    """Return the record of a turn that ended with an error, which counts as wrong."""
     text = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
     return TurnRecord(turn.id, "", "failed", text=text)

@@ -1,4 +1,4 @@
-"""The outcome of a run: one JSON file that reports and comparisons read, and lines of the record of models."""
+"""Results of a run: a JSON file for reports and comparisons, and records of models."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Answered = tuple[TurnRecord, Verdict]  # an answer, and how it was judged
 _Certain = Literal["answered_rightly", "answered_wrongly", "declined_rightly", "declined_wrongly"]
 _Asking = Literal["asked_usefully", "asked_in_vain", "asked_needlessly", "guessed_rightly", "not_judged"]
 OutcomeKind = Literal[_Certain, _Asking]
-"""What became of a question.
+"""The outcome of a question.
 
 `answered_wrongly` also if it should have been declined and was not, even if no query came at all; `asked_usefully` if
 asking back was right and led to a right answer, `asked_in_vain` if it did not; `guessed_rightly` if an ambiguous
@@ -43,7 +43,7 @@ question was answered as it was meant without asking.
 
 
 def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
-    """Return what became of one question."""
+    """Return the outcome of a question."""
     wanted, asked, declined = verdict.question.wanted, record.has_asked_back, record.status == "unanswerable"
     if not record.asked or (wanted != "decline" and verdict.ex is None):
         return "not_judged"
@@ -59,7 +59,7 @@ def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
 
 
 def outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
-    """Return counts of every kind, and how far declining and asking back can be trusted; empty if none is expected."""
+    """Return counts by kind, and precision and recall of declining and asking back."""
     if all(verdict.question.expects is None for _, verdict in answered):
         return {}
     kinds = [outcome(*pair) for pair in answered]
@@ -82,7 +82,7 @@ def outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
 
 
 def used_model(model: str | None, base_url: str | None) -> str:
-    """Return the name of the model that a choice comes to."""
+    """Return the name of the model that a choice resolves to."""
     found = resolve_model(model, base_url=base_url)
     return "offline" if found is None else model_label(found)
 
@@ -104,7 +104,7 @@ def add_records(spec: RunSpec, results: Mapping[str, Any], path: Path) -> None:
 
 
 def short_name(database: str) -> str:
-    """Return a database's name as the record of models has it: of a URL neither server nor password.
+    """Return a database's short name, without a URL's server and password.
 
     >>> short_name("shop.sqlite"), short_name("postgresql://me:secret@db.example/shop"), short_name("concert_singer")
     ('shop', 'shop', 'concert_singer')
@@ -114,14 +114,14 @@ def short_name(database: str) -> str:
 
 @dataclass(frozen=True)
 class RunResults:
-    """What came of a run, or of a vote among several."""
+    """The results of a run, or of a vote among several."""
 
     asked: Dataset  # its questions
     answered: Sequence[Answered]  # in their order, with strict verdicts, or a trial's
 
     @cached_property
     def official(self) -> list[Verdict]:
-        """How the benchmark's own evaluator judges the answers to questions that have a gold query."""
+        """The official verdicts on answers to questions with a gold query."""
         with official_judge(self.asked) as judge:
             judged = [(judge.judge(own.question, record.sql), record) for record, own in self.with_gold]
         return [verdict if record.asked else verdict.unasked(record.text) for verdict, record in judged]
@@ -132,7 +132,7 @@ class RunResults:
         return [(record, verdict) for record, verdict in self.answered if verdict.question.golds]
 
     def linked(self) -> Iterator[tuple[str, Schema, TurnRecord]]:
-        """Yield the turns in which schema items were linked: gold query, the database's schema, record."""
+        """Yield gold query, schema and record of each turn in which schema items were linked."""
         with OneOpen() as databases:
             for record, verdict in self.with_gold:
                 if record.linked:
@@ -145,7 +145,7 @@ class RunResults:
         return mean_redundancy((gold, schema, record.linked) for gold, schema, record in self.linked())
 
     def as_json(self, spec: RunSpec, seconds: float = 0.0, rulings: Sequence[Ruling] = ()) -> dict[str, Any]:
-        """Return what `results.json` has: scores in both modes, cost, every question with its answer and gold.
+        """Return the contents of `results.json`: scores, cost, and every question with its answer.
 
         `seconds` is the wall time of this start.
         """
@@ -155,7 +155,7 @@ class RunResults:
         scored = [verdict for _, verdict in self.answered if verdict.question.golds or verdict.ex is not None]
         with StrictJudge(self.asked) as judge:
             questions = [
-                _judged(record, verdict, official.get(verdict.question.id), judge, self.asked.conversational)
+                _describe_question(record, verdict, official.get(verdict.question.id), judge, self.asked.conversational)
                 for record, verdict in self.answered
             ]
         found = {
@@ -179,10 +179,10 @@ class RunResults:
         return found
 
 
-def _judged(
+def _describe_question(
     record: TurnRecord, verdict: Verdict, official: Verdict | None, judge: StrictJudge, conversational: bool
 ) -> dict[str, Any]:
-    """Return a question with its answer, and how it was judged; one to be declined, by its outcome alone."""
+    """Return a question with its answer and verdict, as results.json has it."""
     question, kind = verdict.question, error_class(verdict, judge.clauses) if official else None
     gold = judge.gold_table(question) if official else None
     return {
@@ -204,7 +204,7 @@ def _judged(
 
 
 def hide_passwords(results: dict[str, Any]) -> None:
-    """Take the passwords out of the URLs by which a run's results name databases of one's own."""
+    """Remove the passwords from database URLs in a run's results."""
     for scores in (results["strict"], results["official"]):
         scores["by_database"] = {without_password(name): score for name, score in scores["by_database"].items()}
     for question in results["questions"]:
@@ -212,7 +212,7 @@ def hide_passwords(results: dict[str, Any]) -> None:
 
 
 def write_results(results: dict[str, Any], out: Path) -> None:
-    """Write the file into the run's folder, whole."""
+    """Write `results.json` atomically into the run's folder."""
     write_whole(out / RESULTS_FILE, json.dumps(results))
 
 
@@ -224,7 +224,7 @@ def read_results(out: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise SettingsError(f"{out} holds no finished run ({error}): finish it with `tableturn eval`") from error
     if not isinstance(found, dict):
-        raise SettingsError(f"{path} is not what `tableturn eval` writes: finish the run again")
+        raise SettingsError(f"{path} is not a results file of `tableturn eval`: finish the run again")
     if "by_question" in found:
         # Version 0.2 kept a trial's turns by question, and nothing else of a run.
         found["questions"] = [

@@ -1,4 +1,4 @@
-"""The run itself: interactions side by side, the turns of each one after the other, and a journal to resume from."""
+"""A run: interactions side by side, their turns in order, and a journal to resume from."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RunStopped(TableturnError):
 
 
 class Journal(Closing):
-    """Records by question id, in memory and on disk; what the model could not be asked is only a line in the file."""
+    """Records by question id, in memory and on disk; records not asked are only on disk."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -84,7 +84,7 @@ class Journal(Closing):
 
 
 def read_journal(path: Path) -> dict[str, TurnRecord]:
-    """Return the last record of each question, also of those not asked; none if there is no file."""
+    """Return the last record of each question, or {} if there is no file."""
     records: dict[str, TurnRecord] = {}
     for number, line in enumerate(_whole_lines(path).splitlines(), 1):
         record = parse_record(TurnRecord, line, f"{path}, line {number}: not a record of a run")
@@ -132,7 +132,7 @@ def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
         fields["conventions"] = "benchmark"
     if spec.baseline is not None:
         if spec.baseline not in BASELINES:
-            raise SettingsError(f"no baseline is called {spec.baseline!r}; known: {', '.join(BASELINES)}")
+            raise SettingsError(f"unknown baseline {spec.baseline!r}; known: {', '.join(BASELINES)}")
         fields |= BASELINES[spec.baseline]
     fields |= spec.settings
     if is_replay(spec.model):
@@ -142,7 +142,7 @@ def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
 
 
 def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotations: Path | None = None) -> Answering:
-    """Return who answers a run's questions; see `run_evaluation`."""
+    """Return the agent or baseline that answers a run's questions."""
     settings = run_settings(spec, dataset)
     if is_replay(spec.model):
         model = replay_model(spec, dataset)
@@ -153,7 +153,7 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotation
         baseline = getattr(import_module(f"..baselines.{spec.baseline}".replace("-", "_"), __package__), name)
     if spec.baseline and model is None:
         # The built-in translator reads neither prompts nor examples: baselines would differ in name only.
-        raise ModelError(f"the baseline {spec.baseline} asks a chat model: pass --model")
+        raise ModelError(f"the baseline {spec.baseline} needs a chat model: pass --model")
     if baseline is not None:
         return baseline(dataset, model, settings, spec.history)
     annotator = kept_model(spec.annotator, None, settings, cache) or "offline" if spec.annotator else None
@@ -186,7 +186,7 @@ def run_evaluation(
     judge: Judge | None = None,
     annotations: Path | None = None,
 ) -> list[Answered]:
-    """Answer every question of a dataset, or those that are still to do; return them judged, in its order.
+    """Answer the dataset's remaining questions; return all of them judged, in its order.
 
     The folder must hold the same run, or none. What the model could not be asked is asked at the next start. `asked` is
     the part that is asked, if `spec` alone does not say; without a judge, judging is strict.
@@ -216,7 +216,7 @@ def run_evaluation(
 
 
 def completed(work: Coroutine[object, object, T]) -> T:
-    """Return what a coroutine returns; run it in another thread if this one has a running event loop (a notebook)."""
+    """Run a coroutine to its end, in another thread if this one runs an event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -268,7 +268,7 @@ class _Run:
                     raise RunStopped(
                         f"stopped: {GIVE_UP_AFTER} questions in a row could not be asked ({record.text}); "
                         f"{len(self.journal.records)} of {len(self.dataset.questions)} are answered, "
-                        "and the same run with the same folder goes on from there"
+                        "and the same command continues from there"
                     )
                 why = why if record.asked else record.text
                 await self._judge(left.pop(record.id), record)
@@ -285,7 +285,7 @@ class _Run:
 
 
 class RunProgress(Progress):
-    """Shows on standard error how a run is going; without a price (dollars per million tokens) not what it costs."""
+    """Progress of a run on standard error, with its cost if prices are given."""
 
     def __init__(self, total: int | None, price: tuple[float, float] | None = None, score: str = "EX") -> None:
         text = TextColumn("{task.description}")

@@ -1,4 +1,4 @@
-"""Trials: a team's own questions on its own database, asked before a roll-out and after every change."""
+"""Trials: a team's own questions on its own database, repeated after every change."""
 
 from __future__ import annotations
 

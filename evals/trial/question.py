@@ -36,7 +36,7 @@ def read_value(value: float | str) -> tuple[float, float] | str:
     (11780.0, 13020.0)
     """
     if value == "" or (not isinstance(value, str) and not math.isfinite(value)):
-        raise ValueError(f"a value is a finite number or a text, not {value!r}")
+        raise ValueError(f"a value must be a finite number or a text, not {value!r}")
     # Not in powers of ten, as Python writes 1e20.
     text = value.strip() if isinstance(value, str) else f"{Decimal(repr(value)):f}"
     found = _VALUE.fullmatch(text)
@@ -52,7 +52,7 @@ def read_value(value: float | str) -> tuple[float, float] | str:
         decimals = len(found["number"].partition(".")[2])
         tolerance = 0.5 * 10**-decimals * (1 + 1e-9) if decimals else 1e-6 * max(1.0, abs(number))
     if tolerance < 0:
-        raise ValueError(f"a value is within so much or more, not within {found['width']}")
+        raise ValueError(f"a value's width must not be negative: within {found['width']}")
     return number - tolerance, number + tolerance
 
 
@@ -64,10 +64,10 @@ def read_count(rows: int | str) -> tuple[float, float]:
     """Return the least and the greatest number of rows that `rows` accepts."""
     found = _COUNT.fullmatch(str(rows).strip())
     if found is None or (found["bound"] and found["high"]):
-        raise ValueError(f'rows is a number, "at least 3", "at most 10" or "3 to 10", not {rows!r}')
+        raise ValueError(f'rows must be a number, "at least 3", "at most 10" or "3 to 10", not {rows!r}')
     low, high = int(found["low"]), int(found["high"] or found["low"])
     if low > high:
-        raise ValueError(f"no number of rows is {low} to {high}: write {high} to {low}")
+        raise ValueError(f"rows are from the smaller to the larger number: write {high} to {low}, not {low} to {high}")
     bound = (found["bound"] or "").lower()
     return 0 if bound in ("at most", "<=") else low, math.inf if bound in ("at least", ">=") else high
 
@@ -78,7 +78,7 @@ def count_rows(table: Table) -> str:
 
 
 class TrialTurn(BaseModel):
-    """One thing that is asked, and what is accepted; if several conditions are given, all must hold."""
+    """One question and what is accepted; if several conditions are given, all must hold."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -105,15 +105,15 @@ class TrialTurn(BaseModel):
         if self.rows is not None:
             read_count(self.rows)
         if not self.conditions and self.must is None:
-            raise ValueError("nothing says what is accepted: give sql, value, rows, columns, or must")
+            raise ValueError("no condition is given: add sql, value, rows, columns or must")
         if self.must == "decline" and (self.conditions or self.reply):
-            raise ValueError(f"what must be declined has no {(*self.conditions, 'reply')[0]}")
+            raise ValueError(f"a question that must be declined takes no {(*self.conditions, 'reply')[0]}")
         if self.must == "ask_back" and self.conditions and not self.reply:
-            raise ValueError("what is accepted after asking back needs the person's reply")
+            raise ValueError("conditions on the answer after asking back need a reply")
         return self
 
     def refusal(self, table: Table) -> str:
-        """Return why a result is not accepted by `value`, `rows` and `columns`; empty if it is."""
+        """Return why a result breaks `value`, `rows` or `columns`, or ''."""
         if self.value is not None:
             accepted, row = read_value(self.value), table.rows[0] if len(table.rows) == 1 else ()
             if not any(_is_value(cell, accepted) for cell in row):

@@ -1,4 +1,4 @@
-"""Trials: a team's own questions asked, judged by what each accepts, compared with the last time; bounds by them."""
+"""Trials: own questions asked, judged, compared with the last trial, and bounds from them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _DID = {"needs_clarification": "it asked back", "unanswerable": "it declined", "
 
 @dataclass(frozen=True)
 class TrialOptions:
-    """What a trial asks, of what."""
+    """The questions, database and options of a trial."""
 
     database: str  # a path, or a URL
     questions: Path  # the question file
@@ -86,10 +86,10 @@ def run_trial(
             text = kept.read_text(encoding="utf-8", errors="replace") if kept.is_file() else ""
             if f'"dataset": "{_DATASET}' not in text:
                 raise
-            _forget(out)
+            _delete_journal(out)
         before = read_results(out) if (out / RESULTS_FILE).exists() else None
         if before is not None and "trial" not in before:
-            raise SettingsError(f"{out / RESULTS_FILE} is not what `tableturn trial` writes")
+            raise SettingsError(f"{out / RESULTS_FILE} is not a results file of `tableturn trial`")
         judge = TrialJudge(database, turns).judge
         with closing(ReplyCache(out / CACHE_FILE)) as cache:
             start, replies = time.perf_counter(), cache.size()
@@ -111,19 +111,19 @@ def run_trial(
     shown = {name: results[name] for name in ("tries", "pass_rate", "seconds")}
     line = {**results["trial"], **shown, "calls": results["cost"]["calls"]}
     append_lines(out / HISTORY_FILE, json.dumps(line, ensure_ascii=False) + "\n")
-    _forget(out)
+    _delete_journal(out)
     write_report([out], out / "report.html")
     return results
 
 
-def _forget(out: Path) -> None:
-    """Leave nothing to resume; replies are kept."""
+def _delete_journal(out: Path) -> None:
+    """Delete the run's journal but keep the replies."""
     for name in (JOURNAL_FILE, SPEC_FILE):
         (out / name).unlink(missing_ok=True)
 
 
 def trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tuple[Dataset, dict[str, TrialTurn]]:
-    """Return the questions as a run asks them, each as often as wanted, and what is accepted by their ids there."""
+    """Return the questions, each repeated as often as wanted, and what is accepted by id."""
     path = None if "://" in place else Path(place).absolute()
     name = path.name if path else place
     questions: list[GoldTurn] = []
@@ -138,7 +138,7 @@ def trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tup
 
 
 class TrialJudge:
-    """Judges by what each question accepts (by its id in the run); queries run on the database as it is now."""
+    """A judge by what each question accepts; queries run on the database as it is now."""
 
     def __init__(self, database: Database, turns: Mapping[str, TrialTurn]) -> None:
         self._database, self._turns = database, turns
@@ -179,7 +179,7 @@ class TrialJudge:
             columns = f"{len(table.columns)} column{'' if len(table.columns) == 1 else 's'}"
             why = f"it gives {columns} ({', '.join(table.columns[:6])}), not {width}"
         else:
-            why = "it gives other values, or another order, than the accepted query"
+            why = "its values or their order differ from the accepted query's"
         return replace(verdict, ex=not why, error=why, valid=True)
 
     def _run_accepted(self, sql: str) -> Expected | QueryError:
@@ -190,12 +190,12 @@ class TrialJudge:
 
 
 def _trial_results(results: dict[str, Any], options: TrialOptions, location: str) -> dict[str, Any]:
-    """Return a run's results with what a trial found besides; of one that could not ask everything, what there is.
+    """Return a run's results with the trial's findings, even if some were not asked.
 
     A question counts as passed by the share of its tries that pass; the interval is over questions, as tries at
     the same question say little new. Calls and dollars are what the answers take without kept replies.
     """
-    asked = _outcomes(results)
+    asked = _collect_outcomes(results)
     known = [question for question in asked if question["share"] is not None]
     shares = [question["share"] for question in known]
     interval, rate = wilson(sum(shares), len(shares)), fmean(shares) if shares else None
@@ -226,8 +226,8 @@ def _question_id(record: Mapping[str, Any]) -> str:
     return record["interaction"].rpartition("~")[0]
 
 
-def _outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return each question with the share of its tries that pass, None if not all could be asked, and why one fails."""
+def _collect_outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return each question with its share of passed tries, and why one failed."""
     found: list[dict[str, Any]] = []
     for name, records in groupby(results["questions"], _question_id):
         tries = [list(turns) for _, turns in groupby(records, itemgetter("interaction"))]
@@ -252,7 +252,7 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
     A question is the same by its words: without ids, numbers move with what is put in between. One whose words or
     turns were changed counts as another question.
     """
-    old, new = map(_by_words, (before, now))
+    old, new = map(_index_questions, (before, now))
     same = [(old[words], question) for words, question in new.items() if words in old]
     changes = [
         {
@@ -285,11 +285,11 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _by_words(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return each question by its words, and how many of the same words came before it."""
+def _index_questions(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
+    """Return questions by their words and the number of equal ones before."""
     seen: Counter[str] = Counter()
     found: dict[tuple[str, int], dict[str, Any]] = {}
-    for question in _outcomes(results):
+    for question in _collect_outcomes(results):
         found[question["question"], seen[question["question"]]] = question
         seen[question["question"]] += 1
     return found
@@ -298,7 +298,7 @@ def _by_words(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any
 def fit_bound(
     trial: TrialOptions, labels: Path | None, alpha: float, certainty: float, out: Path, file: Path, listener: Listener
 ) -> TrustBound:
-    """Ask the questions of a trial's file, set the bound by them, and keep it in the file of bounds.
+    """Ask the questions of a trial's file, and save the bound that they support.
 
     Without `labels`, they are the answers that were approved or corrected. At most a share `alpha` of the trusted
     answers is wrong, with that certainty.
@@ -313,14 +313,14 @@ def fit_bound(
         resources, settings = agent.resources, agent.settings
         identity, model = database_identity(resources.database), resources.translator(settings).model
         prints = fingerprints(resources, settings)
-        questions = _approved(agent) if labels is None else read_trial(labels)
+        questions = _read_approved(agent) if labels is None else read_trial(labels)
         # Evaluations change these, and a bound must be set with them as people will ask.
         as_asked = {name: getattr(settings, name) for name in ("conventions", "today")}
     # An approved answer would give away what is right for its own question.
     fields = {**as_asked, **trial.settings, "verified": False, "own_examples": 0, "record": "off", "trust": "off"}
     results = run_trial(replace(trial, settings=fields), out, listener, questions)
     if results["not_asked"]:
-        raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: start the same command again")
+        raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: run the same command again")
     found = bounded(judged_answers(results), alpha, certainty)
     bound = TrustBound(identity, model, alpha, certainty, **asdict(found), fingerprints=prints, time=now())
     keep_bound(bound, file)
@@ -328,7 +328,7 @@ def fit_bound(
 
 
 def judged_answers(results: Mapping[str, Any]) -> list[tuple[float, bool]]:
-    """Return confidence and rightness of a trial's answers; what was declined or asked back, or failed, is no answer.
+    """Return confidence and correctness of each of a trial's answers.
 
     The same query for the same question counts once, and as wrong if it was ever judged so: a bound takes labels that
     are independent of each other.
@@ -337,7 +337,7 @@ def judged_answers(results: Mapping[str, Any]) -> list[tuple[float, bool]]:
     for _, turns in groupby(results["questions"], lambda turn: turn["interaction"]):
         said: tuple[str, ...] = ()
         for turn in turns:
-            said = (*said, _same(turn["question"]))
+            said = (*said, _normalize_question(turn["question"]))
             if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
                 continue
             key = (said, " ".join(turn["sql"].casefold().split()))
@@ -346,23 +346,22 @@ def judged_answers(results: Mapping[str, Any]) -> list[tuple[float, bool]]:
     return list(found.values())
 
 
-def _same(question: str) -> str:
-    """Return a question as it is compared with others: its words alone."""
+def _normalize_question(question: str) -> str:
+    """Return a question's words, which identify it across trials."""
     return " ".join(word.folded for word in words(question)) or question.strip()
 
 
-def _approved(agent: SQLAgent) -> list[TrialQuestion]:
-    """Return the answers that a person approved, or put in another's place, as questions that accept them."""
+def _read_approved(agent: SQLAgent) -> list[TrialQuestion]:
+    """Return the answers that a person approved or corrected, as questions accepting them."""
     database = agent.resources.database
     identity, store = database_identity(database), agent.resources.examples.own()
     accepted: dict[str, tuple[str, list[str]]] = {}
     for example in (hit.example for hit in store.seen_by(database).visible(identity)) if store else ():
         if example.owner == identity and example.source in ("approved", "verified"):
-            accepted.setdefault(_same(example.question), (example.question, []))[1].append(example.sql)
+            accepted.setdefault(_normalize_question(example.question), (example.question, []))[1].append(example.sql)
     if not accepted:
         raise SettingsError(
-            "there are no labels: no answer about this database was approved or corrected yet; "
-            "pass --labels with a trial's questions"
+            "no answer about this database has been approved or corrected yet: pass --labels with a trial's questions"
         )
     return [
         TrialQuestion.model_validate({"id": number, "turns": [{"question": question, "sql": sql}]})

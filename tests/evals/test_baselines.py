@@ -97,9 +97,9 @@ def test_random_dialogues_need_a_training_set(league: Dataset, tmp_path: Path) -
 
 def test_a_baseline_without_a_model_or_of_no_known_name(league: Dataset, tmp_path: Path) -> None:
     for name in ("random-dialogues", "zero-shot"):
-        with pytest.raises(ModelError, match=f"{name} asks a chat model"):
+        with pytest.raises(ModelError, match=f"{name} needs a chat model"):
             run_evaluation(RunSpec("spider", model="offline", baseline=name), league, tmp_path, jobs=1, listener=silent)
-    with pytest.raises(SettingsError, match=f"no baseline is called 'best'; known: {', '.join(BASELINES)}"):
+    with pytest.raises(SettingsError, match=f"unknown baseline 'best'; known: {', '.join(BASELINES)}"):
         run_evaluation(RunSpec("spider", baseline="best"), league, tmp_path, jobs=1, listener=silent)
 
 

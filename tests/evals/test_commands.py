@@ -60,7 +60,7 @@ def test_a_benchmark_without_its_data_says_so() -> None:
 def test_an_unknown_benchmark_says_so() -> None:
     result = laboratory("bench", "nonsense")
     assert result.returncode == 2
-    assert "no benchmark is called 'nonsense'" in result.stderr
+    assert "unknown benchmark 'nonsense'" in result.stderr
 
 
 @pytest.mark.parametrize(

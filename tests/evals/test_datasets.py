@@ -51,7 +51,7 @@ def test_bird_layout(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "split", "message"),
     [
-        ("spidr", "dev", "no dataset is called 'spidr'"),
+        ("spidr", "dev", "unknown dataset 'spidr'"),
         ("cosql-acts", "train", "was removed: give a file of your own questions"),
         ("spider", "final", "has no split 'final'"),
         ("sparc", "dev", "no dev.json in sparc"),

@@ -111,7 +111,7 @@ def test_a_row_whose_code_cannot_be_run_is_not_run_by_sql_alone(
 
 
 def test_an_unknown_experiment_says_what_there_is() -> None:
-    with pytest.raises(SettingsError, match=r"no experiment is called 'table-9'; known: .*track-table-9"):
+    with pytest.raises(SettingsError, match=r"unknown experiment 'table-9'; known: .*track-table-9"):
         read_experiment("table-9")
 
 
@@ -290,7 +290,7 @@ def test_a_row_of_another_model_is_run_with_that_alone(benchmarks: Path, tmp_pat
     setup = Setup(options(model), benchmarks, models={"given": model})
     measured = measure(Experiment(title="t", dataset="cosql", rows=tuple(rows)), setup, tmp_path / "out", unheard)
     assert [one.questions for one in measured] == [2, 2, 0]
-    assert measured[2].failed == "it is of gpt-4: --model-for 'not given=MODEL' runs it"
+    assert measured[2].failed == "it needs the model gpt-4: pass --model-for 'not given=MODEL'"
 
 
 def test_an_experiment_describes_schemas_in_a_cache_of_its_own(
@@ -332,7 +332,7 @@ def test_schemas_are_described_beside_replayed_queries(
     experiment = Experiment(title="t", dataset="cosql", rows=(row("with comments", preset="track"),))
     setup = Setup(options(f"replay:{tmp_path / 'cosql.sql'}"), benchmarks)
     rows = measure(experiment, setup, tmp_path / "bare", unheard)
-    assert "Schemas are not described: --annotator names a model for it." in remarks(experiment, setup, rows)
+    assert "Schemas are not described: pass --annotator MODEL to describe them." in remarks(experiment, setup, rows)
     with OpenAIServer(lambda body: says('{"1": "a thing"}')) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         setup = replace(setup, options=replace(setup.options, annotator="openai:describer"))
@@ -429,7 +429,7 @@ def test_mini_dev_runs_where_its_databases_are(tmp_path: Path) -> None:
     rows = json.loads(done.stdout)["rows"]
     assert [row["dataset"] for row in rows] == ["bird mini_dev"] * 4 + [""] * 4
     assert all(row["ours"]["ex"] == 100.0 for row in rows[:4])
-    told = "it is of GPT-3.5-Turbo: --model-for 'PoT, GPT-3.5=MODEL' runs it"
+    told = "it needs the model GPT-3.5-Turbo: pass --model-for 'PoT, GPT-3.5=MODEL'"
     assert rows[5]["failed"] == told
 
 

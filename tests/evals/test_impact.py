@@ -131,7 +131,7 @@ def test_a_changed_definition_touches_the_questions_that_name_it(tmp_path: Path)
     old, new = (read_side(str(file), tmp_path / f"{file.parent.name}.yaml").knowledge for file in files)
     knowledge = {"knowledge_before": old, "knowledge_after": new}
     found = settled(files, "SELECT count(*) FROM player WHERE goals > 3", "How many top scorers?", **knowledge)
-    assert (found.kind, found.why) == ("unsettled", "what 'Top scorer' means has changed")
+    assert (found.kind, found.why) == ("unsettled", "the meaning of 'Top scorer' has changed")
     assert settled(files, "SELECT avg(fee) FROM player", "The average fee?", **knowledge).kind == "same"
 
 
@@ -185,7 +185,7 @@ def test_a_trial_or_run_is_no_state_but_a_history(turned: bool, tmp_path: Path) 
     command = ["impact", "--before", str(files[0]), "--after", str(files[1]), "--history", str(trial)]
     ran = tableturn(*command, "--gate", "0.5", "--json")
     assert ran.returncode == 1
-    assert "below the gate of 50 %" in ran.stderr
+    assert "fewer than 50 % of past answers stay the same (--gate)" in ran.stderr
     (change,) = json.loads(ran.stdout)["changed"]
     assert (change["kind"], change["question"]) == ("rows", "How many players are there?")
 

@@ -146,11 +146,11 @@ def test_only_decisions_on_the_run_are_taken_in_and_each_once(run: Path, tmp_pat
     command = ["judge", "accept", str(decisions), "--run", str(run), "--by", "Ann"]
     done = tableturn(*command)
     assert done.returncode == 1
-    assert re.search(r"verdicts written to \S+: 2 \(1 were there already\)", done.stdout)
-    assert "not taken: decision 4 (Towns of clubs?): it is on sparc, not on spider" in done.stderr
-    assert "not taken: decision 5 (Towns of clubs?): no question of spider dev has this id" in done.stderr
-    assert "not taken: decision 6 (Towns of clubs?): its query cannot be right, as it does not run" in done.stderr
-    assert re.search(r"verdicts written to \S+: 0 \(3 were there already\)", tableturn(*command).stdout)
+    assert re.search(r"verdicts written to \S+: 2 \(1 were already there\)", done.stdout)
+    assert "rejected: decision 4 (Towns of clubs?): it is about sparc, not spider" in done.stderr
+    assert "rejected: decision 5 (Towns of clubs?): no question of spider dev has this id" in done.stderr
+    assert "rejected: decision 6 (Towns of clubs?): its query does not run" in done.stderr
+    assert re.search(r"verdicts written to \S+: 0 \(3 were already there\)", tableturn(*command).stdout)
     assert [found.verdict for found in read_rulings(run / "verdicts.jsonl")] == ["right", "wrong"]
 
 

@@ -204,7 +204,7 @@ def test_the_gate_is_an_exit_code(league_file: Path, tmp_path: Path) -> None:
     assert "passed: 50 % (" in open_gate.stdout
     shut = tableturn(*command, "--out", str(tmp_path / "b"), "--gate", "0.95")
     assert shut.returncode == 1
-    assert "below the gate of 95 %" in shut.stderr
+    assert "fewer than 95 % of questions pass (--gate)" in shut.stderr
     assert "clubs: How many clubs are there?: it must be 4, not 3" in shut.stdout
 
 
@@ -230,7 +230,7 @@ def test_an_evaluation_leaves_a_trial_alone_and_a_trial_an_evaluation(
     assert not (out / "run.json").exists()
     assert tableturn(*command, "--out", str(tmp_path / "run")).returncode == 0
     (tmp_path / "run" / "run.json").unlink()
-    with pytest.raises(SettingsError, match="is not what `tableturn trial` writes"):
+    with pytest.raises(SettingsError, match="is not a results file of `tableturn trial`"):
         held(league_file, questions(tmp_path, OFFLINE), tmp_path / "run", model="offline")
 
 
@@ -252,7 +252,7 @@ def test_questions_without_ids_are_found_again_by_their_words(league_file: Path,
     (worse,) = compared["worse"]
     assert (worse["question"], worse["expects_otherwise"]) == (CLUBS, True)
     assert f"passed: 100 % before (offline; that was on {league_file})" in ran.stdout
-    told = f"worse: 3: {CLUBS}: it must be 7, not 3 (100 % before, 0 % now; what is accepted was changed)"
+    told = f"worse: 3: {CLUBS}: it must be 7, not 3 (100 % before, 0 % now; the accepted answer changed)"
     assert told in ran.stdout
     assert "new: List the names of players.\n  gone: List the titles of clubs.\n" in ran.stdout
     page = (out / "report.html").read_text()

@@ -70,8 +70,11 @@ def test_columns_are_found_by_the_words_of_their_names() -> None:
 @pytest.mark.parametrize(
     ("record", "told"),
     [
-        ({"question": "How many?"}, "nothing says what is accepted"),
-        ({"question": "How many?", "must": "decline", "sql": "SELECT 1"}, "what must be declined has no sql"),
+        ({"question": "How many?"}, "no condition is given"),
+        (
+            {"question": "How many?", "must": "decline", "sql": "SELECT 1"},
+            "must be declined takes no sql",
+        ),
         ({"question": "How many?", "must": "shrug"}, "must"),
         ({"question": " ", "value": 3}, "question"),
         ({"question": "How many?", "rows": "a few"}, "at least 3"),
@@ -79,7 +82,7 @@ def test_columns_are_found_by_the_words_of_their_names() -> None:
         ({"question": "How many?", "value": "29 within -2%"}, "not within -2"),
         ({"question": "How many?", "value": float("nan")}, "finite number"),
         ({"question": "How many?", "value": 3, "vlaue": 3}, "vlaue"),
-        ({"question": "How many?", "must": "ask_back", "value": 3}, "needs the person's reply"),
+        ({"question": "How many?", "must": "ask_back", "value": 3}, "need a reply"),
         ({"turns": [{"question": "How many?", "value": 1}, {"question": "And then?"}]}, "turn 2"),
         ({"turns": [{"question": "How many?", "value": 1}], "sql": "SELECT 1"}, "belongs to one of the turns"),
         ("How many?", "expected fields"),

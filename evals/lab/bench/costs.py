@@ -1,4 +1,4 @@
-"""What a turn costs: requests, tokens of their prompts, how much of a prompt repeats, and LangChain's beside ours.
+"""Cost of a turn: requests, prompt tokens, repeated prefixes, and LangChain's beside ours.
 
 One of the sets, `large`, asks questions of Spider dev on a database of all others' tables: finding the right tables
 among many is what real databases ask for and benchmarks hardly do.
@@ -54,7 +54,7 @@ QUESTIONS, SEED = 60, 7
 
 
 def measure_turn_cost(options: BenchOptions) -> Figures:
-    """Return by set `calls` and mean `prompt_tokens` a turn, and the `cacheable_share` of prompts that follow another.
+    """Return calls and tokens per turn and the cacheable share of prompts, by set.
 
     Questions are asked one after another on a database, and the model replies with stored queries. `large` asks about a
     database of all others' tables: `gold_shown` is the share of its questions whose prompt shows all tables and columns
@@ -78,7 +78,7 @@ def measure_turn_cost(options: BenchOptions) -> Figures:
                         model.script = lambda prompt, sql=turn.golds[0]: f"```sql\n{sql}\n```\nSure: 90"
                         before = len(model.prompts)
                         chat.ask(turn.text)
-                        shown += name == LARGE and _shows(model.prompts[before], turn.golds[0], schema)
+                        shown += name == LARGE and _shows_gold(model.prompts[before], turn.golds[0], schema)
             sizes += map(len, model.prompts)
             for pair in pairwise(model.prompts):
                 same = takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False))
@@ -94,7 +94,7 @@ def measure_turn_cost(options: BenchOptions) -> Figures:
 
 
 def _read_groups(options: BenchOptions) -> Iterator[tuple[str, Path, Sequence[GoldTurn]]]:
-    """Yield a set's name, a database, and questions on it in conversations, with what the model replies as gold."""
+    """Yield a set's name, a database and its questions; gold is the model's reply."""
     strong = read_strong(options.folder, None)
     for name, kept in SETS.items():
         some = [turn for turn in strong.asked.questions if turn.interaction.startswith(f"{kept}/")][: options.limit]
@@ -106,8 +106,8 @@ def _read_groups(options: BenchOptions) -> Iterator[tuple[str, Path, Sequence[Go
         yield LARGE, large.database(LARGE), large.questions
 
 
-def _shows(prompt: str, gold: str, schema: Schema) -> bool:
-    """Whether a prompt's schema, in the compact form, has all tables and columns that a query uses."""
+def _shows_gold(prompt: str, gold: str, schema: Schema) -> bool:
+    """Whether a prompt's compact schema has all tables and columns that the gold uses."""
     used, written = used_items(gold, schema), Names(schema)
     for table in used.tables:
         columns = [written(column) for of, column in used.columns if of == table and column != STAR]
@@ -122,7 +122,7 @@ TurnCosts = Mapping[str, tuple[int, int]]
 
 
 def measure_langchain(options: BenchOptions) -> Figures:
-    """Return what the strong model's stored queries cost our agent, and LangChain's by the tools that it calls.
+    """Return the cost of the same stored queries for our agent and for LangChain's.
 
     LangChain's model is played at its best: it looks at the schema of the tables that its query reads and at no other,
     and never tries twice. `langchain` sends the query through the checker, as the prompt demands; `langchain_unchecked`
@@ -146,7 +146,7 @@ def measure_langchain(options: BenchOptions) -> Figures:
 
 
 def play_turns(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:
-    """Return the cost of each turn to LangChain's agent, without those in which its toolkit fails on the database.
+    """Return the cost of each turn to LangChain's agent, except if its toolkit fails.
 
     The model knows the query, and calls the agent's tools in the order that its prompt asks for, without a detour. If
     it `checks`, the query goes through the checker first, a request of its own, as the prompt and the tools'
@@ -186,7 +186,7 @@ def play_turns(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:
 
 
 def combine_databases(spider: Dataset, folder: Path) -> Dataset:
-    """Return the dataset of the large database, which is made in a folder.
+    """Build the large database in a folder; return its dataset.
 
     Its questions are drawn by a seed from those whose gold gives the same rows there as on its own database.
 
@@ -207,7 +207,7 @@ def combine_databases(spider: Dataset, folder: Path) -> Dataset:
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether a database holds rows, all that it should hold."""
+    """Whether a database is complete and has rows."""
     try:
         with closing(open_read_only(path)) as connection:
             named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
@@ -219,7 +219,7 @@ def _is_whole(path: Path) -> bool:
 
 
 def _build_large(files: Sequence[Path], path: Path) -> None:
-    """Make every table as it is in its own database, keys included, with its rows."""
+    """Copy every table, with keys and rows, into one database."""
     path.parent.mkdir()
     with closing(sqlite3.connect(path, isolation_level=None, uri=True)) as connection:
         connection.execute("PRAGMA journal_mode = OFF")
@@ -258,7 +258,7 @@ def _large_name(schema: Schema, table: str) -> str:
 
 
 def carry_over(sql: str, schema: Schema) -> str:
-    """Return a query on a database of some schema as it stands on the large one.
+    """Rewrite a query on one database for the large one.
 
     Raises:
         SQLParseError: It cannot be parsed as one query.
@@ -276,7 +276,7 @@ def carry_over(sql: str, schema: Schema) -> str:
 
 
 def _carry_question(question: GoldTurn, spider: Dataset, large: Database) -> GoldTurn | None:
-    """Return a question with its gold as it stands on the large database; None if that gives other rows, or none."""
+    """Return the question for the large database, or None if its rows differ there."""
     if question.database in PARTIAL or question.disputed:
         return None
     try:

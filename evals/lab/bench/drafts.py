@@ -1,4 +1,4 @@
-"""What the agent makes of stored drafts: which it sends back, which it chooses, and if revisions make them worse.
+"""Stored drafts in the agent: which are sent back, chosen, or made worse by revisions.
 
 Mutations are revisions that a careless model makes of a good query: a part left out, or turned round.
 """
@@ -59,7 +59,7 @@ _OPPOSITES: Mapping[type[exp.Expr], type[exp.Binary]] = {
 
 
 def mutate(sql: str, mutation: str) -> str:
-    """Return the query with a mutation of `MUTATIONS`; as it is if that changes nothing or it cannot be parsed."""
+    """Return the query with a mutation of `MUTATIONS`, or unchanged if it does not apply."""
     try:
         tree = parse_select(sql)
     except SQLParseError:
@@ -150,7 +150,7 @@ MUTATIONS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {
 
 
 def _mutate_drafts(asked: Dataset, drafts: Drafts) -> dict[str, Drafts]:
-    """Return the drafts by mutation; `other_question` has another question's draft of the same database."""
+    """Return drafts by mutation; `other_question` has another question's draft."""
     found: dict[str, Drafts] = {
         name: {question.id: mutate(drafts[question.id], name) for question in asked.questions} for name in MUTATIONS
     }
@@ -181,7 +181,7 @@ def _read_published(options: BenchOptions) -> list[StoredDrafts]:
 
 
 def _count_calls(replay: StoredDrafts) -> Iterator[Flags]:
-    """Yield whether each draft of DAIL-SQL's ended after one call, else revised by DIN-SQL's, and is right."""
+    """Yield whether each DAIL-SQL draft ended after one call, and is right in the end."""
     for record, right in play_officially(replay.asked, [replay.drafts[name] for name in SYSTEMS[:2]], {}):
         yield {"right": right, "ended": record.calls == 1}
 
@@ -196,7 +196,7 @@ measure_gate = Measure(_read_published, _count_calls, _tell_gate)
 
 
 def _send_back(case: tuple[str, StoredDrafts, Drafts]) -> Iterator[Mapping[str, Any]]:
-    """Yield whether drafts are right and sent back; one that is sent back is answered with itself."""
+    """Yield whether each draft is right, and whether it is sent back for revision."""
     name, replay, drafts = case
     for record, verdict in play(replay.asked, [drafts], {"max_attempts": 2}):
         right = replay.is_right(verdict, drafts[record.id])
@@ -206,7 +206,7 @@ def _send_back(case: tuple[str, StoredDrafts, Drafts]) -> Iterator[Mapping[str, 
 
 
 def _tell_alarms(table: DataFrame) -> Figures:
-    """Return rates of drafts sent back; `precision` is the share of alarms on wrong drafts, None of too few alarms.
+    """Return the rates of right and wrong drafts sent back, by group.
 
     Drafts are a strong model's, six published systems', and gold queries as they are and with one thing broken.
     """
@@ -237,7 +237,7 @@ measure_alarms = Measure(_read_alarm_groups, _send_back, _tell_alarms)
 
 
 def _revise(replay: StoredDrafts) -> Iterator[Mapping[str, Any]]:
-    """Yield whether each of DAIL-SQL's drafts is right after each kind of revision, and if that changes it."""
+    """Yield whether each DAIL-SQL draft is right before and after each kind of revision."""
     asked = replay.asked
     drafts, next_best = (replay.drafts[name] for name in SYSTEMS[:2])
     right, second = (judge_officially(asked, found) for found in (drafts, next_best))
@@ -259,7 +259,7 @@ def _revise(replay: StoredDrafts) -> Iterator[Mapping[str, Any]]:
 
 
 def _tell_revisions(table: DataFrame) -> Figures:
-    """Return EX of the drafts, and `after` each kind of revision; `next_best` is the second system's query."""
+    """Return EX of the drafts, and `after` each kind of revision."""
     by_reviser = table.groupby("reviser", sort=False)
     first, after, changed = share(table["draft"]), by_reviser["right"].agg(share), by_reviser["changed"].sum()
     return {
@@ -275,7 +275,7 @@ measure_never_worse = Measure(_read_published, _revise, _tell_revisions)
 
 
 def _choose(replay: StoredDrafts) -> Iterator[Flags]:
-    """Yield whether what the agent chooses is right, and each system's query.
+    """Yield whether the agent's choice is right, and whether each system's query is.
 
     Every system's query is a draft, results vote, and nothing is revised.
     """
@@ -289,7 +289,7 @@ def _choose(replay: StoredDrafts) -> Iterator[Flags]:
 
 
 def _tell_selection(table: DataFrame) -> Figures:
-    """Return EX of the best system, of the most frequent result, of our choice and of the best that there is.
+    """Return EX of the best system, the majority, our choice and an oracle.
 
     `lost` counts, of the questions that some system has right and ours has not, how many systems have it right.
     """
@@ -327,7 +327,7 @@ def _find_majority(databases: Databases, question: GoldTurn, drafts: Mapping[str
 
 
 def _tell_dialogues(table: DataFrame) -> Figures:
-    """Return EX by question of GPT-5.2 alone, of Gemini-3-pro alone, of our choice turn by turn, and of the best."""
+    """Return EX of each system alone, of our choice, and of the better of the two."""
     first, second = (table[name] for name in DIALOGUE_SYSTEMS)
     ex = {"zero_shot": first, "other": second, "ours": table["ours"], "oracle": first | second}
     return {"n": len(table), **{name: share(found) for name, found in ex.items()}}

@@ -1,4 +1,4 @@
-"""Every engine against SQLite: gold queries carried over, attacks, what the guard costs, and a thousand tables."""
+"""Every engine against SQLite: gold queries, attacks, the guard's cost, a thousand tables."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _CANDIDATES: Mapping[str, Callable[[], Candidate]] = {
 
 
 def find_determined(database: Database, queries: Iterable[str]) -> dict[str, Expected]:
-    """Return the results in SQLite, by query, of those that run there and whose rows SQL determines.
+    """Return SQLite's results of the queries whose rows SQL determines.
 
     Left out are queries with a column beside an aggregate that is neither grouped by nor of a table that is grouped by
     its key, and queries whose LIMIT cuts through rows that ORDER BY does not tell apart.
@@ -67,7 +67,7 @@ def find_determined(database: Database, queries: Iterable[str]) -> dict[str, Exp
 
 
 def _cuts_tie(database: Database, query: exp.Query) -> bool:
-    """Whether other rows than those above the limit could as well stand there, as far as their order tells."""
+    """Whether the query's limit cuts through rows that its order does not tell apart."""
     if not query.args.get("order"):
         return True
     found = expected(database, query.sql("sqlite"), LIMITS)
@@ -75,7 +75,7 @@ def _cuts_tie(database: Database, query: exp.Query) -> bool:
 
 
 def run(options: BenchOptions) -> Figures:
-    """Return figures by engine; what did not run or gave other rows is in `differing`.
+    """Return figures by engine; `differing` lists queries that failed or gave other rows.
 
     `golds_run` and `same_rows` are shares of `determined`, the number of Spider dev's distinct gold queries whose rows
     SQL determines. `ms_added` is the median of what `Database.execute` takes longer than the bare driver. `--limit` is
@@ -138,7 +138,7 @@ def _measure_engine(name: str, determined: Mapping[Path, Mapping[str, Expected]]
 
 
 def attack(candidate: Candidate) -> Figures:
-    """Return how many statements were sent that must not run, and how many were refused without any effect."""
+    """Return the number of forbidden statements sent, and of those refused without effect."""
     attacks = sorted({*SHARED, *candidate.attacks})
     refused = 0
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as writable:

@@ -1,4 +1,4 @@
-"""What evaluating takes: seconds to judge predictions, a trial of thirty questions, and what test suites tell apart."""
+"""Cost of evaluating: seconds to judge and to run a trial, and the power of test suites."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SUITE = 20
 
 
 def measure_score_speed(options: BenchOptions) -> Figures:
-    """Return `ours_s`; with `--official DIR` also `official_s`, their ratio, and the same for TS.
+    """Return our seconds to judge; with `--official DIR` also the official tool's.
 
     The latter needs nltk, sqlparse and tqdm. TS is judged over 20 databases a schema; the official tool does only that,
     ours tells EM and difficulty too.
@@ -81,7 +81,7 @@ def _judge(dataset: Dataset, found: Mapping[str, str]) -> Sequence[Verdict]:
 
 
 def _run_official(folder: Path, arguments: Sequence[object]) -> tuple[float, str]:
-    """Return how long the official script takes, and what it prints."""
+    """Run the official script; return its seconds and output."""
     command = [sys.executable, "-c", _OFFICIAL, str(folder.absolute()), *map(str, arguments)]
     start = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - named by the caller
@@ -92,7 +92,7 @@ def _run_official(folder: Path, arguments: Sequence[object]) -> tuple[float, str
 
 
 def measure_trial(options: BenchOptions) -> Figures:
-    """Return questions, seconds and calls of a trial that is held for the first time."""
+    """Return the questions, seconds and calls of a first trial."""
     packed = files("tableturn.evals.trial") / "data" / "kestrel.yaml"
     with tempfile.TemporaryDirectory() as folder, as_file(packed) as questions:
         database = build_sample(Path(folder) / "kestrel.sqlite")

@@ -71,7 +71,7 @@ class Databases(Closing):
 
 
 def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True) -> Iterator[GoldTurn]:
-    """Yield questions of splits, named by dataset and split; each gold query of a database only once if `distinct`."""
+    """Yield the questions of splits given by dataset and split; if `distinct`, each gold once."""
     seen: set[tuple[str, str]] = set()
     for name, split in splits:
         for question in load_dataset(name, split, data).questions:
@@ -82,7 +82,7 @@ def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True
 
 
 def group_golds(questions: Iterable[GoldTurn]) -> dict[str, list[str]]:
-    """Return questions' gold SQL, the published one of each, by database; a query that occurs twice is there twice."""
+    """Return the first gold query of each question by database, repeats included."""
     queries: dict[str, list[str]] = {}
     for question in questions:
         queries.setdefault(question.database, []).extend(question.golds[:1])

@@ -1,4 +1,4 @@
-"""What benches are run with: an environment and processes of their own, what processes hold, and times."""
+"""Helpers of benches: a clean environment, processes with memory use, and timing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def own_cache(folder: Path) -> AbstractContextManager[object]:
-    """Keep in a folder what belongs beside a database, so that one run finds nothing of another."""
+    """Set the cache folder for a while, so that runs share nothing."""
     return patch.dict(os.environ, {CACHE_VARIABLE: str(folder)})
 
 
@@ -38,7 +38,7 @@ def percentile_ms(seconds: Sequence[float], percent: int) -> float:
 
 
 def least_seconds(sides: Sequence[Callable[[], object]], passes: int) -> list[float]:
-    """Return the least time of each side over several passes, in which the sides take turns.
+    """Return the least time of each side over several passes; sides alternate.
 
     What else the machine does only adds to a time.
     """
@@ -53,7 +53,7 @@ def least_seconds(sides: Sequence[Callable[[], object]], passes: int) -> list[fl
 
 
 def descendants(pid: int) -> list[int]:
-    """Return a process and all that come from it."""
+    """Return a process and all its descendants."""
     found = [pid]
     for each in found:
         with suppress(OSError):
@@ -63,7 +63,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def resident_bytes(processes: Iterable[int]) -> int:
-    """Return the memory that processes hold; one that has ended holds none."""
+    """Return the memory of processes; those that ended count as 0."""
     pages = sum(int(_read(pid, "statm").split()[1]) for pid in processes if _read(pid, "statm"))
     return pages * os.sysconf("SC_PAGESIZE")
 
@@ -85,7 +85,7 @@ def _read(pid: int, what: str) -> bytes:
 
 @dataclass(frozen=True)
 class Serving:
-    """A `tableturn serve` that runs.
+    """A running `tableturn serve`.
 
     Attributes:
         url: Its address.
@@ -109,7 +109,7 @@ class Serving:
         return [pid for pid in self.processes() if b"spawn_main" in _read(pid, "cmdline")]
 
     def cpu_seconds(self) -> float:
-        """Return the processor time of its processes, and of those that they waited for."""
+        """Return the processor time of its processes and their ended children."""
         # The fields after the name, which may hold blanks; a process that has ended has none.
         fields = (_read(pid, "stat").decode().rpartition(")")[2].split()[11:15] for pid in self.processes())
         return sum(sum(map(int, four)) for four in fields) / _TICKS
@@ -121,7 +121,7 @@ class Serving:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens at."""
+    """Return a free port."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]
@@ -168,6 +168,6 @@ async def _until_ready(url: str, process: subprocess.Popen[bytes], log: Path) ->
 
 
 def client_of(serving: Serving, seconds: float = 120.0, headers: Mapping[str, str] | None = None) -> Any:
-    """Return a client with connections enough for hundreds of conversations."""
+    """Return a client with enough connections for hundreds of conversations."""
     limits = httpx.Limits(max_connections=2_000, max_keepalive_connections=2_000)
     return httpx.AsyncClient(base_url=serving.url, timeout=seconds, limits=limits, headers=headers)

@@ -1,4 +1,4 @@
-"""Past answers replayed on changed databases: are those that change found, and without a model?
+"""Past answers on changed databases: are the changed ones found without a model?
 
 Truth is what plain SQLite says of the same query on both files; a declined question changes if what it asked for has
 been added.
@@ -112,7 +112,7 @@ def _list_tables(schema: Schema) -> list[TableSchema]:
 
 
 def _find_places(kind: str, table: TableSchema, schema: Schema, random: Random) -> Iterator[dict[str, str]]:
-    """Yield the names of each place of a kind in a table: as they are, quoted for SQL, and those that may come.
+    """Yield the names to fill in for each place of a kind in the table.
 
     A kind is `table`, `one key` (a table with a key of one column), `join` (to another table), `column` or a kind of
     values. Columns are outside every key; of kind `value` they hold a text, which is named too.
@@ -174,7 +174,7 @@ _IN_VAIN = (
 
 @dataclass(frozen=True)
 class MadeTurn:
-    """A past turn; its SQL is empty if it was declined, and the order of its rows counts if it is `ordered`."""
+    """A past turn; `sql` is empty if it was declined, and `ordered` says if row order counts."""
 
     question: str
     sql: str
@@ -213,7 +213,7 @@ SQL with places for names."""
 
 
 def _make_turns(database: Database, count: int, random: Random) -> list[MadeTurn]:
-    """Return so many turns made of templates, the declined ones first; every query gives rows."""
+    """Return `count` turns from templates, declined ones first; every query gives rows."""
     schema = database.schema()
     tables = _list_tables(schema)
     random.shuffle(tables)
@@ -238,7 +238,7 @@ _Replayed = tuple[Database, Sequence[MadeTurn], Sequence[object], str, Path]
 
 
 def _change_databases(options: BenchOptions) -> Iterator[_Replayed]:
-    """Yield every change of every database with all of that database's past turns; the limit is of turns in all."""
+    """Yield every change of every database with all past turns of that database."""
     random = Random(SEED)  # noqa: S311 - changes that can be made again, not secrets
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -254,7 +254,7 @@ def _change_databases(options: BenchOptions) -> Iterator[_Replayed]:
 
 
 def _replay(case: _Replayed) -> Iterator[Mapping[str, Any]]:
-    """Yield whether an answer changes in truth, whether it is listed, whether that is settled; and why."""
+    """Yield whether each answer really changes, is listed as changed, and is settled."""
     before, past, old, name, path = case
     with Database.open(path) as after:
         replay = ReplayedChange(before, after)
@@ -294,7 +294,7 @@ run = Measure(_change_databases, _replay, _tell_changes)
 
 
 def _run_plainly(path: Path, past: Sequence[MadeTurn]) -> list[object]:
-    """Return what plain SQLite gives for each turn: rows in a form that can be compared, or the word for a failure."""
+    """Return plain SQLite's comparable rows for each turn, or "fails"."""
     found: list[object] = []
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         for turn in past:

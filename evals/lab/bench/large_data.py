@@ -1,4 +1,4 @@
-"""A first question asked of large data: a file of separated values, and ten million rows on a private Spark cluster."""
+"""First question on large data: a CSV file, and ten million rows on a Spark cluster."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _SALES = (
 
 
 def measure_files(options: BenchOptions) -> Figures:
-    """Return `csv_gb`, `first_answer_s` from opening the file to the answer, `rss_mb` at most, and `rows` of it.
+    """Return the file's size, the seconds to the first answer, memory and rows.
 
     `options.limit` is the file's size in megabytes. A process of its own answers, so that its memory can be told.
     """
@@ -76,7 +76,7 @@ def measure_files(options: BenchOptions) -> Figures:
 
 
 def measure_spark(options: BenchOptions) -> Figures:
-    """Return `rows`, `workers`, `first_answer_s` from opening to the answer, `attacks_tried` and `attacks_held`.
+    """Return rows, workers, the seconds to the first answer, and attacks tried and held.
 
     The rows are made before the clock starts, as Parquet files. `--limit` is their number. Seconds are None if there is
     no answer.

@@ -1,4 +1,4 @@
-"""The schema linker on SParC and CoSQL dev, whole and with a part taken away (Track-SQL, tables 2 to 9), and at scale.
+"""The schema linker on SParC and CoSQL dev, with parts removed (Track-SQL, tables 2 to 9).
 
 Nothing here needs a model: what the parts do to EX is measured by `tableturn experiment track-table-2` and so on.
 """
@@ -73,7 +73,7 @@ def measure_linking(options: BenchOptions) -> Figures:
 
 
 def measure_linking_ablations(options: BenchOptions) -> Figures:
-    """Return scores of the shipped linker, nothing fitted anew, with a part taken away from what it is given."""
+    """Return the shipped linker's scores with each part of its input removed."""
     figures: Figures = {}
     for name, dialogues in _read_sets(options):
         without_keys = [
@@ -101,7 +101,7 @@ _InCrowd = tuple[Schema, SchemaLinker, Mapping[str, str], TrainDialogue]
 
 
 def _read_crowd(options: BenchOptions) -> Iterator[_InCrowd]:
-    """Yield dialogues; the tables of all databases stand side by side, and made-up tables and columns fill them up."""
+    """Yield dialogues with one schema of all databases' tables, padded with made-up ones."""
     dataset, train = load_dataset("sparc", "dev", options.folder), load_dataset("spider", "train", options.folder)
     with tempfile.TemporaryDirectory() as cache:
         dialogues = read_dialogues(dataset.first(options.limit or _DIALOGUES), Path(cache))
@@ -117,7 +117,7 @@ def _read_crowd(options: BenchOptions) -> Iterator[_InCrowd]:
 
 
 def _link_in_crowd(case: _InCrowd) -> Iterator[Mapping[str, float]]:
-    """Yield what gold uses of a question, and what of that the linker finds, with gold history.
+    """Yield the numbers of items that gold uses and that the linker finds.
 
     The values that a question mentions are those of its own database, so that what is measured is linking and not the
     value index.
@@ -152,7 +152,7 @@ def _link_in_crowd(case: _InCrowd) -> Iterator[Mapping[str, float]]:
 
 
 def _tell_crowd(table: DataFrame) -> Figures:
-    """Return figures of linking on one schema of a thousand tables, put together from the benchmarks' databases.
+    """Return the linking figures on one schema of a thousand tables.
 
     Returns:
         `tables`, `columns`, processor `ms` a question, `table_recall_at_40`; of the columns that the gold queries use
@@ -174,7 +174,7 @@ measure_linking_scale = Measure(_read_crowd, _link_in_crowd, _tell_crowd)
 
 
 def _combine_schemas(schemas: Sequence[Schema]) -> tuple[Schema, Mapping[str, Mapping[str, str]]]:
-    """Return a thousand tables in one schema, and by schema its tables' new names: one that occurs again has a number.
+    """Return one schema of a thousand tables, and the new table names by old schema.
 
     Made-up tables and columns stand for those that lack.
     """

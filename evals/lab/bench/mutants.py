@@ -1,4 +1,4 @@
-"""Mutation testing: small faults planted in code that people rely on, and the share of them that its tests notice.
+"""Mutation testing: the share of small planted faults that a module's tests notice.
 
 Own code rather than a library: cosmic-ray and mutmut mutate every place in every way and start the tests anew for each;
 here a seed draws places, one mutant for each, and `planting` forks from a process that has collected the tests.
@@ -47,7 +47,7 @@ def run(options: BenchOptions) -> Figures:
     by_area = {area: own for area, own in by_area.items() if own}
     tests = [AREAS[area]["tests"] for area in by_area]
     with ThreadPoolExecutor(_WORKERS) as workers:
-        killed = dict(zip(by_area, workers.map(_try, tests, by_area.values()), strict=True))
+        killed = dict(zip(by_area, workers.map(_run_mutants, tests, by_area.values()), strict=True))
     survivors = [
         each for area, own in by_area.items() for each, dead in zip(own, killed[area], strict=True) if not dead
     ]
@@ -59,7 +59,7 @@ def run(options: BenchOptions) -> Figures:
     }
 
 
-def _try(tests: Sequence[str], mutants: list[Mutant]) -> list[bool]:
+def _run_mutants(tests: Sequence[str], mutants: list[Mutant]) -> list[bool]:
     """Return which of an area's mutants its tests notice.
 
     Raises:

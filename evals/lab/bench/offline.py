@@ -1,4 +1,4 @@
-"""The offline translator alone, on the published dev sets and on other engines: what a reader gets with no model.
+"""The offline translator alone, on published dev sets and on other engines.
 
 EX as the published evaluators judge it. Interactions are answered with the translator's own earlier queries as history;
 an utterance that holds a question asked back and its answer (CoSQL, ` | `) is put to it as such.
@@ -63,8 +63,8 @@ def _read_sets(options: BenchOptions) -> Iterator[Dataset]:
         yield dataset.first(options.limit)
 
 
-def _answer(dataset: Dataset) -> Iterator[Mapping[str, Any]]:
-    """Yield whether each question is right, and whether its query is given by default, past the gate, or missing."""
+def _answer_questions(dataset: Dataset) -> Iterator[Mapping[str, Any]]:
+    """Yield whether each question is right, and whether its query is sure or missing."""
     translators: dict[str, OfflineTranslator] = {}
     with Databases(dataset) as databases, OfficialJudge(dataset) as judge:
         for turns in dataset.interactions:
@@ -100,11 +100,11 @@ def _tell_sets(table: DataFrame) -> Figures:
     }
 
 
-measure_offline = Measure(_read_sets, _answer, _tell_sets)
+measure_offline = Measure(_read_sets, _answer_questions, _tell_sets)
 
 
 def measure_engines_offline(options: BenchOptions) -> Figures:
-    """Return EX on each engine, on questions whose gold's rows SQL determines: elsewhere another may give other rows.
+    """Return EX on each engine over questions whose gold rows SQL determines.
 
     Databases whose rows break their own foreign keys are left out: DuckDB cannot hold such keys, and without them the
     translator does not know what to join. The limit takes that many questions from all over the set.
@@ -156,7 +156,7 @@ def _is_right(database: Database, sql: str, wanted: Expected) -> bool:
         return False
 
     def settle(rows: Rows) -> list[tuple[Cell, ...]]:
-        """Sort rows whose order is open by their values, whatever the order of the columns."""
+        """Sort rows of an unordered result by their values, in any order of columns."""
         runs = groupby(zip(wanted.ties or [()] * len(rows), rows, strict=True), itemgetter(0))
         return [row for _, run in runs for _, row in sorted(run, key=lambda pair: sorted(map(repr, pair[1])))]
 

@@ -1,4 +1,4 @@
-"""Whether every experiment of the papers ends, and every row changes what it names and nothing else."""
+"""Check that each experiment of the papers ends and each row changes only what it names."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _LIMIT, _DIALOGUES = 3, 40
 
 
 def run(options: BenchOptions) -> dict[str, object]:
-    """Runs each experiment over a few questions against a loopback server, and renders the requests of each row."""
+    """Run each experiment over a few questions, and render the requests of each row."""
     ended: list[str] = []
     skipped: dict[str, str] = {}
     failed: dict[str, str] = {}
     unnamed, rows = find_misnamed(experiment_names()), 0
     with TemporaryDirectory() as folder, slow_server(0.0) as url:
-        store = _store(options.folder, Path(folder) / "store", url)
+        store = _make_store(options.folder, Path(folder) / "store", url)
         asked = RunSpec("", "", MODEL, base_url=url, examples=store, limit=options.limit or _LIMIT)
         for name in experiment_names():
             experiment = read_experiment(name)
             rows += len(experiment.rows)
             try:
-                measure(experiment, Setup(asked, options.folder), Path(folder) / name, _silently)
+                measure(experiment, Setup(asked, options.folder), Path(folder) / name, _ignore_progress)
                 ended.append(name)
             except NotRun as reason:
                 skipped[name] = str(reason)
@@ -59,8 +59,8 @@ def run(options: BenchOptions) -> dict[str, object]:
     }
 
 
-def _store(data: Path, place: Path, url: str) -> str:
-    """A small store of CoSQL's training dialogues, rephrased and simplified by the stand-in."""
+def _make_store(data: Path, place: Path, url: str) -> str:
+    """Return a small store of CoSQL training dialogues, rephrased by the stand-in."""
     whole = json.loads((data / "cosql" / "train.json").read_text(encoding="utf-8"))
     some = place.with_name("train.json")
     some.write_text(json.dumps(whole[:_DIALOGUES]), encoding="utf-8")
@@ -75,8 +75,8 @@ def _store(data: Path, place: Path, url: str) -> str:
     return str(place)
 
 
-def _silently(row: str, total: int) -> nullcontext[Listener]:
+def _ignore_progress(row: str, total: int) -> nullcontext[Listener]:
     def listener(record: TurnRecord, verdict: Verdict) -> None:
-        """Tells nobody."""
+        """Ignore progress."""
 
     return nullcontext(listener)

@@ -41,7 +41,7 @@ class BenchOptions:
 
     @property
     def folder(self) -> Path:
-        """`data`, of a benchmark that needs it."""
+        """The data folder, which `run_bench` checks."""
         assert self.data is not None
         return self.data
 
@@ -65,7 +65,7 @@ Case = TypeVar("Case")
 
 @dataclass(frozen=True)
 class Measure(Generic[Case]):
-    """A bench that asks case after case: what comes of them are rows of one table, off which its figures are read.
+    """A bench that asks case after case, collects a table of rows, and reads figures off it.
 
     Attributes:
         cases: Yields what is asked, as far as the limit goes.
@@ -90,7 +90,7 @@ class Measure(Generic[Case]):
         cases = track(self.cases(options), "asking", console=Console(stderr=True), transient=True)
         rows = [row for case in cases for row in self.ask(case)]
         if not rows:
-            raise SettingsError("there is nothing to measure: are the databases there?")
+            raise SettingsError("there is nothing to measure: check that the databases exist")
         return self.figures(DataFrame(rows))
 
 
@@ -109,7 +109,7 @@ class Bench:
     needs_data: bool = True
 
     def load(self, name: str) -> Callable[[BenchOptions], Figures]:
-        """Return what measures it: the module's `measure_NAME`, or `run` if the module has no other benchmark."""
+        """Return the module's `measure_NAME` function, or `run` if it has only one benchmark."""
         module = import_module(self.module if self.module.startswith("tests.") else f"{__package__}.{self.module}")
         return getattr(module, f"measure_{name.replace('-', '_')}", None) or module.run
 
@@ -199,7 +199,7 @@ def run_bench(name: str, options: BenchOptions) -> Figures:
     """
     bench = BENCHES.get(name)
     if bench is None:
-        raise SettingsError(f"no benchmark is called {name!r}; known: {', '.join(BENCHES)}")
+        raise SettingsError(f"unknown benchmark {name!r}; known: {', '.join(BENCHES)}")
     variable = os.environ.get(DATA_VARIABLE)
     data = options.data or (Path(variable) if variable else None)
     if bench.needs_data and data is None:

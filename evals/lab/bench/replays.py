@@ -1,4 +1,4 @@
-"""Stored drafts, played through the agent as its model's replies, and whether the answers are right."""
+"""Stored drafts, played through the agent as model replies, and judged."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class StoredDrafts:
     readings: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
     def take_every(self, step: int) -> StoredDrafts:
-        """Return the same drafts for every so many-th question."""
+        """Return the drafts of every `step`-th question."""
         return replace(self, asked=replace(self.asked, questions=self.asked.questions[::step]))
 
     def is_right(self, verdict: Verdict, sql: str) -> bool | None:
-        """Whether a query is right by the reader, else by a strict verdict; None if neither can tell."""
+        """Whether the reader, or else a strict verdict, calls the query right; None if unknown."""
         reading = self.readings.get((verdict.question.text, sql))
         return verdict.ex if reading is None else {"right": True, "wrong": False}.get(reading)
 
@@ -70,7 +70,7 @@ def read_published(data: Path, limit: int | None) -> StoredDrafts:
 
 
 def read_multiturn(data: Path, dataset: str, systems: Sequence[str], limit: int | None) -> StoredDrafts:
-    """Read systems' predictions for a dev set's interactions, those that every system has a query for."""
+    """Read the systems' predictions for the interactions that all of them answer."""
     whole = load_dataset(dataset, "dev", data)
     folder = data / "predictions" / "multi_turn"
     drafts = {name: read_dialogues(folder / f"{dataset}_dev.{name}.json", whole) for name in systems}
@@ -80,7 +80,7 @@ def read_multiturn(data: Path, dataset: str, systems: Sequence[str], limit: int 
 
 
 def read_strong(data: Path, limit: int | None) -> StoredDrafts:
-    """Read a strong model's drafts, of which each arm has one for every question, with a reader's verdicts."""
+    """Read a strong model's drafts by arm, with a reader's verdicts."""
     folder = data / "strong_model"
     records: list[Any] = read_lines((folder / "drafts.jsonl").read_text(encoding="utf-8"))
     verdicts: list[Any] = read_lines((folder / "verdicts.jsonl").read_text(encoding="utf-8"))
@@ -99,7 +99,7 @@ def read_strong(data: Path, limit: int | None) -> StoredDrafts:
 
 
 def play(asked: Dataset, files: Sequence[Drafts], settings: Mapping[str, Any]) -> Sequence[tuple[TurnRecord, Verdict]]:
-    """Answer questions by an agent whose model replies with each file's query in turn; verdicts are strict."""
+    """Answer questions with each file's query in turn as the model's reply; judge strictly."""
     if not asked.questions:
         return []
     with TemporaryDirectory() as folder:
@@ -127,7 +127,7 @@ def judge_officially(asked: Dataset, drafts: Drafts) -> dict[str, bool]:
 
 
 def play_draft_sets(data: Path, limit: int | None = None) -> pd.DataFrame:
-    """Return answers of published and of a strong model's drafts; `limit` keeps the first interactions of each.
+    """Return answers of published drafts and of a strong model's drafts.
 
     A row is an answer: its `set`, which is looked at together; the `family` of sets that share its questions, none of
     which is calibrated on another; the question's `id`, its `database`, whose drafts they are (`model`), what its

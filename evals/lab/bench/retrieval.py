@@ -1,4 +1,4 @@
-"""What a prompt is given for a question (definitions, examples, values), and other readings that answers tell.
+"""Definitions, examples and values that prompts show, and the readings that answers name.
 
 `data/knowledge_*.yaml` hold forty entries a database, `data/knowledge_questions.yaml` sixty questions with what each
 needs. Both were written before there was anything to retrieve them with. `data/knowledge_others_*.yaml` and
@@ -66,7 +66,7 @@ _Needing = tuple[_NeedingQuestion, int, Knowledge, SchemaLinker]
 
 
 def _read_needing(options: BenchOptions) -> Iterator[_Needing]:
-    """Yield questions; ours are asked with the first that others wrote.
+    """Yield all questions, ours and those by others.
 
     Raises:
         SettingsError: Entries don't fit the database.
@@ -107,7 +107,7 @@ def _find_database(name: str, options: BenchOptions, folder: str) -> Path:
 
 
 def _take_half(name: str, questions: Sequence[_NeedingQuestion], theirs: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Return our half of the entries, without those that call something else by a word of theirs."""
+    """Return our half of the entries, without those that share a phrase with `theirs`."""
     needed = {key for one in questions for key in one.needs}
     words = {phrase for entry in theirs for phrase in entry.phrases}
     (ours,) = read_knowledge(DATA / f"knowledge_{name}.yaml")
@@ -117,14 +117,14 @@ def _take_half(name: str, questions: Sequence[_NeedingQuestion], theirs: Sequenc
 
 
 def _show_entries(case: _Needing) -> Iterator[Mapping[str, Any]]:
-    """Yield how many entries a question needs, how many it is shown, and how many of these it needs.
+    """Yield the numbers of entries needed, shown, and both.
 
     Raises:
         SettingsError: It needs what is no entry.
     """
     one, entries, knowledge, linker = case
     if missing := sorted(one.needs.difference(entry.key for entry in knowledge.entries)):
-        raise SettingsError(f"{one.database}: {one.text!r} needs {missing[0]!r}, which is no entry")
+        raise SettingsError(f"{one.database}: {one.text!r} needs {missing[0]!r}, which is not an entry")
     linked = [(item.table, item.column, item.p) for item in linker.link(one.text).items]
     shown = {entry.key for entry in knowledge.find(one.text, linked).entries}
     counts = {"needed": len(one.needs), "given": len(shown), "hit": len(one.needs & shown)}
@@ -132,7 +132,7 @@ def _show_entries(case: _Needing) -> Iterator[Mapping[str, Any]]:
 
 
 def _tell_shown(table: DataFrame) -> Figures:
-    """Return the rates over all questions, and over those that others wrote, None if there are none.
+    """Return the rates over all questions, and by other authors or None.
 
     `needed` are the definitions that questions need; `needed_shown` is the share of those that are shown,
     `shown_not_needed` the share of what is shown that is not needed.
@@ -165,7 +165,7 @@ _SYSTEMS = ("dail_sql_gpt4", "din_sql_gpt4", "c3_chatgpt", "gpt4_zero_shot")
 
 
 def measure_examples_skeleton(options: BenchOptions) -> Figures:
-    """Return shares of Spider dev questions for which one of 8 examples from Spider train has the gold's SQL skeleton.
+    """Return how often one of 8 retrieved examples has the gold's SQL skeleton.
 
     `hit_at_8` goes by the question alone with the default embedding and settings; `by_draft_hit_at_8` knows
     DAIL-SQL + GPT-4's published SQL as a draft. `held_out_hit_at_8` is the figure that was developed on: questions of
@@ -269,7 +269,7 @@ class AskedValues:
 
 
 def read_questions(name: str, dataset: Dataset, cache: Path) -> Iterator[AskedValues]:
-    """Yield the questions of a dataset whose database is there, with its index built whole."""
+    """Yield a dataset's questions on existing databases, with complete value indexes."""
     indexes: dict[str, ValueIndex] = {}
     with Databases(dataset) as databases:
         for (place, _), turns in groupby(dataset.questions, lambda question: (question.database, question.interaction)):
@@ -306,7 +306,7 @@ def text_literals(sql: str, schema: Schema) -> list[Literal]:
 
 
 def find_literals(asked: AskedValues) -> Iterator[Mapping[str, Any]]:
-    """Yield how many literals of a question's gold query are found, could be, and are not in the database.
+    """Yield the numbers of gold literals that are found, findable, and absent.
 
     A literal is found if one of the first five matches per literal of its query is this very text in the column that
     gold compares it with. A literal that its column does not hold cannot be found; patterns of LIKE are not values.
@@ -334,7 +334,7 @@ measure_values = Measure(partial(_read_sets, sets=_SETS), find_literals, tell_re
 
 
 def _show_values(asked: AskedValues) -> Iterator[Mapping[str, Any]]:
-    """Yield how many values a prompt tells of, how many of them are right, and the texts of the gold query found.
+    """Yield the numbers of shown and right values, and of gold texts found.
 
     A value is shown if it is among the candidates that a prompt lists for the question (`Settings.values` at most); in
     an interaction those of the question before count too, after the question's own. It is right if gold compares this
@@ -370,7 +370,7 @@ def _show_values(asked: AskedValues) -> Iterator[Mapping[str, Any]]:
 
 
 def _tell_noise(table: DataFrame) -> Figures:
-    """Return by set `precision` of the values that prompts show, `precision_before` and `recall_at_5`, with counts."""
+    """Return the precision and recall of the values that prompts show, by set."""
     return {
         str(name): {
             "precision": divide(count.right, count.shown),

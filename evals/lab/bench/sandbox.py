@@ -21,7 +21,7 @@ _TRIVIAL = "result = db_dict['numbers']['a'].sum()"
 
 
 def run(options: BenchOptions) -> Figures:
-    """Return escapes tried and held; milliseconds that a warm run adds; and what many runs in a row leave behind.
+    """Return escapes tried and held, a warm run's milliseconds, and what many runs leave.
 
     Raises:
         SandboxUnavailable: This machine cannot keep the boundary.

@@ -1,4 +1,4 @@
-"""What grows: a schema of a thousand tables, stores of a million examples, a hundred thousand verified queries.
+"""Growth: a schema of a thousand tables, a million examples, 100,000 verified queries.
 
 Every database and pair is made up, and the same for the same seed.
 """
@@ -74,7 +74,7 @@ _FORMS = (
 
 
 def measure_schema_scale(options: BenchOptions) -> Figures:
-    """Return seconds to read a schema with counts, samples and likely keys, and milliseconds to render it compactly."""
+    """Return the seconds to read a large schema, and the milliseconds to render it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.sqlite"
         build_large(path, options.limit or _TABLES)
@@ -92,7 +92,7 @@ def measure_schema_scale(options: BenchOptions) -> Figures:
 
 
 def build_large(path: Path, tables: int) -> None:
-    """Make tables that refer to one another, by name only, with columns of numbers and words."""
+    """Create tables of numbers and words that refer to one another by name only."""
     chance = random.Random(7)  # noqa: S311 - test data
     fields = range(_COLUMNS - 2)
     plain = ", ".join(f"field_{i} {'TEXT' if i % 2 else 'REAL'}" for i in fields)
@@ -107,7 +107,7 @@ def build_large(path: Path, tables: int) -> None:
 
 
 def make_pairs(seed: int) -> Iterator[Example]:
-    """Yield pairs over 300 databases of two tables each, without end; no two questions are the same."""
+    """Yield endless pairs with distinct questions over 300 databases of two tables each."""
     choose = random.Random(seed)  # noqa: S311 - made-up data, no secret
     known = _make_databases()
     openings = [part.strip() for part in _WORDS["openings"].split("|")]
@@ -135,7 +135,7 @@ def make_pairs(seed: int) -> Iterator[Example]:
 
 
 def _make_databases() -> list[tuple[str, str, list[str], list[str]]]:
-    """Return two tables each, the first referring to the second, and the columns of numbers and texts of both."""
+    """Return pairs of tables, with their number columns and text columns."""
     choose = random.Random(0)  # noqa: S311 - made-up data, no secret
     words = [(_WORDS[name].split(), count) for name, count in (("tables", 2), ("columns", 6), ("labels", 6))]
     drawn = ([choose.sample(some, count) for some, count in words] for _ in range(300))
@@ -143,7 +143,7 @@ def _make_databases() -> list[tuple[str, str, list[str], list[str]]]:
 
 
 def _time_calls(call: Callable[[str], object], questions: Iterable[str]) -> tuple[list[Any], dict[str, float]]:
-    """Return what a call gives for each question, and the percentiles of its milliseconds."""
+    """Return the call's result per question, and percentiles of its milliseconds."""
     found: list[Any] = []
     times: list[float] = []
     for question in questions:
@@ -189,7 +189,7 @@ def measure_examples_scale(options: BenchOptions) -> Figures:
 
 
 def _run_apart(function: Callable[..., Any], *arguments: object) -> Any:
-    """Run in a process of its own, so that memory is that of this step alone."""
+    """Run a step in its own process, to measure its memory alone."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(function, *arguments).result()
 
@@ -210,7 +210,7 @@ def _look_up(folder: str, asked: Sequence[str]) -> tuple[list[list[float]], dict
 
 
 def measure_knowledge_scale(options: BenchOptions) -> Figures:
-    """Return milliseconds to find a question's definitions, and the verified query that answers it, if any.
+    """Return the milliseconds to find definitions and the verified query.
 
     Half of the questions stand as they are kept, half with other values. Linking, which a turn does anyway, is not
     counted; `limit` is how many verified queries there are.
@@ -249,7 +249,7 @@ def measure_knowledge_scale(options: BenchOptions) -> Figures:
 
 
 def _build_warehouse(path: Path) -> None:
-    """Make the tables of the pairs, each with all columns that their queries use, and a few rows of names."""
+    """Create the tables that the pairs' queries use, with a few rows each."""
     columns: dict[str, dict[str, str]] = {}
     for table, other, numbers, texts in _make_databases():
         for name in (table, other):

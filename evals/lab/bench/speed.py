@@ -1,4 +1,4 @@
-"""What our own code costs: everything but the model, which replies at once or is waited for, and an installation.
+"""Cost of our own code, without the model's, and size of an installation.
 
 Turns are timed in this process, at a server under load, and at a pseudo-terminal.
 """
@@ -50,7 +50,7 @@ GIVEN = ("langgraph", "langchain-openai", "langchain-community", "sqlglot", "pan
 
 
 def measure_install(options: BenchOptions) -> Figures:
-    """Return packages and megabytes of the checkout and of `GIVEN` alone, with constraints, no extras, no compiling.
+    """Return packages and megabytes of the checkout, and of `GIVEN` alone.
 
     Raises:
         SettingsError: The packages cannot be had.
@@ -78,7 +78,7 @@ def _install(*wanted: str) -> tuple[int, int]:
 
 
 def measure_startup(options: BenchOptions) -> Figures:
-    """Return the least of a few processes, user and system time together: what else a machine does only adds to it.
+    """Return the least processor seconds of a few processes, by command.
 
     `first_answer_s` is the built-in translator's, `first_model_answer_s` a chat model's behind a server that replies at
     once. The imports of LangGraph and of the chat model's client are what these would cost anybody.
@@ -111,7 +111,7 @@ class _Count(TypedDict):
 
 
 def measure_overhead(options: BenchOptions) -> Figures:
-    """Return percentiles over conversations, of the first turn and of the fifth; the first conversation warms up.
+    """Return percentiles of the first and fifth turns' milliseconds over conversations.
 
     `cpu_ms_a_turn` is the processor's time, all turns averaged: on a busy machine the clock says more than we cost.
     `ten_node_graph_ms` is what LangGraph alone takes in the same run: ten nodes, each of which adds one.
@@ -155,7 +155,7 @@ def measure_overhead(options: BenchOptions) -> Figures:
 
 
 def measure_concurrency(options: BenchOptions) -> Figures:
-    """Return turns a second with many conversations at once, against a server that takes one second a reply.
+    """Return turns per second with many conversations at once on a slow server.
 
     The share is of what the replies' seconds alone would allow; one turn of one conversation warms up.
     """
@@ -191,7 +191,7 @@ async def _converse_at_once(conversations: int) -> Figures:
 
 
 def measure_readonly_cost(options: BenchOptions) -> Figures:
-    """Return `queries`, `ran` on an open connection, `same_rows`, and `ratio` of the two total times.
+    """Return how much slower gold queries run behind the guard.
 
     Each gold query runs on an open connection and behind the guard.
     """
@@ -217,7 +217,7 @@ def measure_readonly_cost(options: BenchOptions) -> Figures:
 
 
 def _run_both_ways(sql: str, plain: sqlite3.Connection, database: Database) -> tuple[list[object], list[float]]:
-    """Return a query's results on an open connection and behind the guard, None if it fails, and both least times.
+    """Return a query's results and least times, on an open connection and guarded.
 
     It is compiled anew every time: a comment makes its text unique.
     """
@@ -284,7 +284,7 @@ async def _measure_load(conversations: int) -> Figures:
 
 
 async def _measure_newcomers(people: int, tables: int, *, own_rights: bool) -> Figures:
-    """Ask for somebody's list of threads, again and again, while others open the page for the first time and ask."""
+    """Time one user's list of threads while others open the page and ask."""
 
     async def come(name: str) -> bool:
         who = {"X-User": name}
@@ -320,7 +320,7 @@ async def _measure_newcomers(people: int, tables: int, *, own_rights: bool) -> F
 
 
 async def _measure_closed_loop(serving: Serving, conversations: int) -> tuple[dict[str, float], Figures]:
-    """Return figures of many conversations at once, and what was held after the first of them and at the end."""
+    """Return the throughput of many conversations at once, and memory before and after."""
     async with client_of(serving) as client:
         await _converse_by_http(client)  # what is opened at the first question
         start, cpu = time.perf_counter(), serving.cpu_seconds()
@@ -352,7 +352,7 @@ async def _converse_by_http(client: Any) -> int:
 
 
 async def _measure_open_loop(serving: Serving, rate: float, seconds: float) -> float:
-    """Return the 95th percentile of what a turn takes beyond its model's replies, in milliseconds."""
+    """Return the 95th percentile of a turn's milliseconds beyond its model's replies."""
 
     async def ask() -> float:
         begun = time.perf_counter()
@@ -382,7 +382,7 @@ _SLOW = f"{_BEGIN} FROM customers a, customers b, customers c, customers d WHERE
 
 
 def measure_terminal(options: BenchOptions) -> Figures:
-    """Return the longest seconds from Ctrl-C to the next prompt, and from a model's piece to the screen.
+    """Return the longest seconds from Ctrl-C to prompt, and from model to screen.
 
     A turn is ended while a model's reply has begun, while none comes, and while a query runs.
     """
@@ -425,7 +425,7 @@ def _time_words(terminal: PseudoTerminal, said: queue.Queue[float]) -> tuple[flo
 
 
 def _interrupt(terminal: PseudoTerminal, question: str, shown: str) -> float:
-    """Return seconds from Ctrl-C to the prompt, pressed when a question has been at it for a while."""
+    """Ask, press Ctrl-C a while later, and return the seconds until the prompt."""
     start = len(terminal.written)
     terminal.type(f"{question}\r")
     terminal.wait_for(shown[:12], start=start)

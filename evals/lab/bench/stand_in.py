@@ -1,4 +1,4 @@
-"""A model that answers at once, in this process or behind a loopback server, so that only our own cost is measured.
+"""A model that answers at once, in this process or behind a loopback server.
 
     python -m tableturn.evals.lab.bench.stand_in SECONDS
 
@@ -43,7 +43,7 @@ _TO_PAPERS = {
 
 
 def reply_to(prompt: str) -> str:
-    """Return the stand-in's reply: the question itself as its rephrasing, or the SQL of the turn asked about."""
+    """Return the SQL of the turn in the prompt, or its question as the rephrasing."""
     for sign, reply in _TO_PAPERS.items():
         if sign in prompt:
             return reply
@@ -63,7 +63,7 @@ def sample_database() -> Generator[Path]:
 
 @contextmanager
 def slow_server(seconds: float) -> Generator[str]:
-    """Run a server in a process of its own that takes so long for each reply; yield its base URL."""
+    """Run a server that takes `seconds` for each reply; yield its base URL."""
     command = [sys.executable, "-m", __name__, str(seconds)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - this module
         try:

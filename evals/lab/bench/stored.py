@@ -1,4 +1,4 @@
-"""Benches of what readers and models said once and that was stored: declines, learning, disputed golds, a judge.
+"""Benches on stored replies: declines, learning, disputed golds, and a judge.
 
     python -m tableturn.evals.lab bench learning --replies FILE --model openai:NAME --base-url URL
 
@@ -79,7 +79,7 @@ ARMS = (0, 3, 9)
 
 
 class ReplyFile(InMemoryCache):
-    """Replies by what was asked, whichever model said them: a JSONL file of `prompt` (a digest) and `reply`.
+    """A cache of replies by prompt for any model: JSONL of `prompt` (a digest) and `reply`.
 
     `missed` are digests of requests that have no reply, neither stored nor asked for.
 
@@ -96,7 +96,7 @@ class ReplyFile(InMemoryCache):
             for record in records:
                 self._keep(str(record["prompt"]), str(record["reply"]))
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise SettingsError(f"{path} is no file of stored replies: {error!r}") from error
+            raise SettingsError(f"{path} is not a file of stored replies: {error!r}") from error
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
         key = _digest(prompt)
@@ -126,7 +126,7 @@ def _digest(prompt: str) -> str:
 def stored_model(
     replies: Path | None, model: str | None, base_url: str | None, seconds: float = 3_600
 ) -> BaseChatModel:
-    """Return a chat model that says what is stored, and asks, and stores, what is not.
+    """Return a chat model with stored replies; new ones are asked for and stored.
 
     Args:
         replies: The file; it is made if there is none and somebody is asked.
@@ -139,7 +139,7 @@ def stored_model(
         ModelError: The model cannot be set up.
     """
     if replies is None or (model is None and not replies.exists()):
-        raise SettingsError("this figure needs stored replies: pass --replies FILE, and --model to have it made")
+        raise SettingsError("this figure needs stored replies: pass --replies FILE, and --model to create the file")
     cache = ReplyFile(replies)
     nobody = ScriptedModel(
         script=lambda prompt: ModelError("a reply is not stored: pass --model, and --base-url, to ask for it"),
@@ -151,7 +151,7 @@ def stored_model(
 
 
 def check_all_stored(model: BaseChatModel) -> None:
-    """Refuse to measure if a reply is missing: a turn goes on without one, and its answer is another.
+    """Raise an error if any reply is missing, because later replies would differ.
 
     Raises:
         ModelError: Some requests got none.
@@ -164,7 +164,7 @@ def check_all_stored(model: BaseChatModel) -> None:
 
 
 def measure_declines(options: BenchOptions) -> Figures:
-    """Return of each sort the number of questions `n` and the rate `declined`; asking back is not declining.
+    """Return `n` and the rate `declined` of each sort of question.
 
     `unanswerable_verified` are those of `unanswerable` that a reader finds to be so, `unanswerable_doubted` those that
     the reader finds an answer to.
@@ -256,7 +256,7 @@ async def _answer_turns(dataset: Dataset, model: BaseChatModel, asked: Sequence[
 
 
 def measure_learning(options: BenchOptions) -> Figures:
-    """Return by arm `n`, `ex_gold` and `ex_verdict`, and what the most pairs change against none.
+    """Return `n`, `ex_gold` and `ex_verdict` by arm, and the effect of the most pairs.
 
     `ex_verdict` goes by careful readers' verdicts, and by gold if there is none; `unjudged` counts answers that gold
     calls wrong and nobody has judged.
@@ -290,7 +290,7 @@ def measure_learning(options: BenchOptions) -> Figures:
 async def _answer_arms(
     dataset: Dataset, model: BaseChatModel, pairs: Sequence[Mapping[str, str]]
 ) -> dict[tuple[int, str], str]:
-    """Return the SQL of every question in every arm: with so many of its database's pairs as verified queries.
+    """Return the SQL of every question in every arm, by arm and question id.
 
     A pair whose SQL contradicts its question is not kept, as in any import.
     """
@@ -336,7 +336,7 @@ _FAIR = ("LEFT JOIN", "DISTINCT")
 
 
 def measure_disputes(options: BenchOptions) -> Figures:
-    """Return by dataset `golds`, `disputed`, `kinds` (golds by what speaks against them), and the reviewed sample.
+    """Return the numbers of golds and disputes by dataset, and the reviewed sample.
 
     Of 50 golds that were drawn from all that were listed, `sample` counts those still listed, and `sound_in_sample`
     those of them that a reader of question, query and data finds nothing wrong with. Readers' verdicts count if the
@@ -374,7 +374,7 @@ class LabelledCase:
 
 
 def verdict_cases(data: Path) -> Iterator[LabelledCase]:
-    """Yield the answers of a strong model that gold calls wrong, with what a careful reader says of them.
+    """Yield a strong model's answers that gold calls wrong, with a reader's verdicts.
 
     Raises:
         SettingsError: A verdict is not on any question of its dataset.
@@ -412,7 +412,7 @@ def _make_mutant(golds: Golds, question: GoldTurn) -> str:
 
 
 def measure_judge_agreement(options: BenchOptions) -> Figures:
-    """Return `n`, `kappa`, `wrong_found` and `right_kept` over all cases, then of `verdicts` and of `mutants`.
+    """Return the judge's agreement over all cases, `verdicts` and `mutants`.
 
     Raises:
         ModelError: A case could not be asked.

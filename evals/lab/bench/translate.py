@@ -1,4 +1,4 @@
-"""SQLite's queries in the dialect of another engine: gold queries and statements, to be run there too.
+"""Translation of SQLite's gold queries and statements to another engine's dialect.
 
 sqlglot translates syntax and functions. What it cannot know without a schema is put right here before it writes: names
 that need quotes, columns beside aggregates, division of whole numbers, LIKE, and comparisons across types.
@@ -103,7 +103,7 @@ def _write_out_aliases(found: Query, target: Rules) -> None:
 
 
 def _convert_types(tree: exp.Expr, found: Query, target: Rules) -> None:
-    """Compare text with numbers as text, as SQLite does; compare truth with 0 and 1; add up text as numbers."""
+    """Rewrite comparisons and sums across types to work as they do in SQLite."""
     for node in list(tree.find_all(exp.Sum, exp.Avg)) if not target.loose_types else ():
         column = found.column(node.this)
         if column is not None and column.schema.kind == "text":

@@ -1,4 +1,4 @@
-"""How well the confidence of answers tells right from wrong, and what a bound on it marks as trusted."""
+"""Calibration of confidence, and error rates of answers that a bound marks as trusted."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Answers = Mapping[str, Sequence[tuple[float, bool]]]
 
 
 def measure_confidence(options: BenchOptions) -> Figures:
-    """Return by set its answers, wrong ones, calibration error, area under the ROC curve, and 95 % intervals.
+    """Return calibration error and area under the ROC curve by set, with intervals.
 
     Weights are fitted without the set and all that share its questions. `record` is how many judged answers of the same
     model, of its other sets, the confidence knows; `ece_recorded` is the error if it knows those on all other
@@ -111,19 +111,19 @@ def _describe(scored: Sequence[Scored]) -> Figures:
 
 
 def error(sure: Numbers, right: Numbers) -> float:
-    """Return the mean distance of confidence and share of right answers over ten bins of equal mass."""
+    """Return the expected calibration error over ten bins of equal mass."""
     order = np.argsort(sure, kind="stable")
     bins = [chosen for chosen in np.array_split(order, BINS) if len(chosen)]
     return float(sum(abs(sure[chosen].mean() - right[chosen].mean()) * len(chosen) for chosen in bins) / len(sure))
 
 
 def area(sure: Numbers, right: Numbers) -> float:
-    """Return the share of pairs of a right and a wrong answer in which the right one is surer; ties count half."""
+    """Return the area under the ROC curve, or NaN if all answers are right or all wrong."""
     return float(roc_auc_score(right, sure)) if 0 < right.sum() < len(right) else float("nan")
 
 
 def measure_trust(options: BenchOptions) -> Figures:
-    """Return how often answers marked trusted are wrong, over resamples; labels and marked answers are apart.
+    """Return how often answers marked trusted are wrong, over resamples.
 
     `realised_error_over` is the share of resamples in which more than `alpha` of the marked answers are wrong: on each
     database of 120 questions or more, with the drafts of all systems mixed and weights fitted without that database.
@@ -174,7 +174,7 @@ def _score_questions(answers: pd.DataFrame, weights: Weights) -> Answers:
 
 
 def _resample(answers: Answers, alpha: float = ALPHA, most: int = LABELS) -> dict[str, float]:
-    """Return over resamples how often more than `alpha` of the marked are wrong, and the mean share that is marked."""
+    """Return how often the bound is broken, and the mean share marked, over resamples."""
     random = np.random.default_rng(0)
     over: list[bool] = []
     marked: list[float] = []

@@ -1,4 +1,4 @@
-"""What one warm turn does inside: files entered, calls between them, statements resolved, parsed and copied."""
+"""Work of one warm turn: files entered, calls between them, statements parsed and copied."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _COUNTED: dict[CodeType, str] = {
 
 
 def run(options: BenchOptions) -> Figures:
-    """Return figures of one turn in a fresh process, after another question has warmed it up; the same at every run.
+    """Return the figures of one turn in a fresh, warmed-up process; the same every time.
 
     `hops` are calls from a function of ours straight to one in another file of ours, `files_entered` the files with a
     function that is called, `modules_loaded` our modules in memory. What worker processes do is not counted.
@@ -88,7 +88,7 @@ def _write(sql: str) -> str:
 
 
 class _Trace:
-    """Counts what is called, in every thread."""
+    """A counter of calls in every thread."""
 
     def __init__(self) -> None:
         self.active = False
@@ -111,5 +111,5 @@ class _Trace:
 
 
 def _is_ours(module: object) -> bool:
-    """Whether a module takes part in turns."""
+    """Whether a module's code belongs to a turn."""
     return isinstance(module, str) and module.startswith(_PACKAGE) and not module.startswith(_NOT_OF_A_TURN)

@@ -1,4 +1,4 @@
-"""Test suites: small databases that tell a gold query from queries that are nearly right (Zhong et al., 2020)."""
+"""Test suites: small databases that tell gold from near misses (Zhong et al., 2020)."""
 
 from __future__ import annotations
 

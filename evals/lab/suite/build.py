@@ -1,4 +1,4 @@
-"""Building a suite: mutants of the gold queries, random databases, and as few of these as kill as many mutants.
+"""Suite builder: mutants, random databases, and the fewest databases that kill most mutants.
 
 Random databases are of the schema of the original and hold what queries compare columns with. The folder of a suite is
 always a new one.
@@ -49,7 +49,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class SuiteReport:
-    """What a suite does.
+    """The size of a built suite and its kill rate.
 
     Attributes:
         database: The schema's name.
@@ -71,7 +71,7 @@ class SuiteReport:
 
 
 def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0) -> SuiteReport:
-    """Build a suite for one schema in the official layout: `out/NAME/NAME.sqlite` and further files beside it.
+    """Build a schema's suite in the official layout, `out/NAME/NAME.sqlite` and more files.
 
     Args:
         original: The schema's database; copied as the suite's first.
@@ -130,7 +130,7 @@ def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0) 
 
 
 def build_random_suite(original: Path, golds: Sequence[str], out: Path, count: int, seed: int = 0) -> None:
-    """Build a suite of `count` databases, the original and random ones, without choosing among them.
+    """Build a suite of the original and `count - 1` random databases.
 
     Raises:
         DatabaseUnavailable: The original cannot be used.
@@ -161,13 +161,13 @@ def _find_killed(database: sqlite3.Connection, pairs: Sequence[Pair]) -> set[Pai
 
 
 def check_folder(name: str, out: Path) -> None:
-    """Make sure that there is no folder of a suite's name yet.
+    """Raise a SettingsError if the suite's folder already exists.
 
     Raises:
         SettingsError: There is.
     """
     if (out / name).exists():
-        raise SettingsError(f"{out / name} is there already: choose another --out, or move it away")
+        raise SettingsError(f"{out / name} already exists: choose another --out, or move it away")
 
 
 def _write_suite(name: str, databases: Sequence[sqlite3.Connection], out: Path) -> None:
@@ -193,7 +193,7 @@ def _write_suite(name: str, databases: Sequence[sqlite3.Connection], out: Path) 
             (made / MANIFEST).write_text(json.dumps({"files": names}, indent=1) + "\n", encoding="utf-8")
             made.rename(folder)
     except (OSError, sqlite3.Error) as error:
-        raise SettingsError(f"{folder} cannot hold a suite: {error}") from error
+        raise SettingsError(f"{folder} cannot be used for a suite: {error}") from error
 
 
 _STEPS = 2_000_000
@@ -222,7 +222,7 @@ class Original:
 
 
 def _open_blank() -> sqlite3.Connection:
-    """Open a database in memory without anything, which cannot reach any other."""
+    """Open an empty database in memory."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.text_factory = lenient_text
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LIMITS.cell_bytes)
@@ -230,7 +230,7 @@ def _open_blank() -> sqlite3.Connection:
 
 
 def copy_database(path: Path, schema: Schema) -> Original:
-    """Copy a database, which is itself opened for reading only.
+    """Copy a database into memory.
 
     Raises:
         DatabaseUnavailable: It cannot be read.
@@ -251,7 +251,7 @@ def copy_database(path: Path, schema: Schema) -> Original:
 
 
 def seal(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Return the connection, from now on guarded as any database is that is asked."""
+    """Put the connection behind the statement guard, and return it."""
     return guard_connection(connection, read_catalogue(connection, FileState(0, 0, 0, 0), Permissions())).sqlite
 
 
@@ -268,7 +268,7 @@ def run_query(database: sqlite3.Connection, sql: str) -> Rows | None:
 
 
 def column_constants(queries: Iterable[str], schema: Schema) -> dict[str, list[Cell]]:
-    """Return by column name in lower case each constant that a query puts beside the column, and values next to it."""
+    """Return the constants compared with each column, and neighbouring values."""
     found: dict[str, dict[Cell, None]] = defaultdict(dict)
     known = {column.name.lower() for table in schema.tables for column in table.columns}
     for sql in queries:
@@ -299,7 +299,7 @@ def column_constants(queries: Iterable[str], schema: Schema) -> dict[str, list[C
 
 @dataclass(frozen=True)
 class DatabaseShape:
-    """What a random database is like.
+    """The parameters of a random database.
 
     Attributes:
         rows: Rows a table at most.
@@ -369,7 +369,7 @@ def generate(
 
 @dataclass
 class _Filling:
-    """Fills the tables of one database."""
+    """A generator of rows for one database."""
 
     connection: sqlite3.Connection
     schema: Schema
@@ -381,7 +381,7 @@ class _Filling:
     def fill(self, table: TableSchema) -> None:
         """Insert random rows, at least one."""
         columns = [column for column in table.columns if not column.generated]
-        pools = [self._pool(table, column) for column in columns]
+        pools = [self._collect_pool(table, column) for column in columns]
         name, names = quoted(table.name), [quoted(column.name) for column in columns]
         insert = f"INSERT OR IGNORE INTO {name} ({', '.join(names)}) VALUES ({', '.join('?' * len(columns))})"
         for _ in range(self.chance.randint(max(self.shape.rows // 2, 1), self.shape.rows)):
@@ -398,8 +398,8 @@ class _Filling:
                 rows = self.connection.execute(f"SELECT DISTINCT {column} FROM {name} WHERE {column} IS NOT NULL")
                 self.values[name.lower(), column.lower()] = [row[0] for row in rows]
 
-    def _pool(self, table: TableSchema, column: ColumnSchema) -> list[Cell]:
-        """Return what a column's values are drawn from; as often from each part as the shape says."""
+    def _collect_pool(self, table: TableSchema, column: ColumnSchema) -> list[Cell]:
+        """Return the pool of values for a column, mixed as the shape says."""
         parents = [
             parent
             for key in self.schema.foreign_keys
@@ -429,16 +429,16 @@ class _Filling:
 
 
 def _respect_keys(connection: sqlite3.Connection, schema: Schema, generator: random.Random) -> None:
-    """Point rows that refer to nothing to some existing row; else the key becomes NULL or the row is deleted.
+    """Repair rows with broken references: point them elsewhere, set NULL or delete them.
 
     Keys that are only inferred are pointed, but no row is deleted for them.
     """
     for key in schema.foreign_keys:
         with suppress(sqlite3.Error):
-            _point(connection, schema, key, generator)
+            _point_rows(connection, schema, key, generator)
     declared = [key for key in schema.foreign_keys if not key.inferred]
     # A deleted row may have been referred to.
-    while any(_drop(connection, schema, key) for key in declared):
+    while any(_drop_references(connection, schema, key) for key in declared):
         pass
 
 
@@ -453,7 +453,7 @@ def _orphan_condition(key: ForeignKey) -> str:
     return f"{given} AND NOT EXISTS (SELECT 1 FROM {quoted(key.ref_table)} AS parent WHERE {same})"
 
 
-def _point(connection: sqlite3.Connection, schema: Schema, key: ForeignKey, generator: random.Random) -> None:
+def _point_rows(connection: sqlite3.Connection, schema: Schema, key: ForeignKey, generator: random.Random) -> None:
     others = [quoted(name) for name in key.ref_columns]
     held = " AND ".join(f"{name} IS NOT NULL" for name in others)
     parents: list[tuple[Cell, ...]] = connection.execute(
@@ -473,8 +473,8 @@ def _point(connection: sqlite3.Connection, schema: Schema, key: ForeignKey, gene
         connection.execute(update, (*generator.choice(parents), *orphan))
 
 
-def _drop(connection: sqlite3.Connection, schema: Schema, key: ForeignKey) -> bool:
-    """Set to NULL, or delete, what refers to nothing; return whether there was any."""
+def _drop_references(connection: sqlite3.Connection, schema: Schema, key: ForeignKey) -> bool:
+    """Set broken references to NULL or delete their rows; return whether there were any."""
     table = quoted(key.table)
     before = connection.total_changes
     columns = [column for name in key.columns if (column := schema.column(key.table, name))]

@@ -34,7 +34,7 @@ _COMPOUNDS: dict[type[exp.SetOperation], tuple[type[exp.SetOperation], ...]] = {
 
 
 def mutants(sql: str, schema: Schema) -> list[str]:
-    """Return every query that one small change makes of a query; none if it cannot be parsed.
+    """Return every variant of a query with one small change; none if it cannot be parsed.
 
     The changes are those that predictions get wrong: comparisons, constants, connectives, conditions left out,
     aggregates, order, limits, DISTINCT, compounds, kinds of join, output columns.
@@ -60,7 +60,7 @@ def mutants(sql: str, schema: Schema) -> list[str]:
 
 
 def _change(node: exp.Expr, schema: Schema) -> Iterator[exp.Expr | None]:
-    """Yield what may replace a node; None to leave it out."""
+    """Yield the replacements of a node; None leaves it out."""
     parent = node.parent
     if isinstance(node, exp.Binary) and not isinstance(node.find_ancestor(exp.Join, exp.Select), exp.Join):
         for kind in _COMPARISONS.get(type(node), ()):

@@ -1,4 +1,4 @@
-"""Fits what the evidence for and against an answer weighs: `evals.lab train evidence OUT`.
+"""Training of the weights of evidence: `evals.lab train evidence OUT`.
 
 A logistic regression with an intercept for each set of drafts, so that weights tell right answers of one model from its
 wrong ones and not models from each other; every weight has the sign that its signal must have. There are no published
@@ -36,7 +36,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 def fit(answers: pd.DataFrame) -> Weights:
-    """Weights by which a model's answers are told apart, and the share that is assumed of a model without a record.
+    """Fit the weights of evidence, and the share of right answers for an unknown model.
 
     That is the mean over models, each counted once.
     """
@@ -63,7 +63,7 @@ def fit(answers: pd.DataFrame) -> Weights:
 
 
 def train(out: Path, data: Path, limit: int | None = None) -> str:
-    """Fits on all sets and writes the weights; says on how many answers."""
+    """Fit on all sets, write the weights, and report the number of answers."""
     answers = play_draft_sets(data, limit)
     weights = fit(answers)
     kept = {name: weights.signals[name] for name in SIGNALS}

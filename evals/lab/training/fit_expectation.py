@@ -1,4 +1,4 @@
-"""Fits what questions lead to expect of queries: `evals.lab train expectation OUT`.
+"""Training of a query's expected shape: `evals.lab train expectation OUT`.
 
 Questions and gold SQL of Spider train, and those of CoSQL train in the light of the gold SQL of the turn before;
 development questions are never read. The same data gives the same weights.

@@ -1,4 +1,4 @@
-"""Fits the schema linker's model on training databases: `evals.lab train linker FOLDER`.
+"""Training of the schema linker: `evals.lab train linker FOLDER`.
 
 Turns of CoSQL train and questions of Spider train; development databases are never read. Each interaction is learned
 from twice: with the gold SQL of earlier turns, and with what a first linker, which does not know the database, found in
@@ -69,7 +69,7 @@ _BINS = 100
 
 
 def associate(dialogues: Sequence[TrainDialogue]) -> Associations:
-    """Return pairs of a question's word and a name's word that is used clearly more often if the question holds it."""
+    """Return pairs of a question's word and a name's word that are used together often."""
     # Turns whose schema has the word in a name, and whose SQL uses such a name; the same by a word of the question.
     there, used = Counter[str](), Counter[str]()
     there_with, used_with = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
@@ -113,7 +113,7 @@ def associate(dialogues: Sequence[TrainDialogue]) -> Associations:
 
 @dataclass(frozen=True)
 class Size:
-    """How large the forests are, and how long the net is trained.
+    """The size of the forests and the epochs of the net.
 
     Attributes:
         trees: Trees of the forests of tables and `table.*`,
@@ -182,7 +182,7 @@ def export_forest(names: tuple[str, ...], trees: Any) -> Forest:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Fitted models, and what they find.
+    """Fitted models with their predictions.
 
     Attributes:
         models: By fold, fitted on the turns of the other folds' databases; the last, if asked for, on all turns.
@@ -209,7 +209,7 @@ def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float]
     def fit_stage(
         stage: str, features: list[Features], targets: Sequence[Shares], learned: Flags | None = None
     ) -> list[Shares]:
-        """Fit a stage's forests; return what each finds in the fold that it does not know."""
+        """Fit a stage's forests; return each one's predictions on its held-out fold."""
         _LOG.info("fitting %s", stage)
         names = tuple(features[0])
         sizes = [len(target) for target in targets]
@@ -338,7 +338,7 @@ def fit(dialogues: Sequence[TrainDialogue]) -> tuple[Model, Associations, Figure
 
 
 def _raise_nets(fitted: Fitted, known: Sequence[LinkedTurn]) -> Fitted:
-    """Return nets, and what they give, with what makes redundancy least by the first turns added to their log-odds.
+    """Return nets with their log-odds shifted to minimize redundancy on `known` turns.
 
     Models without a net stay as they are.
     """
@@ -356,7 +356,7 @@ def _raise_nets(fitted: Fitted, known: Sequence[LinkedTurn]) -> Fitted:
 
 
 def _find_shift(redundancy: Callable[[float], float]) -> float:
-    """Return the log-odds to add that make a redundancy score least."""
+    """Return the shift of log-odds that minimizes a redundancy score."""
     return float(min(_SHIFTS, key=lambda shift: redundancy(float(_shift(np.array(COUNTED), -shift)))))
 
 

@@ -1,4 +1,4 @@
-"""Trains the linker's message-passing net. Torch is needed here only: `tools/linking/net.py` runs the result."""
+"""Training of the linker's net with torch; `tools/linking/net.py` runs it without."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class TrainingTurn:
 
 
 def torch_library() -> Any:
-    """Torch.
+    """Import torch.
 
     Raises:
-        SettingsError: It is missing.
+        SettingsError: It is not installed.
     """
     try:
         return import_module("torch")
@@ -65,7 +65,7 @@ def torch_library() -> Any:
 
 
 def train(examples: Sequence[TrainingTurn], names: tuple[tuple[str, ...], tuple[str, ...]], epochs: int) -> Net:
-    """Trains a net.
+    """Train a net.
 
     Args:
         examples: What to learn from.
@@ -78,8 +78,8 @@ def train(examples: Sequence[TrainingTurn], names: tuple[tuple[str, ...], tuple[
     torch = torch_library()
 
     torch.manual_seed(_SEED)
-    of_tables, of_columns = _spread([e.tables for e in examples]), _spread([e.columns for e in examples])
-    weights = {name: torch.tensor(array, requires_grad=True) for name, array in _initial(names).items()}
+    of_tables, of_columns = _fit_scale([e.tables for e in examples]), _fit_scale([e.columns for e in examples])
+    weights = {name: torch.tensor(array, requires_grad=True) for name, array in _draw_weights(names).items()}
     optimizer = torch.optim.AdamW(weights.values(), lr=_RATE, weight_decay=_DECAY)
     steps = epochs * -(-len(examples) // _BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, _RATE, total_steps=steps, pct_start=_WARM)
@@ -89,24 +89,24 @@ def train(examples: Sequence[TrainingTurn], names: tuple[tuple[str, ...], tuple[
         for start in range(0, len(order), _BATCH):
             batch = [examples[number] for number in order[start : start + _BATCH].tolist()]
             optimizer.zero_grad()
-            _loss(weights, batch, of_tables, of_columns).backward()
+            _compute_loss(weights, batch, of_tables, of_columns).backward()
             torch.nn.utils.clip_grad_norm_(list(weights.values()), 5.0)
             optimizer.step()
             schedule.step()
     arrays = {name: weight.detach().numpy() for name, weight in weights.items()}
-    return _rounded(Net(*names, *of_tables, *of_columns, **arrays))
+    return _round_weights(Net(*names, *of_tables, *of_columns, **arrays))
 
 
-def _rounded(net: Net) -> Net:
+def _round_weights(net: Net) -> Net:
     return unpack(Net, "net", pack("net", net))
 
 
 def raise_odds(net: Net, tables: float, columns: float) -> Net:
-    """Return the net with so much added to the log-odds that `mixed` gives."""
+    """Return the net with shifted log-odds."""
     table_out, column_out = net.table_out.copy(), net.column_out.copy()
     table_out[-1] += tables / NET_SHARE
     column_out[-1] += columns / NET_SHARE
-    return _rounded(replace(net, table_out=table_out, column_out=column_out))
+    return _round_weights(replace(net, table_out=table_out, column_out=column_out))
 
 
 def join_graphs(graphs: Sequence[Graph]) -> Graph:
@@ -127,7 +127,7 @@ def join_graphs(graphs: Sequence[Graph]) -> Graph:
 
 
 def odds(net: Net, examples: Sequence[TrainingTurn]) -> list[tuple[Shares, Shares]]:
-    """Log-odds of each example's tables and columns."""
+    """Return the log-odds of each example's tables and columns."""
     found: list[tuple[Shares, Shares]] = []
     for start in range(0, len(examples), _SCORED):
         batch = examples[start : start + _SCORED]
@@ -144,16 +144,16 @@ def odds(net: Net, examples: Sequence[TrainingTurn]) -> list[tuple[Shares, Share
     return found
 
 
-def _spread(inputs: Sequence[Matrix]) -> tuple[Array, Array]:
-    """What to take from features, and what then to multiply them by; nothing by which they all but never differ."""
+def _fit_scale(inputs: Sequence[Matrix]) -> tuple[Array, Array]:
+    """Return the mean of each feature and the inverse of its deviation."""
     rows = np.concatenate(inputs)
     deviation = rows.std(axis=0, dtype=np.float64)
     deviation[deviation < 1e-3] = 1.0
     return rows.mean(axis=0, dtype=np.float64).astype(np.float32), (1 / deviation).astype(np.float32)
 
 
-def _initial(names: tuple[tuple[str, ...], tuple[str, ...]]) -> dict[str, Array]:
-    """Random weights, as great as the number of inputs allows; biases are the last rows."""
+def _draw_weights(names: tuple[tuple[str, ...], tuple[str, ...]]) -> dict[str, Array]:
+    """Return random weights scaled by the number of inputs; biases are the last rows."""
     shapes = {
         "table_in": (len(names[0]), _HIDDEN),
         "column_in": (len(names[1]), _HIDDEN),
@@ -170,13 +170,13 @@ def _initial(names: tuple[tuple[str, ...], tuple[str, ...]]) -> dict[str, Array]
     return drawn
 
 
-def _loss(
+def _compute_loss(
     weights: Mapping[str, Tensor],
     batch: Sequence[TrainingTurn],
     of_tables: tuple[Array, Array],
     of_columns: tuple[Array, Array],
 ) -> Tensor:
-    """Cross-entropy, summed over items and averaged over turns."""
+    """Return the cross-entropy, summed over items and averaged over turns."""
     torch = torch_library()
 
     tables, columns = forward(
@@ -205,7 +205,7 @@ def _loss(
 def forward(
     weights: Mapping[str, Tensor], tables: Matrix, columns: Matrix, graph: Graph, dropped: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """What `Net.of` computes, from inputs made standard, with dropout."""
+    """Compute `Net.of` in torch, with dropout, from standardized inputs."""
     torch = torch_library()
 
     def active(rows: Tensor, by: Tensor) -> Tensor:
@@ -217,19 +217,19 @@ def forward(
     c = active(torch.from_numpy(columns), weights["column_in"])
     column_turns = of["turn_of"][of["table_of"]]
     for table_layer, column_layer in zip(weights["table_layers"], weights["column_layers"], strict=True):
-        turn, others = _most(t, of["turn_of"], len(t)), t[of["end_others"]]
+        turn, others = _max_by_group(t, of["turn_of"], len(t)), t[of["end_others"]]
         to_tables = [
             t,
-            _mean(c, of["table_of"], len(t)),
-            _most(c, of["table_of"], len(t)),
-            _most(others, of["end_tables"], len(t)),
+            _mean_by_group(c, of["table_of"], len(t)),
+            _max_by_group(c, of["table_of"], len(t)),
+            _max_by_group(others, of["end_tables"], len(t)),
             turn[of["turn_of"]],
         ]
         to_columns = [
             c,
             t[of["table_of"]],
-            _most(others, of["end_columns"], len(c)),
-            _most(c, of["same_name"], len(c))[of["same_name"]],
+            _max_by_group(others, of["end_columns"], len(c)),
+            _max_by_group(c, of["same_name"], len(c))[of["same_name"]],
             turn[column_turns],
         ]
         t, c = t + active(torch.cat(to_tables, 1), table_layer), c + active(torch.cat(to_columns, 1), column_layer)
@@ -237,10 +237,10 @@ def forward(
     return (torch.addmm(table_out[-1], t, table_out[:-1])[:, 0], torch.addmm(column_out[-1], c, column_out[:-1])[:, 0])
 
 
-def _most(rows: Tensor, group_of: Tensor, count: int) -> Tensor:
+def _max_by_group(rows: Tensor, group_of: Tensor, count: int) -> Tensor:
     return rows.new_zeros(count, rows.shape[1]).scatter_reduce(0, group_of[:, None].expand_as(rows), rows, "amax")
 
 
-def _mean(rows: Tensor, group_of: Tensor, count: int) -> Tensor:
+def _mean_by_group(rows: Tensor, group_of: Tensor, count: int) -> Tensor:
     sizes = rows.new_zeros(count).index_add(0, group_of, rows.new_ones(len(rows)))
     return rows.new_zeros(count, rows.shape[1]).index_add(0, group_of, rows) / sizes.clamp(min=1)[:, None]

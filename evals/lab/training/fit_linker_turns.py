@@ -1,4 +1,4 @@
-"""What the schema linker is fitted on and measured on: turns with their evidence and what their gold SQL uses.
+"""Turns to fit and measure the schema linker: evidence, and items used by gold SQL.
 
 Also Track-SQL's redundancy scores (equations 10 to 13), and recall, of a linker's probabilities for them.
 """
@@ -54,7 +54,7 @@ class LinkedDatabase:
 
     @property
     def fold(self) -> int:
-        """Which part of the databases it belongs to, by its name."""
+        """The cross-validation fold, by the schema's name."""
         return zlib.crc32(self.names.schema.name.encode()) % FOLDS
 
 
@@ -69,7 +69,7 @@ class TrainQuestion:
 
 @dataclass(frozen=True)
 class TrainDialogue:
-    """The questions of an interaction, and what later turns see of each: SQL, and the items a linker found probable."""
+    """An interaction's questions, with the SQL and probable items that later turns see."""
 
     database: LinkedDatabase
     questions: tuple[TrainQuestion, ...]
@@ -77,7 +77,7 @@ class TrainDialogue:
     found: tuple[Found, ...] = ()
 
     def past(self, number: int) -> list[PastTurn]:
-        """Return the turns before the one of that number, as far as the window reaches."""
+        """Return the turns before turn `number`, as far as the window reaches."""
         found = self.found or [()] * len(self.questions)
         seen = list(zip(self.questions, self.answers, found, strict=True))[max(0, number - WINDOW) : number]
         return [PastTurn(asked.text, sql=answer, items=items) for asked, answer, items in seen]
@@ -103,7 +103,7 @@ Given = Callable[[TrainQuestion, list[PastTurn]], tuple[TrainQuestion, list[Past
 
 
 def read_dialogues(dataset: Dataset, cache: Path) -> list[TrainDialogue]:
-    """Return the interactions of a dataset whose database is there, with gold SQL as their answers."""
+    """Return a dataset's interactions on existing databases, with gold SQL as answers."""
     databases: dict[str, tuple[LinkedDatabase, ValueIndex] | None] = {}
     dialogues: list[TrainDialogue] = []
     for turns in dataset.interactions:
@@ -122,7 +122,7 @@ def read_dialogues(dataset: Dataset, cache: Path) -> list[TrainDialogue]:
 
 
 def take_nothing(asked: TrainQuestion, past: list[PastTurn]) -> tuple[TrainQuestion, list[PastTurn]]:
-    """Take nothing away."""
+    """Return the evidence unchanged."""
     return asked, past
 
 
@@ -177,7 +177,7 @@ def keep_probable(names: Names, tables: Shares, columns: Shares) -> Found:
 
 
 def stand_in(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p: Shares, columns_p: Shares) -> str:
-    """Return a query that uses the items of probability 0.5 and over; empty if no table has that."""
+    """Return a query of the items with a probability of at least 0.5, or '' without a table."""
     found = [name for name, p in zip(tables, tables_p.tolist(), strict=True) if p >= 0.5]
     if not found:
         return ""
@@ -190,7 +190,7 @@ def stand_in(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p
 
 
 def changed_subjects(interactions: Sequence[TrainDialogue], single: Sequence[TrainDialogue]) -> list[TrainDialogue]:
-    """Return the interactions' first turns, one to four, each followed by a question from a dialogue of one.
+    """Return first turns of interactions, each followed by an unrelated question.
 
     Interactions of CoSQL seldom change the subject, people do: without such turns the linker learns that what was asked
     of is asked of again, whatever the question names. Every interaction is taken once, the questions of its database in

@@ -1,4 +1,4 @@
-"""Fine-tuning as in Track-SQL: data in its format (B.4), `evals.lab sft export`, and LoRA (3.1), `evals.lab sft lora`.
+"""Fine-tuning as in Track-SQL: data export (B.4) and LoRA (3.1), under `evals.lab sft`.
 
 Data is one JSON object a turn: the question sequence, the schema that the linker kept, the base SQL chosen from gold
 history and the regularised gold SQL, each of its own and together as a chat, which is what fine-tuning libraries read.
@@ -79,7 +79,7 @@ def export(
         SettingsError: The file cannot be written, there is no turn, or no such part.
     """
     if unknown := [name for name in without if name not in PARTS]:
-        raise SettingsError(f"Track-SQL has no part {unknown[0]!r}; there are {', '.join(PARTS)}")
+        raise SettingsError(f"unknown part {unknown[0]!r} of Track-SQL; known: {', '.join(PARTS)}")
     settings = make_settings({field: value for name in without for field, value in PARTS[name].items()}, preset="track")
     unfinished = out.with_name(out.name + ".part")
     count = 0
@@ -101,7 +101,7 @@ def export(
                         file.write(json.dumps(record, ensure_ascii=False) + "\n")
                         count += 1
             if not count:
-                raise SettingsError(f"{dataset.name} {dataset.split} has no turn whose database is there")
+                raise SettingsError(f"{dataset.name} {dataset.split} has no turn with an existing database")
             os.replace(unfinished, out)
         except OSError as error:
             raise SettingsError(f"cannot write {out}: {error.strerror}") from None
@@ -113,7 +113,7 @@ def export(
 def _make_records(
     turns: Sequence[GoldTurn], resources: Resources, number: int, perturbed: float
 ) -> Iterator[dict[str, Any]]:
-    """Yield the turns of an interaction whose gold SQL can be parsed, as an agent would put them to its model.
+    """Yield an interaction's turns as an agent would put them to its model.
 
     Gold SQL, regularised, stands for what the model said in earlier turns; `number` is the interaction's place in the
     dataset, for the records' ids.
@@ -164,7 +164,7 @@ def _make_records(
 
 
 def disturb(part: Schema, schema: Schema, chance: random.Random) -> Schema:
-    """Return a part of a schema in random order, with one column more and, if there is another, one table more."""
+    """Return part of a schema in random order, with one spare column and one spare table."""
     columns = {table.name: [column.name for column in table.columns] for table in part.tables}
     others = [table for table in schema.tables if table.name not in columns and table.columns]
     spare = [
@@ -189,7 +189,7 @@ def disturb(part: Schema, schema: Schema, chance: random.Random) -> Schema:
 
 @dataclass(frozen=True)
 class LoraOptions:
-    """How to train; `sft lora --help` says what each is.
+    """Training options; `sft lora --help` explains each.
 
     Rank, alpha, dropout and batch are those of Track-SQL 3.1. The learning rate falls as a cosine.
     """
@@ -227,7 +227,7 @@ class TrainingResult:
 
 
 def train(data: Path, model: str, out: Path, options: LoraOptions) -> TrainingResult:
-    """Train adapters and write them to a new folder, with the tokenizer; serve them over the same base model.
+    """Train adapters, and write them with the tokenizer to a new folder.
 
     Args:
         data: JSONL with `messages`, as `sft export` writes it.
@@ -239,7 +239,7 @@ def train(data: Path, model: str, out: Path, options: LoraOptions) -> TrainingRe
         SettingsError: The libraries, the data or the model cannot be used, or the folder is there.
     """
     if out.exists():
-        raise SettingsError(f"{out} is there already: name a new folder")
+        raise SettingsError(f"{out} already exists: name a new folder")
     chats = read_chats(data)
     try:
         torch, transformers, peft = map(import_module, ("torch", "transformers", "peft"))
@@ -251,7 +251,7 @@ def train(data: Path, model: str, out: Path, options: LoraOptions) -> TrainingRe
     for chat in chats:
         asked, whole = (_tokenize(tokenizer, messages) for messages in (chat[:-1], chat))
         if whole[: len(asked)] != asked:
-            raise SettingsError(f"the chat template of {model} does not begin a reply as it asks for one")
+            raise SettingsError(f"the chat template of {model} renders replies unlike its prompt: use another model")
         if len(whole) <= options.max_tokens:
             # -100 labels all that is not the reply.
             labels = [-100] * len(asked) + whole[len(asked) :]
@@ -333,7 +333,7 @@ def read_chats(path: Path) -> list[list[dict[str, str]]]:
             raise SettingsError(f"{path}, line {number}: expected messages that end with the assistant's")
         chats.append([message.model_dump() for message in messages])
     if not chats:
-        raise SettingsError(f"{path} holds no record")
+        raise SettingsError(f"{path} has no records")
     return chats
 
 
@@ -345,7 +345,7 @@ def _load_model(transformers: Any, name: str) -> tuple[Any, Any]:
         first = str(error).strip().partition("\n")[0]
         raise SettingsError(f"cannot load the model {name}: {first}") from error
     if not tokenizer.chat_template:
-        raise SettingsError(f"the model {name} has no chat template: take one that was tuned to follow instructions")
+        raise SettingsError(f"the model {name} has no chat template: use an instruction-tuned model")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return tokenizer, base

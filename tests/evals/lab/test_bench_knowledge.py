@@ -58,7 +58,7 @@ def test_what_nobody_has_tuned_on_counts_apart_and_in_the_whole(data: Path) -> N
 
 def test_a_question_that_needs_what_is_no_entry_is_told(data: Path) -> None:
     others(data, "term basket")
-    with pytest.raises(SettingsError, match="needs 'term basket', which is no entry"):
+    with pytest.raises(SettingsError, match="needs 'term basket', which is not an entry"):
         retrieval.measure_knowledge(BenchOptions())
 
 

@@ -52,7 +52,7 @@ def test_bad_records_are_told_with_their_line(tmp_path: Path, line: str) -> None
 
 def test_no_records(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("\n")
-    with pytest.raises(SettingsError, match="holds no record"):
+    with pytest.raises(SettingsError, match="has no records"):
         read_chats(tmp_path / "empty")
     assert "cannot read" in run("--records", tmp_path / "none", "--model", "m", "--out", tmp_path / "out").stderr
 
@@ -68,7 +68,7 @@ def test_a_missing_extra_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     done = run("--records", tmp_path / "x", "--model", "m", "--out", tmp_path)
     assert done.returncode == 2
-    assert "is there already" in done.stderr
+    assert "already exists" in done.stderr
 
 
 extra = [pytest.mark.extra, pytest.mark.filterwarnings("ignore")]

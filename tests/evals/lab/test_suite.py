@@ -125,7 +125,7 @@ def test_a_folder_that_is_there_stays_as_it_is(league: Dataset, tmp_path: Path) 
     make_database(mine)
     held = {path: path.read_bytes() for path in (original, mine)}
     for out in (tmp_path / "out", original.parent.parent):
-        with pytest.raises(SettingsError, match="is there already"):
+        with pytest.raises(SettingsError, match="already exists"):
             build_suite(original, GOLDS, out)
     assert {path: path.read_bytes() for path in held} == held
     assert list(mine.parent.iterdir()) == [mine]
