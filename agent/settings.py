@@ -11,6 +11,7 @@ import ast
 import json
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from importlib.resources import files
 from itertools import pairwise
@@ -331,11 +332,14 @@ def without_removed(given: Mapping[str, Any], removed: Mapping[str, str] = REMOV
 
 # The text beneath a field describes it. Pydantic's own reading of these (`use_attribute_docstrings`) looks for the file
 # of every module that is loaded.
-for _kind in ast.parse((files(__package__ or "") / "settings.py").read_text("utf-8")).body:
-    for _stated, _text in pairwise(_kind.body if isinstance(_kind, ast.ClassDef) else ()):
-        match _stated, _text:
-            case ast.AnnAssign(target=ast.Name(id=_name)), ast.Expr(value=ast.Constant(value=str(_said))):
-                Settings.model_fields[_name].description = " ".join(_said.split())
+with suppress(OSError):  # an installation without sources has no descriptions
+    for _kind in ast.parse((files(__package__ or "") / "settings.py").read_text("utf-8")).body:
+        for _stated, _text in pairwise(_kind.body if isinstance(_kind, ast.ClassDef) else ()):
+            match _stated, _text:
+                case ast.AnnAssign(target=ast.Name(id=_name)), ast.Expr(value=ast.Constant(value=str(_said))):
+                    Settings.model_fields[_name].description = " ".join(_said.split())
+                case _:
+                    pass
 
 
 _papers = tomllib.loads((files(__package__ or "") / "data" / "papers.toml").read_text("utf-8"))

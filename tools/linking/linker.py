@@ -7,7 +7,7 @@ from functools import cached_property
 
 from ..database import Schema
 from ..values import ValueIndex, ValueMatch
-from .crowd import Crowd
+from .choose_tables import Crowd
 from .evidence import Names, gather
 from .keep import keep
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem

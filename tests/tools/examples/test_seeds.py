@@ -23,6 +23,7 @@ from tableturn.tools.examples import (
     seed_programs,
 )
 from tableturn.tools.examples.compact_schema import read_compact
+from tableturn.tools.examples.example import Index
 from tableturn.tools.examples.seeds import SeedProgram, seed_schemas
 from tableturn.tools.examples.store import ENOUGH_SHARED
 from tableturn.tools.sql import sql_skeleton
@@ -48,11 +49,12 @@ def test_every_seed_runs_on_its_schema(seed: Example, databases: dict[str, sqlit
 def test_seeds_stand_beside_the_keys_that_are_found_for_them() -> None:
     with default_store() as store, ExampleStore.open() as anew:
         anew.add(seed_examples())
-        for index, key in (
+        keys: list[tuple[Index, str]] = [
             ("question", "Which is the oldest?"),
             ("skeleton", "which is the oldest _"),
             ("sql", "SELECT"),
-        ):
+        ]
+        for index, key in keys:
             found, expected = (
                 [(hit.id, hit.skeleton, hit.similarity) for hit in each.near(index, key, 1_000)]
                 for each in (store, anew)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from sqlglot import exp
@@ -154,7 +155,12 @@ def test_a_turn_resolves_each_statement_once(work: Work) -> None:
 def test_what_cannot_be_read_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     reading = parse_module.read_text
-    monkeypatch.setattr(parse_module, "read_text", lambda text, dialect: read.append(text) or reading(text, dialect))
+
+    def count(text: str, dialect: str) -> Any:
+        read.append(text)
+        return reading(text, dialect)
+
+    monkeypatch.setattr(parse_module, "read_text", count)
     for _ in range(3):
         with pytest.raises(SQLParseError):
             Query.of("SELECT TOP 7 FROM FROM t", "sqlite")
@@ -181,6 +187,7 @@ def test_threads_share_one_resolution(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_module, "resolve", slow)
     query = Query.of("SELECT 'threads' FROM t", "sqlite")
     with ThreadPoolExecutor(4) as pool:
-        found = [*pool.map(lambda _: query.resolution, range(4))]
+        waiting = [pool.submit(lambda: query.resolution) for _ in range(4)]
+    found = [each.result() for each in waiting]
     assert len(resolved) == 1
     assert all(one is found[0] for one in found)
