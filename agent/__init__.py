@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..tools import importing
 
 if TYPE_CHECKING:
     from ..tools.errors import TableturnError
@@ -14,20 +15,6 @@ if TYPE_CHECKING:
     from .settings import PRESETS, Settings, make_settings
     from .sqlagent import SQLAgent
     from .verbs import Correction, Saved
-
-_HOMES = {
-    "Answer": ".answers.answer",
-    "Conversation": ".conversation",
-    "Correction": ".verbs",
-    "Event": ".answers.events",
-    "PRESETS": ".settings",
-    "SQLAgent": ".sqlagent",
-    "Saved": ".verbs",
-    "Settings": ".settings",
-    "TableturnError": "..tools.errors",
-    "build_graph": ".graph",
-    "make_settings": ".settings",
-}
 
 __all__ = [
     "PRESETS",
@@ -44,8 +31,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: the command line must answer before LangGraph has loaded."""
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name], __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# The command line must answer before LangGraph has loaded.
+__getattr__ = importing(
+    __name__,
+    {
+        ".tools.errors": "TableturnError",
+        "answers.answer": "Answer",
+        "answers.events": "Event",
+        "conversation": "Conversation",
+        "graph": "build_graph",
+        "settings": "PRESETS Settings make_settings",
+        "sqlagent": "SQLAgent",
+        "verbs": "Correction Saved",
+    },
+)

@@ -192,11 +192,11 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
     """Run the right query in the place of an answer's, and keep it as the answer to that question."""
     if not sql.strip():
         raise SettingsError("a correction takes the right query: give its SQL")
-    from ..tools.knowledge.proposals import proposals
+    from ..tools.knowledge.proposals import propose_entries
 
     record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
     right = Answer(record, answer.thread)
-    found = proposals(answer.sql or "", sql, question or answer.question, resources.database.schema())
+    found = propose_entries(answer.sql or "", sql, question or answer.question, resources.database.schema())
     fitting = tuple(entry for entry in found if _fits(entry, resources.database))
     # Last, so that what cannot be done as asked leaves nothing behind.
     return Correction(right, approve(right, resources, question=question), fitting)

@@ -13,7 +13,7 @@ from ..tools.database import Database, Table
 from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
 from ..tools.examples import database_identity, open_existing
 from ..tools.knowledge import Entry, read_knowledge
-from ..tools.knowledge.proposals import statements
+from ..tools.knowledge.proposals import split_statements
 from ..tools.record_files import read_lines
 from ..tools.sql import ALL_COLUMNS, used_items
 from ..tools.words import FUNCTION_WORDS, name_stems, stem, stems
@@ -51,7 +51,7 @@ def read_history(path: Path) -> list[PastAnswer]:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     if records is not None:
         return list(_read_trail(records, path))
-    queries = list(statements(text, "sqlite"))
+    queries = list(split_statements(text, "sqlite"))
     if len(queries) == 1 and not text.rstrip().endswith(";"):
         queries = text.splitlines()  # one query per line, without semicolons
     return [PastAnswer("", sql.strip(), f"{path.name}:{n}") for n, sql in enumerate(filter(str.strip, queries), 1)]

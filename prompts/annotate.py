@@ -61,18 +61,18 @@ class _AnnotateTask(Task[Phrases]):
             numbered = dict(_ENTRY.findall(cleaned))
         else:
             numbered = {key.strip(): value for key, value in record.items() if isinstance(value, str)}
-        phrases = tuple(_phrase(numbered.get(str(number), "")) for number in range(1, self.count + 1))
+        phrases = tuple(_clean_phrase(numbered.get(str(number), "")) for number in range(1, self.count + 1))
         if not any(phrases):
             raise ReplyError("the reply describes nothing", "malformed", _HINT)
         return phrases
 
     def parse_cut(self, text: str) -> Phrases:
         """Return the phrases that are complete."""
-        numbered = {number: _unescaped(literal) for number, literal in _WHOLE.findall(text)}
+        numbered = {number: _unescape(literal) for number, literal in _WHOLE.findall(text)}
         if not numbered:
             numbered = dict(_ENTRY.findall(text.rpartition("\n")[0]))
         keys = map(str, range(1, self.count + 1))
-        phrases = tuple(_phrase(numbered[key]) if key in numbered else None for key in keys)
+        phrases = tuple(_clean_phrase(numbered[key]) if key in numbered else None for key in keys)
         return phrases if any(phrases) else super().parse_cut(text)
 
 
@@ -107,12 +107,12 @@ class AnnotateTablesTask(_AnnotateTask):
         return len(self.tables)
 
 
-def _unescaped(literal: str) -> str:
+def _unescape(literal: str) -> str:
     try:
         return str(json.loads(literal, strict=False)).encode("utf-8", "replace").decode()
     except ValueError:
         return literal
 
 
-def _phrase(text: str) -> str:
+def _clean_phrase(text: str) -> str:
     return line(text, PHRASE_LIMIT).strip("\"'“”*`., ")

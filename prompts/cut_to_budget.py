@@ -65,7 +65,7 @@ class Parts:
 
     @cached_property
     def _cuts(self) -> dict[str, Sequence[Any]]:
-        """What may go, one by one, in the order in which the kinds give way."""
+        """The removable items of each kind, in the order in which the kinds are cut."""
         sampled = self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)
         order = sorted((table.name for table in self.schema.tables), key=lambda name: name not in self.requested)
         return {
@@ -76,7 +76,7 @@ class Parts:
             "values": self.values,
             "samples": [self.samples] if sampled else (),
             "definitions": self.definitions,
-            "columns": _spare(self.schema, order),
+            "columns": _list_cuts(self.schema, order),
             "history": self.history,
             "tables": [(name, None) for name in reversed(order[1:_FIRST_TABLES])],
         }
@@ -99,7 +99,7 @@ class Parts:
         left["samples"] = 0 if gone["samples"] else self.samples
         del left["columns"], left["tables"]
         removed = (*self._cuts["columns"][: gone["columns"]], *self._cuts["tables"][: gone["tables"]])
-        schema = _without(self.schema, frozenset(removed))
+        schema = _drop_items(self.schema, frozenset(removed))
         totals = {kind: len(entries) for kind, entries in self._cuts.items()}
         totals["columns"] = sum(len(table.columns) for table in self.schema.tables if schema.table(table.name))
         totals["tables"] = len(self.schema.tables)
@@ -147,7 +147,7 @@ def attempt(steps: int, everything: Parts, render: Render) -> Prompt:
     return Prompt(messages, estimate_messages(messages), left_out)
 
 
-def _spare(schema: Schema, order: Sequence[str]) -> list[tuple[str, str | None]]:
+def _list_cuts(schema: Schema, order: Sequence[str]) -> list[tuple[str, str | None]]:
     """List removable columns and tables, those that go first at the front.
 
     A column of a table further up counts as much as one that stands further up in its table, a table as its first
@@ -171,7 +171,7 @@ def _spare(schema: Schema, order: Sequence[str]) -> list[tuple[str, str | None]]
     return [(table, column) for _, _, table, column in ranked]
 
 
-def _without(schema: Schema, gone: frozenset[tuple[str, str | None]]) -> Schema:
+def _drop_items(schema: Schema, gone: frozenset[tuple[str, str | None]]) -> Schema:
     if not gone:
         return schema
     left = [table for table in schema.tables if (table.name, None) not in gone]

@@ -85,7 +85,7 @@ _TRIES = 10
 
 
 def find_sql(text: str, dialect: str = "sqlite") -> Draft:
-    """Return the statement that a reply gives as its answer, with remarks on what else it holds.
+    """Return the statement that a reply gives as its answer, with notes on the rest.
 
     Of several fenced blocks the last counts, since a reply that goes step by step ends with its answer, but not one
     that is introduced as an alternative. Of several statements in one block the first counts.
@@ -95,20 +95,20 @@ def find_sql(text: str, dialect: str = "sqlite") -> Draft:
     """
     reply = clean_reply(text)
     notes: list[str] = []
-    from_prose = partial(_from_prose, dialect=dialect)
-    readers = (_from_json, _from_tags, _from_labels, from_prose)
+    read_prose = partial(_read_prose, dialect=dialect)
+    readers = (_read_json, _read_tags, _read_labels, read_prose)
     if starts_like_sql(reply):
-        readers = (from_prose, *readers)
-    candidate = _from_fences(reply, notes) or next((found for read in readers if (found := read(reply))), "")
+        readers = (read_prose, *readers)
+    candidate = _read_fences(reply, notes) or next((sql for read in readers if (sql := read(reply))), "")
     if not candidate:
-        shown = " ".join(reply.split())[:160]
+        excerpt = " ".join(reply.split())[:160]
         block = "a fenced block that starts with ```sql"
         hint = f"Reply with exactly one {engine_name(dialect)} SELECT statement in {block}, and nothing else."
         if is_refusal(reply):
-            raise ReplyError(f"the model declined to write SQL: {shown}", "refused", hint)
+            raise ReplyError(f"the model declined to write SQL: {excerpt}", "refused", hint)
         advice = f"Your last reply held no SQL. {hint}"
-        raise ReplyError(f"the model's reply holds no SQL: {shown}", "malformed", advice)
-    statement, more = first_statement(before_labels(candidate, dialect), dialect)
+        raise ReplyError(f"the model's reply holds no SQL: {excerpt}", "malformed", advice)
+    statement, more = cut_statement(cut_at_label(candidate, dialect), dialect)
     if more:
         notes.append("The model wrote several statements; only the first was used.")
     if explain := _EXPLAIN.match(statement):
@@ -132,11 +132,11 @@ def sql_so_far(reply: str) -> str:
     return reply if starts_like_sql(reply) else ""
 
 
-def _from_fences(reply: str, notes: list[str]) -> str:
-    found = [fence for fence in find_fences(reply) if _holds_sql(fence)]
-    plain = [fence for fence in found if not _ASIDE.search(fence.before)] or found[:1]
-    if len(found) > 1:
-        notes.append(f"The model wrote {len(found)} queries; the one that it gave as its answer was taken.")
+def _read_fences(reply: str, notes: list[str]) -> str:
+    fences = [fence for fence in find_fences(reply) if _holds_sql(fence)]
+    plain = [fence for fence in fences if not _ASIDE.search(fence.before)] or fences[:1]
+    if len(fences) > 1:
+        notes.append(f"The model wrote {len(fences)} queries; the one that it gave as its answer was taken.")
     return plain[-1].content if plain else ""
 
 
@@ -149,14 +149,14 @@ def may_hold_sql(fence: Fence) -> bool:
     return fence.language not in _OTHER_LANGUAGES
 
 
-def _from_json(reply: str) -> str:
-    found = text_field(find_json(reply) or {}, "sql", "sql_query", "sqlquery", "query", "statement", "answer")
-    if "```" in found:
-        return _from_fences(found, [])
-    return found if starts_like_sql(found) else ""
+def _read_json(reply: str) -> str:
+    statement = text_field(find_json(reply) or {}, "sql", "sql_query", "sqlquery", "query", "statement", "answer")
+    if "```" in statement:
+        return _read_fences(statement, [])
+    return statement if starts_like_sql(statement) else ""
 
 
-def _from_tags(reply: str) -> str:
+def _read_tags(reply: str) -> str:
     # Models that see data between tags like to answer between tags.
     for tag in islice(_TAG.finditer(reply), _TRIES):
         end = reply.lower().find(f"</{tag.group(1).lower()}>", tag.end())
@@ -166,25 +166,25 @@ def _from_tags(reply: str) -> str:
     return ""
 
 
-def _from_labels(reply: str) -> str:
+def _read_labels(reply: str) -> str:
     for label in islice(_SQL_LABEL.finditer(reply), _TRIES):
         rest = reply[label.end() :].lstrip(" \t\r\n`\"'")
         if starts_like_sql(rest):
-            return until_prose(rest)
+            return cut_at_prose(rest)
     return ""
 
 
-def _from_prose(reply: str, dialect: str) -> str:
+def _read_prose(reply: str, dialect: str) -> str:
     if inline := _INLINE.search(reply):
         return inline.group(1)
-    for start in islice(_statement_lines(reply), _TRIES):
-        candidate = before_labels(until_prose(reply[start:].lstrip(" \t>*`")), dialect)
+    for start in islice(_find_starts(reply), _TRIES):
+        candidate = cut_at_label(cut_at_prose(reply[start:].lstrip(" \t>*`")), dialect)
         if is_sql(candidate, dialect):
             return candidate
-    return _from_sentence(reply, dialect)
+    return _read_sentence(reply, dialect)
 
 
-def _statement_lines(reply: str) -> Iterator[int]:
+def _find_starts(reply: str) -> Iterator[int]:
     """Yield offsets of lines that begin a statement, with comment lines just before them."""
     position, comments = 0, -1
     for line in reply.splitlines(keepends=True):
@@ -198,7 +198,7 @@ def _statement_lines(reply: str) -> Iterator[int]:
         position += len(line)
 
 
-def _from_sentence(reply: str, dialect: str) -> str:
+def _read_sentence(reply: str, dialect: str) -> str:
     # A query in the middle of a sentence counts only where it parses: there is no other sign of its end.
     start = re.search(r"\bSELECT\s", reply)
     if start is None:
@@ -218,12 +218,12 @@ def starts_like_sql(text: str, *, is_block: bool = False) -> bool:
     return _START.match(text) is not None or (is_block and CHANGES.match(text) is not None)
 
 
-def until_prose(text: str) -> str:
-    """Cut `text`, which starts with a statement, where it goes on in prose."""
+def cut_at_prose(text: str) -> str:
+    """Cut `text`, which starts with a statement, where prose follows."""
     ends = [len(text)]
     for pattern in (_NEXT_LABEL, _PROSE_LINE, re.compile(r"^[ \t>]*```", re.MULTILINE)):
-        if found := pattern.search(text, 1):
-            ends.append(found.start())
+        if match := pattern.search(text, 1):
+            ends.append(match.start())
     text = text[: min(ends)]
     depth = counted = 0
     for gap in re.finditer(r"\n[ \t]*\n", text):
@@ -234,7 +234,7 @@ def until_prose(text: str) -> str:
     return text
 
 
-def first_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
+def cut_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
     """Return the first statement of `text`, and whether another one follows."""
     text = text.strip()
     if text.count("`") % 2:
@@ -249,7 +249,7 @@ def is_sql(text: str, dialect: str = "sqlite") -> bool:
     """Whether text that starts like a statement is SQL, not prose such as "Select the rows"."""
     if _SURELY.match(text) or CHANGES.match(text):
         return True
-    return READS_A_TABLE.search(text) is not None and parses(first_statement(text, dialect)[0], dialect)
+    return READS_A_TABLE.search(text) is not None and parses(cut_statement(text, dialect)[0], dialect)
 
 
 @analysis_or(False)
@@ -258,7 +258,7 @@ def parses(text: str, dialect: str = "sqlite") -> bool:
     return len(text) <= _PARSE_LIMIT and bool(parse(text, dialect))
 
 
-def before_labels(text: str, dialect: str = "sqlite") -> str:
+def cut_at_label(text: str, dialect: str = "sqlite") -> str:
     """Cut `text`, which starts with a statement, at the first labelled line after it.
 
     A line within a text, a quoted name or a comment belongs to the statement.

@@ -79,7 +79,7 @@ class GenerateTask(Task[Draft]):
         return tuple(example for example in examples if example not in own)
 
     def parts(self) -> Parts:
-        examples = tuple(map(_demonstration, self.examples)) if self.style == "credit" else self.examples
+        examples = tuple(map(_show_example, self.examples)) if self.style == "credit" else self.examples
         # The revision chain tells of the rows by its feedback alone (3.2.1).
         return Parts(
             self.schema.structure() if self.style == "revision" else self.schema,
@@ -145,7 +145,7 @@ class GenerateTask(Task[Draft]):
 
 
 @lru_cache(maxsize=1_024)
-def _demonstration(example: Example) -> Example:
+def _show_example(example: Example) -> Example:
     """Return the example in the form of CREDIT-SQL (3.1, appendix C).
 
     A schema that cannot be read stays as it is.

@@ -70,10 +70,10 @@ class JudgeTask(Task[Judgement]):
 
     @property
     def engine(self) -> str:
-        """What people call the engine that runs the queries."""
+        """The name of the engine that runs the queries, for people."""
         return engine_name(self.schema.dialect)
 
-    def swapped(self) -> JudgeTask:
+    def swap_queries(self) -> JudgeTask:
         """Return this task with the two queries swapped."""
         return replace(self, first=self.second, second=self.first)
 
@@ -92,10 +92,10 @@ class JudgeTask(Task[Judgement]):
             ReplyError: One of them is missing, or is no verdict.
         """
         record = find_json(clean_reply(text)) or {}
-        return Judgement(_opinion(record, "first"), _opinion(record, "second"))
+        return Judgement(_read_opinion(record, "first"), _read_opinion(record, "second"))
 
 
-def _opinion(record: dict[str, object], place: str) -> Opinion:
+def _read_opinion(record: dict[str, object], place: str) -> Opinion:
     opinion = record.get(place)
     fields = cast("dict[str, object]", opinion) if isinstance(opinion, dict) else {}
     word = text_field(fields, "verdict").casefold()

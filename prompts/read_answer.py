@@ -12,7 +12,7 @@ from typing import Literal, cast, get_args
 
 from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
-from .find_sql import LABEL, LABELS, READS_A_TABLE, before_labels, find_sql, may_hold_sql, starts_like_sql
+from .find_sql import LABEL, LABELS, READS_A_TABLE, cut_at_label, find_sql, may_hold_sql, starts_like_sql
 from .reply_text import clean_reply, find_fences, find_json, text_field
 from .reply_types import Draft, Intent, Rephrasing
 
@@ -57,9 +57,9 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
     record = find_json(reply)
     if record is not None and not _JSON_KEYS & {key.casefold() for key in record}:
         record = None  # a value within a query
-    said = from_lines(reply, dialect) if record is None else from_json(record)
-    declines = said.intent != "answerable"
-    may_decline = form == "any" or (form == "settle" and said.intent != "ambiguous")
+    lines = parse_lines(reply, dialect) if record is None else parse_fields(record)
+    declines = lines.intent != "answerable"
+    may_decline = form == "any" or (form == "settle" and lines.intent != "ambiguous")
     draft = None
     try:
         # Readings on offer may hold pieces of SQL: beside a line that declines only a block counts as the answer.
@@ -67,18 +67,18 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
         draft = find_sql(blocks if declines and record is None else reply, dialect)
     except ReplyError as error:
         if not declines:
-            raise ReplyError(str(error), error.kind, _hint(form, dialect)) from None
+            raise ReplyError(str(error), error.kind, _write_hint(form, dialect)) from None
     if draft is not None and not (declines and may_decline and not READS_A_TABLE.search(draft.sql)):
-        understood = Rephrasing(said.question, said.question) if said.question else None
-        doubt = "" if _NOTHING.fullmatch(said.why) else said.why
-        return replace(draft, sure=said.sure, doubt=doubt, understood=understood)
+        understood = Rephrasing(lines.question, lines.question) if lines.question else None
+        doubt = "" if _NOTHING.fullmatch(lines.why) else lines.why
+        return replace(draft, sure=lines.sure, doubt=doubt, understood=understood)
     if not may_decline:
-        kind = {"ambiguous": "asks back", "unanswerable": "declines"}.get(said.intent, "answers nothing")
-        raise ReplyError(f"the model {kind}: {said.words}"[:200], "malformed", _hint(form, dialect))
-    return Draft("", understood=Rephrasing(question, "", said.intent, said.words, said.choices))
+        kind = {"ambiguous": "asks back", "unanswerable": "declines"}.get(lines.intent, "answers nothing")
+        raise ReplyError(f"the model {kind}: {lines.words}"[:200], "malformed", _write_hint(form, dialect))
+    return Draft("", understood=Rephrasing(question, "", lines.intent, lines.words, lines.choices))
 
 
-def _hint(form: ReplyForm, dialect: str) -> str:
+def _write_hint(form: ReplyForm, dialect: str) -> str:
     query = f"Reply with one {engine_name(dialect)} SELECT statement in a fenced block that starts with ```sql"
     if form == "answer":
         return f"{query}: the one that comes closest to what is asked."
@@ -88,39 +88,39 @@ def _hint(form: ReplyForm, dialect: str) -> str:
     return f"{query}, or with a line that starts with {lines}. Do not ask back: take the likeliest reading."
 
 
-def _outside(reply: str, dialect: str) -> str:
+def _find_outside(reply: str, dialect: str) -> str:
     # A block that is lines with SQL among them is read as those lines.
     for fence in find_fences(reply):
         lines = ""
         if may_hold_sql(fence) and LABEL.search(fence.content):
-            sql = before_labels(fence.content, dialect) if starts_like_sql(fence.content) else ""
+            sql = cut_at_label(fence.content, dialect) if starts_like_sql(fence.content) else ""
             lines = fence.content[len(sql) :]
         reply = reply.replace(fence.content, lines or " ") if fence.content else reply
     return reply
 
 
-def from_lines(reply: str, dialect: str = "sqlite") -> Lines:
+def parse_lines(reply: str, dialect: str = "sqlite") -> Lines:
     """Return the labelled lines of a reply."""
-    said, text = Lines(), _outside(reply, dialect)
+    lines, text = Lines(), _find_outside(reply, dialect)
     labels = list(LABEL.finditer(text))
     for label, following in zip(labels, [*labels[1:], None], strict=False):
         name = next(name for name in LABELS if label[name] is not None)
         words = label["text"].strip(' \t*_"“”`')
         rest = text[label.end() : following.start() if following else len(text)]
         if name == "sure":
-            sure, why = _sureness(words)
-            said = replace(said, sure=sure, why=why)
+            sure, why = _read_sureness(words)
+            lines = replace(lines, sure=sure, why=why)
         elif name == "question":
-            said = said if said.question or _NOTHING.fullmatch(words) else replace(said, question=words)
-        elif said.intent == "answerable":
+            lines = lines if lines.question or _NOTHING.fullmatch(words) else replace(lines, question=words)
+        elif lines.intent == "answerable":
             words = words or next(iter(rest.strip().splitlines()), "").strip()
             if not _NOTHING.fullmatch(words):
                 choices = tuple(_CHOICE.findall(rest))[:_MOST_CHOICES] if name == "ambiguous" else ()
-                said = replace(said, intent=cast("Intent", name), words=words, choices=_stripped(choices))
-    return said
+                lines = replace(lines, intent=cast("Intent", name), words=words, choices=_strip_marks(choices))
+    return lines
 
 
-def from_json(record: dict[str, object]) -> Lines:
+def parse_fields(record: dict[str, object]) -> Lines:
     """Return the fields that a JSON reply has beside its SQL."""
     label = text_field(record, "intent", "type", "label").lower().replace(" ", "_").replace("-", "_")
     intent = cast("Intent", label) if label in get_args(Intent) else "answerable"
@@ -130,23 +130,23 @@ def from_json(record: dict[str, object]) -> Lines:
         ("unanswerable", ("cannot_answer", "cannot answer")),
         ("small_talk", ("small_talk", "small talk")),
     ):
-        if (said := text_field(record, *keys)) and not _NOTHING.fullmatch(said):
-            intent, words = cast("Intent", name), said
+        if (text := text_field(record, *keys)) and not _NOTHING.fullmatch(text):
+            intent, words = cast("Intent", name), text
     folded = {key.casefold(): value for key, value in record.items()}
     given = next((folded[key] for key in ("sure", "confidence", "certainty") if key in folded), "")
-    sure, why = _sureness(str(given))
+    sure, why = _read_sureness(str(given))
     listed = next((folded[key] for key in ("choices", "readings", "options") if key in folded), ())
     entries = cast("list[object]", listed) if isinstance(listed, list) else []
     choices = tuple(entry for entry in entries if isinstance(entry, str) and entry.strip())[:_MOST_CHOICES]
     question = text_field(record, "question", "rephrased", "rephrased_question")
-    return Lines(question, sure, why or text_field(record, "why"), intent, words, _stripped(choices))
+    return Lines(question, sure, why or text_field(record, "why"), intent, words, _strip_marks(choices))
 
 
-def _stripped(choices: tuple[str, ...]) -> tuple[str, ...]:
+def _strip_marks(choices: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(choice.strip(' \t*_"“”`') for choice in choices)
 
 
-def _sureness(words: str) -> tuple[float | None, str]:
+def _read_sureness(words: str) -> tuple[float | None, str]:
     """Return a confidence from 0 to 1, and the reason; `85`, `85 %` and `0.85` are the same."""
     number = _NUMBER.search(words)
     if number is None:

@@ -43,7 +43,7 @@ class ReasonTask(Task[CodeDraft]):
         blocks = [fence.content for fence in find_fences(reply) if fence.language in {"python", "py", "python3"}]
         code = "\n".join(block for block in blocks if block)
         if self.mode == "code_blocks":
-            return CodeDraft(code) if code else self._declined(reply)
+            return CodeDraft(code) if code else self._read_refusal(reply)
         try:
             draft = self.generate.parse(reply)
         except ReplyError:
@@ -52,7 +52,7 @@ class ReasonTask(Task[CodeDraft]):
             raise
         return CodeDraft(code, draft.sql, None if self.generate.reply == "sql" else draft)
 
-    def _declined(self, reply: str) -> CodeDraft:
+    def _read_refusal(self, reply: str) -> CodeDraft:
         """Return a reply without code if it asks back or declines."""
         with suppress(ReplyError):
             draft = self.generate.parse(reply)

@@ -13,7 +13,7 @@ from ..tools.examples.seeds import SeedDialogue
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from .cut_to_budget import NO_SCHEMA, Parts
-from .read_answer import from_json, from_lines
+from .read_answer import parse_fields, parse_lines
 from .reply_text import clean_reply, find_json, is_refusal, text_field
 from .reply_types import Rephrasing
 from .task import Task
@@ -59,16 +59,16 @@ class RephraseTask(Task[Rephrasing]):
         """Return the rephrasing from JSON, labelled lines or a bare "Give me ..." sentence."""
         reply = clean_reply(text)
         record = find_json(reply)
-        said = from_lines(reply) if record is None else from_json(record)
-        rephrased = said.question
-        if said.intent == "answerable" and not rephrased:
+        lines = parse_lines(reply) if record is None else parse_fields(record)
+        rephrased = lines.question
+        if lines.intent == "answerable" and not rephrased:
             sentence = None if record is not None else _GIVE_ME.search(reply)
             if sentence is None:
                 raise ReplyError("the model's reply gives no rephrased question", "malformed", _HINT)
             rephrased = sentence[0].strip()
         rephrased = rephrased or self.question
         simplified = text_field(record or {}, "simplified", "simplified_question") or rephrased
-        return Rephrasing(rephrased, simplified, said.intent, said.words, said.choices)
+        return Rephrasing(rephrased, simplified, lines.intent, lines.words, lines.choices)
 
 
 @dataclass(frozen=True)

@@ -46,9 +46,9 @@ class ReviseTask(Task[Draft]):
         if self.generate.reply == "sql":
             return self.generate.parse(text)
         with suppress(ReplyError):
-            said = self.generate.parse(text, "any")
-            if said.understood is not None and said.declines:
-                return Draft(self.sql, sure=0.0, doubt=said.understood.reply)
+            draft = self.generate.parse(text, "any")
+            if draft.understood is not None and draft.declines:
+                return Draft(self.sql, sure=0.0, doubt=draft.understood.reply)
         return self.generate.parse(text, "answer")
 
 

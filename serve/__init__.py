@@ -7,8 +7,9 @@ app = create_app(agent)  # or: your_app.mount("/data", create_app(agent))
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..tools import importing
 
 if TYPE_CHECKING:
     from .app import create_app as create_app
@@ -18,8 +19,5 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "ServeSettings", "create_app"]
 
 
-def __getattr__(name: str) -> Any:
-    """Import what is asked for: the command line lists its commands without a web framework."""
-    if name in __all__:
-        return getattr(import_module(".app" if name == "create_app" else ".config", __name__), name)
-    raise AttributeError(name)
+# The command line lists its commands without a web framework.
+__getattr__ = importing(__name__, {"app": "create_app", "config": "Limits ServeSettings"})

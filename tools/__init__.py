@@ -5,6 +5,8 @@ Each tool is usable alone; `as_tools` gives them to other agents as LangChain to
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,9 +15,16 @@ if TYPE_CHECKING:
 __all__ = ["Toolset", "as_tools"]
 
 
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        from . import toolset
+def importing(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a package's `__getattr__`, given the names that each of its modules has, with spaces between."""
+    homes = {name: place for place, names in places.items() for name in names.split()}
 
-        return getattr(toolset, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f".{homes[name]}", package), name)
+
+    return find
+
+
+__getattr__ = importing(__name__, {"toolset": "Toolset as_tools"})

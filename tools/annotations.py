@@ -17,7 +17,7 @@ from typing import cast
 
 from .database import ColumnSchema, Database, Schema, TableSchema
 from .folders import cache_folder
-from .whole_files import only_writer, write_whole
+from .whole_files import lock_folder, write_whole
 
 _FOLDER = "annotations"
 _MODEL_DIGITS = 8
@@ -86,17 +86,17 @@ def annotations_key(database: Database, model: str) -> str:
     A description can repeat what a sample said. So it is read again only by who may read the same: where the engine
     gives each person rows of their own, by that person alone.
     """
-    return f"{_readers_key(database)}.{hashlib.sha256(model.encode()).hexdigest()[:_MODEL_DIGITS]}"
+    return f"{_find_readers_key(database)}.{hashlib.sha256(model.encode()).hexdigest()[:_MODEL_DIGITS]}"
 
 
 def newest_annotations(database: Database) -> Annotations:
     """Return the annotations of the model that described the database last."""
-    name = f"{glob.escape(_readers_key(database))}.{'?' * _MODEL_DIGITS}.json"
+    name = f"{glob.escape(_find_readers_key(database))}.{'?' * _MODEL_DIGITS}.json"
     files = sorted((cache_folder() / _FOLDER).glob(name), key=lambda path: path.stat().st_mtime)
-    return _read(files[-1]) if files else Annotations()
+    return _read_file(files[-1]) if files else Annotations()
 
 
-def _readers_key(database: Database) -> str:
+def _find_readers_key(database: Database) -> str:
     return schema_key(database.schema()) + database.shared_session.key
 
 
@@ -113,34 +113,34 @@ class AnnotationStore:
         self._folder = folder
         self.path = (folder or cache_folder()) / _FOLDER / f"{key}.json"
         self._lock = threading.Lock()
-        self._held = _read(self.path)
+        self._current = _read_file(self.path)
 
     def read(self) -> Annotations:
         """Return the stored annotations."""
-        return self._held
+        return self._current
 
-    def add(self, found: Annotations) -> Annotations:
+    def add(self, more: Annotations) -> Annotations:
         """Add descriptions, replacing older ones, and return all."""
         with self._lock:
             try:
-                with only_writer(self.path):
-                    self._held |= _read(self.path) | found
-                    self._write()
+                with lock_folder(self.path):
+                    self._current |= _read_file(self.path) | more
+                    self._write_file()
             except OSError:
-                self._held |= found
-            return self._held
+                self._current |= more
+            return self._current
 
-    def afresh(self) -> AnnotationStore:
+    def open_fresh(self) -> AnnotationStore:
         """Return a second store for new descriptions, until `take_over` moves them here."""
         return AnnotationStore(f"{self._key}.afresh", self._folder)
 
     def take_over(self, fresh: AnnotationStore) -> None:
         """Move the descriptions of `fresh` here; an empty one replaces none."""
-        found = fresh.read()
+        more = fresh.read()
         self.add(
             Annotations(
-                {name: text for name, text in found.tables.items() if text or name not in self._held.tables},
-                {column: text for column, text in found.columns.items() if text or column not in self._held.columns},
+                {name: text for name, text in more.tables.items() if text or name not in self._current.tables},
+                {name: text for name, text in more.columns.items() if text or name not in self._current.columns},
             )
         )
         fresh.clear()
@@ -148,30 +148,31 @@ class AnnotationStore:
     def clear(self) -> None:
         """Delete all annotations."""
         with self._lock:
-            self._held = Annotations()
+            self._current = Annotations()
             self.path.unlink(missing_ok=True)
 
-    def _write(self) -> None:
+    def _write_file(self) -> None:
         columns: dict[str, dict[str, str]] = {}
-        for (table, column), text in self._held.columns.items():
+        for (table, column), text in self._current.columns.items():
             columns.setdefault(table, {})[column] = text
-        write_whole(self.path, json.dumps({"tables": dict(self._held.tables), "columns": columns}))
+        write_whole(self.path, json.dumps({"tables": dict(self._current.tables), "columns": columns}))
 
 
-def _read(path: Path) -> Annotations:
+def _read_file(path: Path) -> Annotations:
     try:
         stored = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return Annotations()
-    kept = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
+    fields = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
     columns = {
         (table, column): text
-        for table, those in _named(kept.get("columns"))
-        for column, text in _named(those)
+        for table, those in _list_items(fields.get("columns"))
+        for column, text in _list_items(those)
         if isinstance(text, str)
     }
-    return Annotations({name: text for name, text in _named(kept.get("tables")) if isinstance(text, str)}, columns)
+    tables = {name: text for name, text in _list_items(fields.get("tables")) if isinstance(text, str)}
+    return Annotations(tables, columns)
 
 
-def _named(found: object) -> list[tuple[str, object]]:
-    return list(cast("dict[str, object]", found).items()) if isinstance(found, dict) else []
+def _list_items(value: object) -> list[tuple[str, object]]:
+    return list(cast("dict[str, object]", value).items()) if isinstance(value, dict) else []

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from typing import ParamSpec, TypeVar
+from functools import cached_property, wraps
+from threading import RLock
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_LOCK = RLock()
+
+
+class shared_property(cached_property[R]):  # noqa: N801 - a decorator, as the one that it extends
+    """A cached property that one thread at a time works out, as Python 3.12's own no longer is."""
+
+    if not TYPE_CHECKING:
+
+        def __get__(self, instance, owner=None):
+            with _LOCK:
+                return super().__get__(instance, owner)
 
 
 def derived(make: Callable[P, R]) -> Callable[P, R]:
@@ -20,10 +33,10 @@ def derived(make: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> R:
-        held: dict[tuple[object, ...], R] = vars(args[0]).setdefault(name, {})
+        cache: dict[tuple[object, ...], R] = vars(args[0]).setdefault(name, {})
         try:
-            return held[args[1:]]
+            return cache[args[1:]]
         except KeyError:
-            return held.setdefault(args[1:], make(*args, **kwargs))
+            return cache.setdefault(args[1:], make(*args, **kwargs))
 
     return made

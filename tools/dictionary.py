@@ -30,16 +30,16 @@ def read_dictionary(schema: Schema, read: Callable[[str, int], Sequence[Row]]) -
 
     `read` gives the rows of a query, so many at most; what may not be read or may not leave it does not give.
     """
-    found, rules = Annotations(), naming(schema.dialect)
-    for table in list(_candidates(schema))[:_MOST_TABLES]:
+    annotations, rules = Annotations(), naming(schema.dialect)
+    for table in list(_find_candidates(schema))[:_MOST_TABLES]:
         columns = ", ".join(rules.quoted(column.name) for column in table.columns)
         with suppress(QueryError):  # one that takes too long, or may not be read, is none
             rows = read(f"SELECT {columns} FROM {rules.written_path(table.path)}", _MOST_ROWS)
-            found |= describe(schema, [tuple("" if cell is None else str(cell) for cell in row) for row in rows])
-    return found
+            annotations |= describe(schema, [tuple("" if cell is None else str(cell) for cell in row) for row in rows])
+    return annotations
 
 
-def _candidates(schema: Schema) -> Iterator[TableSchema]:
+def _find_candidates(schema: Schema) -> Iterator[TableSchema]:
     """Yield tables of a dictionary's size in which some samples of a column are names of tables."""
     for table in schema.tables:
         fits = 1 < len(table.columns) <= _MOST_COLUMNS and (table.row_count or 0) <= _MOST_ROWS
@@ -53,52 +53,52 @@ def _candidates(schema: Schema) -> Iterator[TableSchema]:
 def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
     """Return the descriptions in a table's rows; none if it is not a data dictionary.
 
-    Rows for values of a column, as its codes, follow what is said of the column.
+    Rows for values of a column, as its codes, follow the description of the column.
     """
     columns = list(zip(*rows, strict=True))
     tables = next(
-        (names for names in columns if _share([schema.table(name) is not None for name in names if name])), ()
+        (names for names in columns if _are_known([schema.table(name) is not None for name in names if name])), ()
     )
     if len(rows) < _FEWEST_ROWS or not tables:
         return Annotations()
 
     def known_columns(names: Sequence[str]) -> list[bool]:
-        told = zip(tables, names, strict=True)
-        return [schema.column(table, name) is not None for table, name in told if name and schema.table(table)]
+        pairs = zip(tables, names, strict=True)
+        return [schema.column(table, name) is not None for table, name in pairs if name and schema.table(table)]
 
     others = [names for names in columns if names is not tables]
-    fields = next((names for names in others if _share(known_columns(names))), ("",) * len(rows))
+    fields = next((names for names in others if _are_known(known_columns(names))), ("",) * len(rows))
     others = [names for names in others if names is not fields]
     values = next((names for names in others if _tells_values(tables, fields, names)), ("",) * len(rows))
     plain = [number for number, value in enumerate(values) if not value]
     texts = [names for names in others if names is not values and _is_wordy([names[number] for number in plain])]
     texts = texts[:_MOST_TEXTS]
-    # Each place is told of once; what tells of a place again and again is a log of changes.
+    # A dictionary describes each place once; what describes it again and again is a log of changes.
     if not texts or len({(tables[number], fields[number]) for number in plain}) < len(plain):
         return Annotations()
-    said: dict[tuple[str, str], list[str]] = defaultdict(list)
+    texts_of: dict[tuple[str, str], list[str]] = defaultdict(list)
     for number in sorted(range(len(rows)), key=lambda number: bool(values[number])):
         words = _JOINT.join(filter(None, (names[number].strip() for names in texts)))
         if words and (table := schema.table(tables[number])) is not None:
             column = table.column(fields[number])
             if column is not None or not fields[number]:
                 place = table.name, column.name if column is not None else ""
-                said[place].append(f"{values[number]} = {words}" if values[number] else words)
-    told = {place: _JOINT.join(parts) for place, parts in said.items()}
+                texts_of[place].append(f"{values[number]} = {words}" if values[number] else words)
+    texts_by_place = {place: _JOINT.join(parts) for place, parts in texts_of.items()}
     return Annotations(
-        {table: text for (table, column), text in told.items() if not column},
-        {place: text for place, text in told.items() if place[1]},
+        {table: text for (table, column), text in texts_by_place.items() if not column},
+        {place: text for place, text in texts_by_place.items() if place[1]},
     )
 
 
 def _tells_values(tables: Sequence[str], fields: Sequence[str], values: Sequence[str]) -> bool:
     """Whether `values` are column values, each described after its column."""
-    told = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if value}
+    described = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if value}
     plain = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if not value}
-    return bool(told) and told < plain and "" not in {field for _, field in told}
+    return bool(described) and described < plain and "" not in {field for _, field in described}
 
 
-def _share(flags: Sequence[bool]) -> bool:
+def _are_known(flags: Sequence[bool]) -> bool:
     return len(flags) >= _FEWEST_ROWS and sum(flags) >= _KNOWN * len(flags)
 
 

@@ -30,7 +30,7 @@ from .database.fetch import Row
 from .database.table import Cell, plain_cell
 from .database.watchdog import Cancellation
 from .errors import ExportError, TableturnError
-from .whole_files import written_whole
+from .whole_files import replace_file
 
 Format = Literal["csv", "json", "jsonl", "md", "xlsx", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -86,14 +86,14 @@ def export_query(
         ExportError: The file cannot be written, its form cannot hold the rows, or lacks its package.
     """
     _refuse_database(database, target)
-    with _opened(target) as file, _Sink(file, form, target) as sink:
+    with _open_target(target) as file, _ExportSink(file, form, target) as sink:
         table = database.execute(sql, replace(limits, result_bytes=_BYTES), cancellation, sink)
     return Exported(sink.rows, table.truncated, form)
 
 
 def export_rows(columns: Sequence[str], rows: Iterable[Row], target: Target, form: Format) -> Exported:
     """Write rows that are at hand, as `export_query` does."""
-    with _opened(target) as file, _Sink(file, form, target) as sink:
+    with _open_target(target) as file, _ExportSink(file, form, target) as sink:
         sink.start(tuple(columns))
         sink.take(list(rows))
     return Exported(sink.rows, False, form)
@@ -101,14 +101,14 @@ def export_rows(columns: Sequence[str], rows: Iterable[Row], target: Target, for
 
 def write_file(data: bytes, path: str | Path) -> None:
     """Write a file as a whole, or not at all and raise `ExportError`."""
-    with _opened(path) as file, _file_errors(path):
+    with _open_target(path) as file, _translate_errors(path):
         file.write(data)
 
 
 def check_target(database: Database, target: str | Path) -> None:
     """Raise `ExportError` if a file cannot be written at `target`."""
     _refuse_database(database, target)
-    folder = _resolved(target).parent
+    folder = _resolve_path(target).parent
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ExportError(f"cannot write {target}: you may not write into {folder}")
 
@@ -129,13 +129,13 @@ def format_of(path: str | Path) -> Format:
     return form
 
 
-def escaped_markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return the text escaped for Markdown: no link, picture, HTML or emphasis."""
     return _MARKDOWN.sub(lambda match: f"\\{match[0]}", text)
 
 
-class _Sink:
-    """Gives a writer the rows of a query; starts over where the query does."""
+class _ExportSink:
+    """A sink that passes a query's rows to a writer, and restarts when the query does."""
 
     def __init__(self, file: BinaryIO, form: Format, target: Target) -> None:
         self._write = partial(_write, file, form, target)
@@ -151,7 +151,7 @@ class _Sink:
         self._writer.send(rows)
         self.rows += len(rows)
 
-    def __enter__(self) -> _Sink:
+    def __enter__(self) -> _ExportSink:
         return self
 
     def __exit__(self, fault: object, *_: object) -> None:
@@ -160,19 +160,19 @@ class _Sink:
 
 
 @contextmanager
-def _opened(target: Target) -> Generator[BinaryIO]:
+def _open_target(target: Target) -> Generator[BinaryIO]:
     """Yield a file whose content replaces the target's if all goes well."""
-    opened = written_whole(_resolved(target)) if isinstance(target, str | Path) else _spooled(target)
+    opened = replace_file(_resolve_path(target)) if isinstance(target, str | Path) else _spool_rows(target)
     with ExitStack() as stack:
-        with _file_errors(target):
+        with _translate_errors(target):
             file = stack.enter_context(opened)
         yield file
-        with _file_errors(target):  # the last bytes reach the disk here, if it has room for them
+        with _translate_errors(target):  # the last bytes reach the disk here, if it has room for them
             stack.pop_all().close()
 
 
 @contextmanager
-def _spooled(stream: BinaryIO) -> Generator[BinaryIO]:
+def _spool_rows(stream: BinaryIO) -> Generator[BinaryIO]:
     with tempfile.SpooledTemporaryFile(_MEMORY_FILE) as file:
         yield file  # pyright: ignore[reportReturnType] - it is one in all but its declared type
         file.seek(0)
@@ -180,7 +180,7 @@ def _spooled(stream: BinaryIO) -> Generator[BinaryIO]:
         stream.flush()
 
 
-def _resolved(target: str | Path) -> Path:
+def _resolve_path(target: str | Path) -> Path:
     """Return the path with links resolved; raise `ExportError` if it cannot be written."""
     path = Path(os.path.realpath(target))
     if path.exists() and not path.is_file():
@@ -191,7 +191,7 @@ def _resolved(target: str | Path) -> Path:
 
 
 @contextmanager
-def _file_errors(target: Target) -> Generator[None]:
+def _translate_errors(target: Target) -> Generator[None]:
     """Raise errors of files and of their libraries as `ExportError`."""
     what = f"cannot write {target if isinstance(target, str | Path) else 'the rows'}: "
     try:
@@ -220,7 +220,7 @@ _Writer: TypeAlias = Generator[None, Sequence[Row] | None]
 
 def _write(file: BinaryIO, form: Format, target: Target, columns: Sequence[str]) -> _Writer:
     check_installed(form)
-    with _file_errors(target):
+    with _translate_errors(target):
         file.seek(0)
         file.truncate()
         yield from _WRITERS[form](file, columns)
@@ -250,7 +250,7 @@ def _guard(text: str) -> str:
 
 def _write_json(file: BinaryIO, columns: Sequence[str], *, lines: bool = False) -> _Writer:
     """Write an array of objects, or with `lines` an object a line; each has a key a column."""
-    names = _unique(columns)
+    names = _number_repeats(columns)
     before, after = (b"", b"\n") if lines else (b"\n", b"")
     file.write(b"" if lines else b"[")
     while (rows := (yield)) is not None:
@@ -262,7 +262,7 @@ def _write_json(file: BinaryIO, columns: Sequence[str], *, lines: bool = False) 
     file.write(b"" if lines else b"\n]\n")
 
 
-def _unique(columns: Sequence[str]) -> list[str]:
+def _number_repeats(columns: Sequence[str]) -> list[str]:
     """Return the names with a number added to repeated ones, as in `name`, `name_2`."""
     names: list[str] = []
     for column in columns:
@@ -277,7 +277,7 @@ def _write_markdown(file: BinaryIO, columns: Sequence[str]) -> _Writer:
     while rows is not None:
         for row in rows:
             plain = ("" if cell is None else " ".join(str(cell).split()) for cell in map(plain_cell, row))
-            file.write(f"| {' | '.join(map(escaped_markdown, plain))} |\n".encode("utf-8", "replace"))
+            file.write(f"| {' | '.join(map(escape_markdown, plain))} |\n".encode("utf-8", "replace"))
         rows = yield
 
 
@@ -353,7 +353,7 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str]) -> _Writer:
                 part, parts = [], parts + 1
         numbers = {"int64", "float64"}
         types = ["float64" if known == numbers else known.pop() if len(known) == 1 else "string" for known in kinds]
-        schema = pyarrow.schema(list(zip(_unique(columns), types, strict=True)))
+        schema = pyarrow.schema(list(zip(_number_repeats(columns), types, strict=True)))
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             buffer.seek(0)
             for _ in range(parts):

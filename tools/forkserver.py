@@ -59,7 +59,7 @@ class ForkServer:
 
     @property
     def pid(self) -> int | None:
-        """Its process number while it runs."""
+        """The process number while the server runs."""
         return self._process.pid if self._process and self._process.poll() is None else None
 
     def call(self, order: bytes) -> socket.socket:
@@ -77,7 +77,7 @@ class ForkServer:
     def start(self, wait: bool = True) -> None:
         """Start the server if it isn't running, and wait until it can fork."""
         with self._lock:
-            (self._ready if wait else self._started)()
+            (self._ensure_ready if wait else self._ensure_started)()
 
     def close(self) -> None:
         """End the server and its workers; the next call starts another."""
@@ -99,7 +99,7 @@ class ForkServer:
         self._greeted = False
 
     def _send(self, order: bytes) -> socket.socket:
-        control = self._ready()
+        control = self._ensure_ready()
         ours, theirs = socket.socketpair(socket.AF_UNIX, self._line)
         with theirs:
             try:
@@ -109,8 +109,8 @@ class ForkServer:
                 raise
         return ours
 
-    def _ready(self) -> socket.socket:
-        control = self._started()
+    def _ensure_ready(self) -> socket.socket:
+        control = self._ensure_started()
         if not self._greeted:
             control.settimeout(self._start_seconds)
             try:
@@ -124,7 +124,7 @@ class ForkServer:
             self._greeted = True
         return control
 
-    def _started(self) -> socket.socket:
+    def _ensure_started(self) -> socket.socket:
         if self._control is None:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with theirs:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def torn_line(content: bytes) -> bytes:
+def find_torn_line(content: bytes) -> bytes:
     """Return the incomplete last line that a killed process left; empty if there is none.
 
     A last line that lacks its line end, as an editor may leave it, is whole.
@@ -34,7 +34,7 @@ def append_lines(path: Path, lines: str) -> None:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX)
         file.seek(0)
         content = file.read()
-        if torn := torn_line(content):
+        if torn := find_torn_line(content):
             file.truncate(len(content) - len(torn))
         elif content and not content.endswith(b"\n"):
             lines = "\n" + lines

@@ -27,19 +27,19 @@ _PATTERNS: Mapping[MaskKind, re.Pattern[str]] = {
 _ISO_DATE = re.compile(r"(?:19|20)\d\d-\d\d-\d\d")
 
 
-def _luhn(text: str) -> bool:
+def _check_luhn(text: str) -> bool:
     digits = [int(digit) for digit in reversed(text) if digit.isdigit()]
     doubled = [2 * digit - 9 * (digit > 4) for digit in digits[1::2]]
     return (sum(digits[::2]) + sum(doubled)) % 10 == 0
 
 
-def _mod_97(text: str) -> bool:
+def _check_iban(text: str) -> bool:
     return is_iban(re.sub(r"[ -]", "", text).upper())
 
 
 _PROOFS: Mapping[MaskKind, Callable[[str], bool]] = {
-    "card": _luhn,
-    "iban": _mod_97,
+    "card": _check_luhn,
+    "iban": _check_iban,
     "phone": lambda text: _ISO_DATE.match(text) is None,
 }
 
@@ -47,7 +47,7 @@ _PROOFS: Mapping[MaskKind, Callable[[str], bool]] = {
 def mask(text: str, kinds: Collection[MaskKind]) -> str:
     """Return the text with masked data replaced by its kind, as in `[email]`."""
     for kind in kinds:
-        text = _PATTERNS[kind].sub(lambda found, kind=kind: f"[{kind}]" if _is(kind, found[0]) else found[0], text)
+        text = _PATTERNS[kind].sub(lambda hit, kind=kind: f"[{kind}]" if _is_proven(kind, hit[0]) else hit[0], text)
     return text
 
 
@@ -61,7 +61,7 @@ class Placeholders:
     def hide(self, text: str) -> str:
         """Return the text with masked data replaced, as in `[email-1]`."""
         for kind in self.kinds:
-            text = _PATTERNS[kind].sub(lambda found, kind=kind: self._placeholder(kind, found[0]), text)
+            text = _PATTERNS[kind].sub(lambda hit, kind=kind: self._replace_text(kind, hit[0]), text)
         return text
 
     def restore(self, text: str) -> str:
@@ -70,12 +70,12 @@ class Placeholders:
             text = text.replace(placeholder, hidden)
         return text
 
-    def _placeholder(self, kind: MaskKind, text: str) -> str:
-        if not _is(kind, text):
+    def _replace_text(self, kind: MaskKind, text: str) -> str:
+        if not _is_proven(kind, text):
             return text
         return self._by_text.setdefault(text, f"[{kind}-{len(self._by_text) + 1}]")
 
 
-def _is(kind: MaskKind, text: str) -> bool:
+def _is_proven(kind: MaskKind, text: str) -> bool:
     proof = _PROOFS.get(kind)
     return proof is None or proof(text)

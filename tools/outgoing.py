@@ -32,7 +32,7 @@ _SENT: ContextVar[list[str] | None] = ContextVar("tableturn_sent", default=None)
 
 
 @contextmanager
-def queries_sent() -> Generator[list[str]]:
+def record_queries() -> Generator[list[str]]:
     """Yield a list that collects every query executed in this context."""
     sent: list[str] = []
     token = _SENT.set(sent)
@@ -53,8 +53,8 @@ class Outgoing:
         leaving = self._database.leaving()
         if not leaving.levels:
             return "values"
-        found = may_read(sql, leaving.schema, leaving.levels)
-        return leaving.strictest if found is None else strictest_of(found)
+        levels = may_read(sql, leaving.schema, leaving.levels)
+        return leaving.strictest if levels is None else strictest_of(levels)
 
     def execute(self, sql: str, limits: Limits | None = None, cancellation: Cancellation | None = None) -> Table:
         """Return the query's result with withheld cells masked.
@@ -71,11 +71,11 @@ class Outgoing:
             return self._database.execute(sql, limits, cancellation)
         self._compile(sql)
         if level == "none":
-            columns = self._columns(sql)
+            columns = self._name_columns(sql)
             marks = (WITHHELD,) * len(columns)
             return Table(columns, ("text",) * len(columns), (marks,), False, 0.0, "all")
         try:
-            return self._counts(sql, self._database.execute(sql, limits, cancellation))
+            return self._mask_cells(sql, self._database.execute(sql, limits, cancellation))
         except QueryError as error:
             if error.kind in _SAFE:
                 raise
@@ -84,10 +84,10 @@ class Outgoing:
     def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
         """Return the query's estimated cost; None if it is unknown or withheld."""
         try:
-            found = self._database.estimate(sql, limits) if self.level(sql) == "values" else None
+            estimate = self._database.estimate(sql, limits) if self.level(sql) == "values" else None
         except TableturnError:
             return None
-        return None if found is None or found.private else found
+        return None if estimate is None or estimate.private else estimate
 
     def _compile(self, sql: str) -> None:
         """Raise the engine's error if it rejects the query, without running it."""
@@ -103,13 +103,13 @@ class Outgoing:
         """Return the text for a model, with personal data masked."""
         return mask(text, self._database.session.policy.egress.mask)
 
-    def _columns(self, sql: str) -> tuple[str, ...]:
+    def _name_columns(self, sql: str) -> tuple[str, ...]:
         """Return the result's column names as far as the SQL tells them."""
-        return tuple(item.alias_or_name or "result" for item in self._outputs(sql)) or ("result",)
+        return tuple(item.alias_or_name or "result" for item in self._list_outputs(sql)) or ("result",)
 
-    def _counts(self, sql: str, table: Table) -> Table:
+    def _mask_cells(self, sql: str, table: Table) -> Table:
         """Return the result with every cell withheld except counts."""
-        outputs = self._outputs(sql)
+        outputs = self._list_outputs(sql)
         counts = [isinstance(item.unalias().unnest(), exp.Count) for item in outputs]
         if len(counts) != len(table.columns):
             counts = [False] * len(table.columns)
@@ -118,7 +118,7 @@ class Outgoing:
         )
         return replace(table, rows=rows, withheld="cells", notes=())
 
-    def _outputs(self, sql: str) -> list[exp.Expr]:
+    def _list_outputs(self, sql: str) -> list[exp.Expr]:
         """Return the expressions of a single SELECT; none for any other query."""
         try:
             tree = Query.of(sql, self._database.dialect).tree

@@ -25,10 +25,10 @@ def read_lines(text: str) -> list[object]:
 
     Only line feeds end a line: JSON strings may hold every other character that Python takes for a line's end.
     """
-    return [_value(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [_read_value(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
 
 
-def _value(line: str, number: int) -> object:
+def _read_value(line: str, number: int) -> object:
     try:
         return read_json(line)
     except json.JSONDecodeError as error:
@@ -49,15 +49,15 @@ def read_records(path: Path) -> list[object]:
             return list(csv.DictReader(io.StringIO(text)))
         if path.suffix == ".jsonl":
             return read_lines(text)
-        found: object = _yaml(text) if path.suffix in (".yaml", ".yml") else read_json(text)
+        records: object = _read_yaml(text) if path.suffix in (".yaml", ".yml") else read_json(text)
     except (OSError, ValueError, csv.Error) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
-    if not isinstance(found, list):
+    if not isinstance(records, list):
         raise SettingsError(f"{path}: expected a list of questions")
-    return found
+    return records
 
 
-def _yaml(text: str) -> object:
+def _read_yaml(text: str) -> object:
     import yaml
 
     try:

@@ -69,7 +69,7 @@ def compare_results(
     )
     groupings: Iterable[Column] = [(0,) * len(rows_a)]
     if ordered:
-        groupings = [_runs(ties)] if ties is not None else _likely_ties(rows_a, left)
+        groupings = [_number_runs(ties)] if ties is not None else _guess_ties(rows_a, left)
     work = work or Work(_WORK_CELLS + _WORK_LOOKS * len(rows_a) * len(rows_a[0]))
     try:
         return any(columns_match(left, right, groups, work) for groups in groupings)
@@ -88,29 +88,29 @@ def label_cells(cells: Iterable[Cell]) -> dict[Cell, int]:
     labels: dict[Cell, int] = {}
     label = 0
     for before, number in pairwise([*numbers[:1], *numbers]):
-        label += not _close(before, number)
+        label += not _are_close(before, number)
         labels[number] = label
     others = (cell for cell in distinct if not isinstance(cell, int | float))
     return labels | {cell: place for place, cell in enumerate(others, label + 1)}
 
 
-def _close(a: int | float, b: int | float) -> bool:
+def _are_close(a: int | float, b: int | float) -> bool:
     if all(isinstance(number, int) or (number.is_integer() and abs(number) < 2**53) for number in (a, b)):
         return a == b
     return math.isclose(a, b, rel_tol=_RELATIVE_TOLERANCE, abs_tol=_ABSOLUTE_TOLERANCE)
 
 
-def _runs(ties: Sequence[Hashable]) -> Column:
+def _number_runs(ties: Sequence[Hashable]) -> Column:
     """Return the numbers of the runs of equal labels."""
     return tuple(number for number, (_, run) in enumerate(groupby(ties)) for _ in run)
 
 
-def _likely_ties(rows: Sequence[Sequence[Cell]], columns: Sequence[Column]) -> Iterator[Column]:
+def _guess_ties(rows: Sequence[Sequence[Cell]], columns: Sequence[Column]) -> Iterator[Column]:
     """Yield possible groupings of tied rows: none, and the runs of each sorted column."""
     yield tuple(range(len(rows)))
     known: set[Column] = set()
     for index, labels in enumerate(columns):
-        groups = _runs(labels)
+        groups = _number_runs(labels)
         # A constant column says nothing about the order: it would let every order pass.
         if groups[-1] == 0 or groups in known:
             continue
@@ -139,10 +139,10 @@ def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Colum
     """
     if len(left) != len(right):
         return False
-    return _same_rows(left, right, groups, groups) or _match(left, right, groups, groups, work)
+    return _same_rows(left, right, groups, groups) or _can_match(left, right, groups, groups, work)
 
 
-def _match(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: Work) -> bool:
+def _can_match(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: Work) -> bool:
     """Whether the remaining columns can be assigned, given labels of the rows so far."""
     colours = _refine(left, right, rows_a, rows_b, work)
     if colours is None:
@@ -157,7 +157,7 @@ def _match(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows
     # Columns with the same contents are interchangeable: one of them is enough to try.
     for position in {right[position]: position for position in alike[colours[0][chosen]]}.values():
         next_rows = _recolour(zip(rows_a, left[chosen], strict=True), zip(rows_b, right[position], strict=True))
-        if next_rows and _match(rest, [*right[:position], *right[position + 1 :]], *next_rows, work):
+        if next_rows and _can_match(rest, [*right[:position], *right[position + 1 :]], *next_rows, work):
             return True
     return False
 
@@ -173,10 +173,10 @@ def _refine(
     before = 0
     while True:
         work.spend(len(left) * len(rows_a))
-        columns = _recolour(_columns_seen(left, rows_a), _columns_seen(right, rows_b))
+        columns = _recolour(_sign_columns(left, rows_a), _sign_columns(right, rows_b))
         if columns is None or len(set(columns[0])) == len(columns[0]):
             return columns
-        rows = _recolour(_rows_seen(left, columns[0], rows_a), _rows_seen(right, columns[1], rows_b))
+        rows = _recolour(_sign_rows(left, columns[0], rows_a), _sign_rows(right, columns[1], rows_b))
         if rows is None:
             return None
         rows_a, rows_b = rows
@@ -186,12 +186,12 @@ def _refine(
         before = colours
 
 
-def _columns_seen(columns: Sequence[Column], rows: Column) -> Iterator[object]:
+def _sign_columns(columns: Sequence[Column], rows: Column) -> Iterator[object]:
     """Yield a signature per column: its values, each with the colour of its row."""
     return (tuple(sorted(zip(rows, column, strict=True))) for column in columns)
 
 
-def _rows_seen(columns: Sequence[Column], colours: Column, rows: Column) -> Iterator[object]:
+def _sign_rows(columns: Sequence[Column], colours: Column, rows: Column) -> Iterator[object]:
     """Yield a signature per row: its colour, and its values with their columns' colours."""
     cells = zip(*columns, strict=True)
     return ((row, *sorted(zip(colours, values, strict=True))) for row, values in zip(rows, cells, strict=True))

@@ -100,7 +100,7 @@ class Toolset:
                 return self._outgoing.text(f"The query failed ({error.kind}): {error}"), error
             return self._outgoing.text(table_text(table)), table
 
-        return _tool(run_sql, f"Run one read-only {engine} query and see its first rows, or why it failed.")
+        return _make_tool(run_sql, f"Run one read-only {engine} query and see its first rows, or why it failed.")
 
     @cached_property
     def describe_schema(self) -> DataTool[Schema]:
@@ -119,7 +119,7 @@ class Toolset:
             unknown = f"\nThere is no table {', '.join(map(repr, missing))}." if missing else ""
             return self._outgoing.text(render_schema(schema) + unknown), schema
 
-        return _tool(describe_schema)
+        return _make_tool(describe_schema)
 
     @cached_property
     def find_values(self) -> DataTool[tuple[ValueMatch, ...]]:
@@ -134,7 +134,7 @@ class Toolset:
             lines = [f"{match.mention!r} is {match.value!r} in {match.table}.{match.column}" for match in matches]
             return self._outgoing.text("\n".join(lines)) or "No value of the database is mentioned.", matches
 
-        return _tool(find_values)
+        return _make_tool(find_values)
 
     @cached_property
     def find_examples(self) -> DataTool[tuple[Example, ...]]:
@@ -162,7 +162,7 @@ class Toolset:
             text = "\n".join(f"-- {example.question}\n{example.sql}" for example in examples)
             return self._outgoing.text(text) or "No example is near.", examples
 
-        return _tool(find_examples)
+        return _make_tool(find_examples)
 
     @cached_property
     def run_pandas(self) -> DataTool[PandasRun]:
@@ -190,7 +190,7 @@ class Toolset:
             artifact = PandasRun(ran, tuple(frames.sampled), tuple(frames.notes))
             return self._outgoing.text("\n".join([*frames.notes, text])), artifact
 
-        return _tool(run_pandas)
+        return _make_tool(run_pandas)
 
 
 def as_tools(
@@ -200,7 +200,7 @@ def as_tools(
     examples: ExampleStore | None = None,
     sandbox: SandboxLimits | None = None,
 ) -> list[BaseTool]:
-    """Return the tools `run_sql`, `describe_schema`, `find_values`, `run_pandas`, `find_examples`.
+    """Return the tools for another agent: `run_sql`, `find_values`, `run_pandas` and more.
 
     Args:
         database: An open database, or whatever `Database.open` takes.
@@ -224,13 +224,13 @@ def as_tools(
 def table_text(table: Table) -> str:
     """Return the table's first rows, tab-separated, and the engine's notes on them."""
     lines = ["\t".join(table.columns)]
-    lines += ["\t".join(map(_cell_text, row)) for row in table.rows[:ROWS_SHOWN]]
+    lines += ["\t".join(map(_write_cell, row)) for row in table.rows[:ROWS_SHOWN]]
     if len(table.rows) > ROWS_SHOWN or table.truncated:
         lines.append(f"... ({len(table.rows)}{' or more' if table.truncated else ''} rows in all)")
     return "\n".join([*lines, *table.notes])
 
 
-def _cell_text(cell: object) -> str:
+def _write_cell(cell: object) -> str:
     text = "NULL" if cell is None else " ".join(str(cell).split())
     return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
 
@@ -246,7 +246,7 @@ class DataTool(StructuredTool, Generic[A]):
 
         Where nothing traces the run, the tool's function is called as it is.
         """
-        if not _traced():
+        if not _is_traced():
             return self._run(**arguments)[1]
         message = self.invoke({"type": "tool_call", "id": self.name, "name": self.name, "args": arguments})
         return message.artifact
@@ -256,7 +256,7 @@ class DataTool(StructuredTool, Generic[A]):
         return self.func(*args, **kwargs)
 
 
-def _traced() -> bool:
+def _is_traced() -> bool:
     """Whether any callback observes the runs inside this one."""
     callbacks = ensure_config().get("callbacks")
     if not isinstance(callbacks, BaseCallbackManager):
@@ -264,7 +264,7 @@ def _traced() -> bool:
     return bool(callbacks.handlers or callbacks.inheritable_handlers)
 
 
-def _tool(function: Callable[..., tuple[str, Any]], description: str | None = None) -> DataTool[Any]:
+def _make_tool(function: Callable[..., tuple[str, Any]], description: str | None = None) -> DataTool[Any]:
     tool = DataTool.from_function(
         func=function,
         name=function.__name__,

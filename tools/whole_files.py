@@ -15,7 +15,7 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def written_whole(path: Path) -> Generator[BinaryIO]:
+def replace_file(path: Path) -> Generator[BinaryIO]:
     """Yield a file that replaces `path` once it is complete on disk.
 
     What a link points to is written, and whoever may read it may go on doing so.
@@ -39,12 +39,12 @@ def written_whole(path: Path) -> Generator[BinaryIO]:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text file completely or not at all."""
-    with written_whole(path) as file:
+    with replace_file(path) as file:
         file.write(text.encode())
 
 
 @contextmanager
-def only_writer(path: Path) -> Generator[None]:
+def lock_folder(path: Path) -> Generator[None]:
     """Lock the folder of `path` against other writers, threads and processes."""
     with _lock:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -131,7 +131,7 @@ def initials(stemmed: Sequence[str]) -> str | None:
 # Words of a name.
 
 _PART = re.compile(r"A+(?!a)|A?a+|0+|x+")
-"""Words in a name's outline; see `_outline`."""
+"""Words in a name's outline; see `_classify`."""
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_+")
 
@@ -169,10 +169,10 @@ _SHORT_FORMS = {
 def name_parts(name: str) -> tuple[str, ...]:
     """Return a name's folded words, split at underscores, case changes and digits."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
-    return tuple(fold(plain[part.start() : part.end()]) for part in _PART.finditer("".join(map(_outline, plain))))
+    return tuple(fold(plain[part.start() : part.end()]) for part in _PART.finditer("".join(map(_classify, plain))))
 
 
-def _outline(character: str) -> str:
+def _classify(character: str) -> str:
     """Return the character's class: `A` upper case, `a` lower, `x` caseless, `0` or `_`."""
     if character.isalpha():
         return "A" if character.isupper() else "a" if character.upper() != character else "x"
@@ -199,11 +199,11 @@ def plain_name(name: str) -> str:
 @cache
 def synonyms() -> Mapping[str, tuple[str, ...]]:
     """Return words of identifiers with the common English words that people use instead."""
-    found = json.loads(_data("values/data/synonyms.json"))
-    return {word: tuple(others.split()) for word, others in found.items()}
+    words = json.loads(_read_data("values/data/synonyms.json"))
+    return {word: tuple(others.split()) for word, others in words.items()}
 
 
-def _data(path: str) -> str:
+def _read_data(path: str) -> str:
     return files(__package__ or "").joinpath(path).read_text("utf-8")
 
 
@@ -234,7 +234,7 @@ STOP_WORDS = FUNCTION_WORDS | listed_words(
 @cache
 def question_words() -> frozenset[str]:
     """Return stems of further words that are common in questions over any data."""
-    return frozenset(stem(fold(word)) for word in _data("linking/data/question_words.txt").split())
+    return frozenset(stem(fold(word)) for word in _read_data("linking/data/question_words.txt").split())
 
 
 # Numbers and months.
@@ -282,8 +282,8 @@ def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str,
 
     choices = list(dict.fromkeys(known))
     wanted, *spread = (each.lower().replace("_", " ") for each in (name, *choices))
-    found = process.extract(wanted, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=_OFFERED)
-    return tuple(choices[index] for _, _, index in found)
+    matches = process.extract(wanted, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=_OFFERED)
+    return tuple(choices[index] for _, _, index in matches)
 
 
 def did_you_mean(near: Sequence[str]) -> str:
@@ -291,12 +291,12 @@ def did_you_mean(near: Sequence[str]) -> str:
     return f"did you mean {listed(near, 'or')}?" if near else ""
 
 
-def taken_for(word: str, known: Iterable[str]) -> tuple[str, float] | None:
+def find_misspelt(word: str, known: Iterable[str]) -> tuple[str, float] | None:
     """Return the known word that `word` misspells, with its likeness from 0 to 1, or None."""
     from rapidfuzz import fuzz, process
 
-    found = process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=_TAKEN)
-    return (found[0], found[1] / 100) if found else None
+    match = process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=_TAKEN)
+    return (match[0], match[1] / 100) if match else None
 
 
 def wrong_letters(word: str) -> int:

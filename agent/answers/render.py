@@ -16,7 +16,7 @@ from typing import Any
 from ...tools.charts.chart import can_render, picture
 from ...tools.errors import ExportError
 from ...tools.examples import Example
-from ...tools.export import escaped_markdown, export_rows
+from ...tools.export import escape_markdown, export_rows
 from ...tools.knowledge import Entry
 from ...tools.terminal import safe
 from ...tools.values import ValueMatch
@@ -63,7 +63,7 @@ def answer_text(answer: Answer) -> str:
 
 def answer_markdown(answer: Answer, rows: int) -> str:
     """An answer for a chat front end: the words, the SQL, so many rows, its meaning, its notes, and how sure it is."""
-    parts = [escaped_markdown(answer.text), *map(escaped_markdown, number_choices(answer.choices))]
+    parts = [escape_markdown(answer.text), *map(escape_markdown, number_choices(answer.choices))]
     if answer.sql:
         fence = max(re.findall("`{3,}", answer.sql), default="``", key=len) + "`"
         parts.append(f"{fence}sql\n{answer.sql}\n{fence}")
@@ -74,10 +74,10 @@ def answer_markdown(answer: Answer, rows: int) -> str:
         if answer.row_count > rows:
             parts.append(f"({answer.row_count:,} rows, the first {rows} of them shown)")
     if answer.explanation:
-        parts.append(f"*{escaped_markdown(answer.explanation)}*")
-    parts += [f"*Note: {escaped_markdown(note)}*" for note in answer.notes]
+        parts.append(f"*{escape_markdown(answer.explanation)}*")
+    parts += [f"*Note: {escape_markdown(note)}*" for note in answer.notes]
     if answer.certainty:
-        parts.append(escaped_markdown(_sentence(answer.certainty)))
+        parts.append(escape_markdown(_sentence(answer.certainty)))
     return "\n\n".join(parts)
 
 

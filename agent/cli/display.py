@@ -126,10 +126,10 @@ def show_answer(
     if answer.columns:
         console.print(Rows(answer.headings, answer.rows[:shown], caption))
     if answer.answered and answer.pictured:
-        from ...tools.charts.draw import drawn
+        from ...tools.charts.draw import draw_chart
 
         none = Text("No chart fits this result.", style="dim")
-        console.print(none if answer.drawn is None else drawn(answer.drawn, console))
+        console.print(none if answer.drawn is None else draw_chart(answer.drawn, console))
     style = "bold" if answer.answered else "bold yellow"
     text = answer.text
     if caption:  # which says how many rows there are

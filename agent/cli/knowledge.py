@@ -157,7 +157,7 @@ def _broken(database: Database, store: str | None, embedding: str) -> Iterator[t
 def _queries(given: str, database: Database) -> Iterator[str]:
     """Yield the queries of a file of SQL, or of kept conversations about this very database, or of its server."""
     from ...tools.database.server.engine import UNREADABLE, ServerEngine
-    from ...tools.knowledge.proposals import MOST, statements
+    from ...tools.knowledge.proposals import MOST, split_statements
 
     if given == _SERVER:
         if not isinstance(database.engine, ServerEngine):
@@ -179,7 +179,7 @@ def _queries(given: str, database: Database) -> Iterator[str]:
         yield from _kept_queries(path, database)
         return
     text = path.read_text(encoding="utf-8-sig", errors="replace")
-    yield from statements(text, database.dialect)
+    yield from split_statements(text, database.dialect)
 
 
 def _kept_queries(path: Path, database: Database) -> Iterator[str]:

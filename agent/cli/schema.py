@@ -56,7 +56,7 @@ def annotate(
     ) as agent:
         resources = agent.resources
         schema, store = resources.database.schema(), resources.schemas.annotations()
-        described = store.afresh() if again else store
+        described = store.open_fresh() if again else store
         tally = Tally(left_of(settings, {}))
         body = describe(schema, described, calls=calls, prompt_tokens=settings.prompt_tokens)
         try:

@@ -18,7 +18,7 @@ from ...tools.annotations import schema_key
 from ...tools.errors import SettingsError
 from ...tools.examples import database_identity
 from ...tools.folders import data_folder
-from ...tools.whole_files import only_writer, write_whole
+from ...tools.whole_files import lock_folder, write_whole
 from ..advice import advisory
 from ..resources import Resources, Run
 from ..settings import PRESETS, Settings
@@ -107,7 +107,7 @@ def keep_bound(bound: TrustBound, path: Path) -> None:
     """Write a bound in the place of the one for the same database and model."""
     place = (bound.database, bound.model)
     try:
-        with only_writer(path):
+        with lock_folder(path):
             others = [each for each in read_bounds(path) if (each.database, each.model) != place]
             write_whole(path, json.dumps(asdict(_File(1, [*others, bound])), ensure_ascii=False, indent=1) + "\n")
     except OSError as error:

@@ -12,7 +12,7 @@ from ...tools.basis import Basis, Origin, basis_of
 from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
-from ...tools.outgoing import queries_sent
+from ...tools.outgoing import record_queries
 from ...tools.sql import Heading
 from ..advice import advise, advisory
 from ..answers.answer import Answer
@@ -54,7 +54,7 @@ def respond(state: AgentState, run: Run) -> Body[Update]:
     turn = turn_of(state)
 
     def look() -> tuple[AnswerRecord, tuple[str, ...]]:
-        with queries_sent() as sent:  # to see how sure the answer is and what it rests on
+        with record_queries() as sent:  # to see how sure the answer is and what it rests on
             return _answer(state, turn, run), tuple(sent)
 
     answer, beside = yield from do(look)

@@ -172,7 +172,7 @@ def judge_cases(
             try:
                 task = shown.task(case)
                 # Each query comes first once, which is fairer than chance.
-                first, second = [await opinions(one) for one in (task, task.swapped())]
+                first, second = [await opinions(one) for one in (task, task.swap_queries())]
             except (DatabaseUnavailable, ModelError) as error:
                 if isinstance(error, BudgetReached) and end.calls >= most:
                     end.left += 1

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...prompts.judge import Kind, Word
 from ...tools.database import Database, Limits, Schema
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
-from ...tools.json_lines import append_lines, torn_line
+from ...tools.json_lines import append_lines, find_torn_line
 from ...tools.record_files import read_lines
 from ...tools.sql import regularize
 from ...tools.terminal import warn
@@ -58,7 +58,7 @@ def read_rulings(path: Path) -> list[Ruling]:
     try:
         content = path.read_bytes()
         # A last line that a killed process left half written is passed over, and the next one takes its place.
-        if torn := torn_line(content):
+        if torn := find_torn_line(content):
             _warn_torn(path, torn)
         records = read_lines(content.removesuffix(torn).decode("utf-8-sig"))
     except (OSError, ValueError) as error:

@@ -350,4 +350,4 @@ def test_describing_again_takes_nothing_away_before_it_is_done(
     done = json.loads(CliRunner().invoke(app, command).stdout)
     assert (done["left"], done["calls"]) == (0, 1), "it goes on where it was"
     assert kept_by(describes(), cryptic).read().columns["t1", "c3"] == "town"
-    assert not kept_by(describes(), cryptic).afresh().path.exists()
+    assert not kept_by(describes(), cryptic).open_fresh().path.exists()

@@ -38,11 +38,11 @@ def test_kept_in_a_file(tmp_path: Path) -> None:
     assert AnnotationStore("v", tmp_path).read() == FOUND
     assert [path.name for path in store.path.parent.iterdir()] == ["v.json"]
     assert AnnotationStore("w", tmp_path).read() == Annotations(), "another version knows nothing"
-    anew = store.afresh()
+    anew = store.open_fresh()
     anew.add(Annotations({"t": ""}, {("t", "a"): "letter"}))
     store.take_over(anew)
     assert store.read() == FOUND | Annotations(columns={("t", "a"): "letter"}), "no words take none away"
-    assert anew.read() == AnnotationStore("v", tmp_path).afresh().read() == Annotations()
+    assert anew.read() == AnnotationStore("v", tmp_path).open_fresh().read() == Annotations()
     store.clear()
     assert AnnotationStore("v", tmp_path).read() == store.read() == Annotations()
 

@@ -14,7 +14,7 @@ from tableturn.tools.database import Database, Egress, PermissionsFile
 from tableturn.tools.database.egress import MaskKind
 from tableturn.tools.errors import QueryError, QueryFailed, ResultTooLarge, SettingsError
 from tableturn.tools.masking import Placeholders, mask
-from tableturn.tools.outgoing import Outgoing, queries_sent
+from tableturn.tools.outgoing import Outgoing, record_queries
 from tableturn.tools.sql.reads import may_read
 from tableturn.tools.toolset import as_tools
 from tableturn.tools.values import ValueIndex
@@ -258,8 +258,8 @@ def test_a_card_is_known_by_its_check_digit(card: str) -> None:
 
 def test_queries_are_told_to_whoever_listens_and_to_nobody_after(database: Database) -> None:
     outgoing = Outgoing(database)
-    with queries_sent() as outer:
-        with queries_sent() as inner:
+    with record_queries() as outer:
+        with record_queries() as inner:
             outgoing.execute("SELECT name FROM customers")
         outgoing.execute("SELECT email FROM customers")
     outgoing.execute("SELECT city FROM customers")

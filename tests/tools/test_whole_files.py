@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.annotations import Annotations, AnnotationStore
-from tableturn.tools.whole_files import only_writer, write_whole, written_whole
+from tableturn.tools.whole_files import lock_folder, replace_file, write_whole
 
 
 def test_what_is_broken_off_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     write_whole(path, "before")
-    with pytest.raises(KeyboardInterrupt), written_whole(path):
+    with pytest.raises(KeyboardInterrupt), replace_file(path):
         raise KeyboardInterrupt
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.json", "before")]
 
@@ -38,7 +38,7 @@ def test_a_writer_waits_for_other_processes(tmp_path: Path) -> None:
     entered = threading.Event()
 
     def write() -> None:
-        with only_writer(tmp_path / "a.json"):
+        with lock_folder(tmp_path / "a.json"):
             entered.set()
 
     thread = threading.Thread(target=write)

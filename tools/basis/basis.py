@@ -70,13 +70,13 @@ class Basis:
         """Return the basis in about three lines of plain words."""
         tables = f" over {listed([plain_name(table) for table in self.tables])}" if self.tables else ""
         rows = f"{self.grain}, duplicates removed" if self.grain and self.duplicates == "removed" else self.grain
-        first = "; ".join(filter(None, (f"{_ORIGINS[self.origin]}{tables}", rows, _date(self))))
-        second = [_only(lead, [one for one in self.filters if _place(one) == place]) for place, lead in _LEADS.items()]
+        first = "; ".join(filter(None, (f"{_ORIGINS[self.origin]}{tables}", rows, _describe_date(self))))
+        second = [_say_only(lead, [f for f in self.filters if _place(f) == place]) for place, lead in _LEADS.items()]
         word = "definition" if len(self.definitions) == 1 else "definitions"
-        known = [f"{word} used: {listed(self.definitions)}"] if self.definitions else []
-        known += [*self.nulls[:_MOST], *filter(None, (self.cut and f"shown: {self.cut}", self.ties))]
-        known += [f"assumed: {', '.join(self.assumed)}"] if self.assumed else []
-        third = "; ".join(known)
+        remarks = [f"{word} used: {listed(self.definitions)}"] if self.definitions else []
+        remarks += [*self.nulls[:_MOST], *filter(None, (self.cut and f"shown: {self.cut}", self.ties))]
+        remarks += [f"assumed: {', '.join(self.assumed)}"] if self.assumed else []
+        third = "; ".join(remarks)
         lines = [f"{line[:1].upper()}{line[1:]}." for line in (first, "; ".join(filter(None, second)), third) if line]
         return "\n".join([*lines, *([f"Other readings: {self.readings}"] if self.readings else [])])
 
@@ -101,30 +101,30 @@ def basis_of(
         filters=filters_of(query, question, mentions, ranged),
         grain=grain,
         duplicates=duplicates,
-        nulls=tuple(_nulls(query.chain[0], query)) if query.chain else (),
-        ties="" if whole else _ties(query),
-        cut="" if whole else _cut(query),
+        nulls=tuple(_describe_nulls(query.chain[0], query)) if query.chain else (),
+        ties="" if whole else _describe_ties(query),
+        cut="" if whole else _describe_cut(query),
     )
 
 
-def _nulls(scope: Scope, query: Query) -> list[str]:
+def _describe_nulls(scope: Scope, query: Query) -> list[str]:
     """Return how the SELECT that gives the rows treats missing values."""
-    found: dict[str, None] = {}
+    clauses: dict[str, None] = {}
     for node in query.own(scope, exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
-        if name := _lacking(argument_of(node), scope, query):
-            found[f"missing {name} is not counted"] = None
+        if name := _find_nullable(argument_of(node), scope, query):
+            clauses[f"missing {name} is not counted"] = None
     # Under OR, or within anything else, such a condition may fail and the row still be in.
     for part in (condition.node for condition in query.conditions(scope) if condition.clause == "where"):
         inner = part.this.unnest() if isinstance(part, exp.Not) else part
         negative = inner is not part or isinstance(part, exp.NEQ) or part.args.get("negate")
         # NOT IN (SELECT ...) lets every row through where there are none.
         tested = isinstance(inner, exp.In | exp.Like | exp.NEQ) and inner.args.get("query") is None
-        if negative and tested and (name := _lacking(inner.this, scope, query)):
-            found[f"rows whose {name} is missing are out"] = None
-    return list(found)
+        if negative and tested and (name := _find_nullable(inner.this, scope, query)):
+            clauses[f"rows whose {name} is missing are out"] = None
+    return list(clauses)
 
 
-def _lacking(node: exp.Expr | None, scope: Scope, query: Query) -> str:
+def _find_nullable(node: exp.Expr | None, scope: Scope, query: Query) -> str:
     """Return the name of a column with missing values; empty for anything else."""
     column = query.column(node)
     return plain_name(column.schema.name) if column and column.scope is scope and column.schema.nulls is True else ""
@@ -136,13 +136,13 @@ def _has_option(query: Query, name: str) -> bool:
     return options is not None and bool(options.args.get(name))
 
 
-def _ties(query: Query) -> str:
+def _describe_ties(query: Query) -> str:
     if query.limit is None or not query.order:
         return ""
     return "rows that tie with the last one are in" if _has_option(query, "with_ties") else _CUT_TIES
 
 
-def _cut(query: Query) -> str:
+def _describe_cut(query: Query) -> str:
     count, offset = query.limit, query.tree.args.get("offset")
     left = offset.expression if offset is not None else None
     if not isinstance(count, exp.Literal) or _has_option(query, "percent") or not isinstance(left, exp.Literal | None):
@@ -167,14 +167,14 @@ def _place(condition: Filter) -> str:
     return "rows" if condition.words is None or not condition.ranged else ""
 
 
-def _only(lead: str, filters: list[Filter]) -> str:
-    said = [f"{one.text} ({f'from “{one.words}”' if one.words else 'not in the question'})" for one in filters[:_MOST]]
+def _say_only(lead: str, filters: list[Filter]) -> str:
+    texts = [f"{one.text} ({f'from “{one.words}”' if one.words else 'not in the question'})" for one in filters[:_MOST]]
     if len(filters) > _MOST:
-        said.append(f"{len(filters) - _MOST} more")
-    return f"{lead} {'; '.join(said)}" if said else ""
+        texts.append(f"{len(filters) - _MOST} more")
+    return f"{lead} {'; '.join(texts)}" if texts else ""
 
 
-def _date(basis: Basis) -> str:
+def _describe_date(basis: Basis) -> str:
     date = basis.date
     if date is None:
         return ""
@@ -185,11 +185,11 @@ def _date(basis: Basis) -> str:
     last = date.last.removesuffix(MIDNIGHT)
     end = f"{date.last} (the rest of that day is out)" if last != date.last else date.last
     if date.first and date.last:
-        said = f"{name} {date.first} to {end}" if date.first != date.last else f"{name} {date.first}"
+        span = f"{name} {date.first} to {end}" if date.first != date.last else f"{name} {date.first}"
     elif date.first or date.last:
-        said = f"{name} from {date.first}" if date.first else f"{name} up to {end}"
+        span = f"{name} from {date.first}" if date.first else f"{name} up to {end}"
     elif basis.filters:
         return newest and f"the newest {name} is {date.newest}"
     else:
-        said = f"by {name}"
-    return f"{said}{f' ({newest})' if newest else ''}"
+        span = f"by {name}"
+    return f"{span}{f' ({newest})' if newest else ''}"

@@ -62,7 +62,7 @@ def date_use(query: Query) -> tuple[DateUse | None, list[exp.Expr]]:
     for scope in query.scopes:
         for column in query.columns_of(scope):
             if column.schema.kind == "time" and column.is_filtered_or_grouped:
-                first, last, ranged = _bounds(scope, column, query)
+                first, last, ranged = _find_bounds(scope, column, query)
                 return DateUse(*column.item, True, first, last), ranged
     for table in sorted(query.tables.values(), key=lambda table: -(table.row_count or 0)):
         for column in table.columns:
@@ -71,16 +71,16 @@ def date_use(query: Query) -> tuple[DateUse | None, list[exp.Expr]]:
     return None, []
 
 
-def _bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, list[exp.Expr]]:
+def _find_bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, list[exp.Expr]]:
     """Return the first and last day of a date's conditions, and those that say only that."""
     times = times_of(column.schema, is_sqlite=query.rules.is_sqlite)
     if times is None or sum(other.table is column.table for other in scope.sources) > 1:
         return "", "", []
-    first, last, ranged, date_column = "", "", list[exp.Expr](), _Column(column, times, query)
+    first, last, ranged, date_column = "", "", list[exp.Expr](), _DateColumn(column, times, query)
     for condition in query.conditions(scope):
         if condition.clause == "having" or not query.holds(condition):
             continue
-        bound = _bound(condition.node, date_column)
+        bound = _find_bound(condition.node, date_column)
         first = max(first, bound.first)
         # Its midnight alone ends before the day does.
         lasts = filter(None, (last, bound.last))
@@ -90,7 +90,7 @@ def _bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, 
 
 
 @dataclass(frozen=True)
-class _Column:
+class _DateColumn:
     """A date column of a source."""
 
     column: TableColumn
@@ -104,8 +104,8 @@ class _Column:
         is_day = isinstance(node, exp.Date | exp.TsOrDsToDate) and not (node.args.get("zone") or node.expressions)
         if (is_cast or is_day) and isinstance(node.this, exp.Expr):
             node, times = node.this.unnest(), Times(self.query.rules.is_sqlite)
-        found = self.query.column(node)
-        if found is None or found.source is not self.column.source or found.schema is not self.column.schema:
+        column = self.query.column(node)
+        if column is None or column.source is not self.column.source or column.schema is not self.column.schema:
             return None
         return times
 
@@ -117,15 +117,15 @@ class _Column:
             form = node.args.get("format")
             inside = node.this.this if isinstance(node.this, exp.TsOrDsToTimestamp) else node.this
             # As a text the year equals no number.
-            return isinstance(year, str) and form is not None and form.name == "%Y" and self._holds(inside)
+            return isinstance(year, str) and form is not None and form.name == "%Y" and self._is_column(inside)
         if isinstance(node, exp.Year):
-            return self._holds(node.this.this if isinstance(node.this, exp.TsOrDsToDate) else node.this)
-        return isinstance(node, exp.Extract) and node.name.upper() == "YEAR" and self._holds(node.expression)
+            return self._is_column(node.this.this if isinstance(node.this, exp.TsOrDsToDate) else node.this)
+        return isinstance(node, exp.Extract) and node.name.upper() == "YEAR" and self._is_column(node.expression)
 
-    def _holds(self, node: exp.Expr) -> bool:
+    def _is_column(self, node: exp.Expr) -> bool:
         return self.times_of(node) is not None
 
-    def moment(self, node: exp.Expr) -> str:
+    def read_moment(self, node: exp.Expr) -> str:
         """Return the day and time of a literal; empty for anything else."""
         timed, is_day = True, isinstance(node, exp.Date | exp.TsOrDsToDate)
         if is_day and (node.args.get("zone") or node.expressions):
@@ -137,22 +137,22 @@ class _Column:
         return (text if timed else text[:10]) if isinstance(text, str) else ""
 
 
-def _bound(part: exp.Expr, column: _Column) -> Bound:
+def _find_bound(part: exp.Expr, column: _DateColumn) -> Bound:
     if isinstance(part, exp.Between) and (times := column.times_of(part.this)) and not part.args.get("symmetric"):
-        low = compared(">=", column.moment(part.args["low"]), times)
-        high = compared("<=", column.moment(part.args["high"]), times)
+        low = compare_moment(">=", column.read_moment(part.args["low"]), times)
+        high = compare_moment("<=", column.read_moment(part.args["high"]), times)
         return Bound(low.first, high.last, low.whole and high.whole)
     if isinstance(part, exp.Like) and not part.args.get("negate") and column.times_of(part.this):
         pattern = column.query.literal(part.expression)
-        return whole(pattern[:-1].rstrip("-")) if isinstance(pattern, str) and pattern.endswith("%") else NOTHING
+        return span_days(pattern[:-1].rstrip("-")) if isinstance(pattern, str) and pattern.endswith("%") else NOTHING
     if (operator := _OPERATORS.get(type(part))) is None:
         return NOTHING
     left, right = part.this.unnest(), part.expression.unnest()
     year = column.query.literal(right)
     if operator == "=" and column.is_year(left, year):
-        return whole(f"{year:g}" if isinstance(year, float) else str(year or ""))
+        return span_days(f"{year:g}" if isinstance(year, float) else str(year or ""))
     times = column.times_of(left)
-    return compared(operator, column.moment(right), times) if times is not None else NOTHING
+    return compare_moment(operator, column.read_moment(right), times) if times is not None else NOTHING
 
 
 @dataclass(frozen=True)
@@ -183,17 +183,17 @@ def times_of(column: ColumnSchema, *, is_sqlite: bool) -> Times | None:
     if not is_sqlite and kind == "date":
         return Times(False)
     samples = [_MOMENT.match(str(sample)) for sample in column.samples]
-    found = [sample for sample in samples if sample is not None and is_day(sample[1])]
-    timed = {sample[2] or "" for sample in found}
-    return Times(True, timed.pop()) if samples and len(found) == len(samples) and len(timed) == 1 else None
+    moments = [sample for sample in samples if sample is not None and is_day(sample[1])]
+    timed = {sample[2] or "" for sample in moments}
+    return Times(True, timed.pop()) if samples and len(moments) == len(samples) and len(timed) == 1 else None
 
 
 def is_day(text: str) -> bool:
     """Whether a text is a day, as in `2023-01-31`."""
-    return step(text, 0) == text
+    return add_days(text, 0) == text
 
 
-def step(day: str, days: int) -> str:
+def add_days(day: str, days: int) -> str:
     """Return the day `days` later; empty if `day` is not a day."""
     try:
         return str(date.fromisoformat(day) + timedelta(days=days))
@@ -201,12 +201,12 @@ def step(day: str, days: int) -> str:
         return ""
 
 
-def whole(text: str) -> Bound:
+def span_days(text: str) -> Bound:
     """Return the bounds of a year, a month or a day."""
-    found = _PREFIX.fullmatch(text)
-    if found is None:
+    match = _PREFIX.fullmatch(text)
+    if match is None:
         return NOTHING
-    year, month, day = found.groups()
+    year, month, day = match.groups()
     first = f"{year}-{month or '01'}-{day or '01'}"
     if not is_day(first):
         return NOTHING
@@ -214,49 +214,49 @@ def whole(text: str) -> Bound:
     return Bound(first, first if day else f"{year}-{month or '12'}-{days:02}", True)
 
 
-def compared(operator: Operator, text: str, times: Times) -> Bound:
+def compare_moment(operator: Operator, text: str, times: Times) -> Bound:
     """Return the bounds of a comparison of a column with a text."""
     moment = _MOMENT.fullmatch(text)
     if moment is None:
-        return _of_part(operator, text) if times.text else NOTHING
+        return _compare_part(operator, text) if times.text else NOTHING
     day, separator, clock = moment[1], moment[2] or "", moment[3] or ""
     if not is_day(day):
         return NOTHING
     if operator == "=":
         return Bound(day, day, True) if not times.timed and not clock else NOTHING
     if not times.timed:
-        return _of_days(operator, day, clock, times)
+        return _compare_days(operator, day, clock, times)
     if times.text and separator not in ("", times.timed):
         return NOTHING
-    return _of_moments(operator, day, clock, times)
+    return _compare_moments(operator, day, clock, times)
 
 
-def _of_part(operator: Operator, text: str) -> Bound:
+def _compare_part(operator: Operator, text: str) -> Bound:
     """Return the bounds of a comparison with a year or a month, which sorts before its days."""
-    first = whole(text).first if len(text) < 10 else ""
+    first = span_days(text).first if len(text) < 10 else ""
     if not first or operator == "=":
         return NOTHING
-    return Bound(first, "", True) if operator in (">", ">=") else Bound("", step(first, -1), True)
+    return Bound(first, "", True) if operator in (">", ">=") else Bound("", add_days(first, -1), True)
 
 
-def _of_days(operator: Operator, day: str, clock: str, times: Times) -> Bound:
+def _compare_days(operator: Operator, day: str, clock: str, times: Times) -> Bound:
     """Return the bounds of a comparison of days without times."""
     if not times.text and re.search("[1-9]", clock):
         return NOTHING  # engines differ in whether they compare the time too
     later = bool(clock) and times.text
     if operator in (">", ">="):
-        return Bound(day if operator == ">=" and not later else step(day, 1), "", True)
-    return Bound("", day if operator == "<=" or later else step(day, -1), True)
+        return Bound(day if operator == ">=" and not later else add_days(day, 1), "", True)
+    return Bound("", day if operator == "<=" or later else add_days(day, -1), True)
 
 
-def _of_moments(operator: Operator, day: str, clock: str, times: Times) -> Bound:
+def _compare_moments(operator: Operator, day: str, clock: str, times: Times) -> Bound:
     """Return the bounds of a comparison of days with times."""
     midnight = not re.search("[1-9]", clock)
     if operator in (">", ">="):
         return Bound(day, "", midnight and (operator == ">=" or (times.text and not clock)))
     if not midnight:
         return Bound("", day, clock.startswith("23:59:59"))
-    return Bound("", f"{day}{MIDNIGHT}" if operator == "<=" else step(day, -1), True)
+    return Bound("", f"{day}{MIDNIGHT}" if operator == "<=" else add_days(day, -1), True)
 
 
 class Newest:
@@ -270,16 +270,16 @@ class Newest:
         self._execute = execute
         self._state = state
         self._dialect = dialect
-        self._remembered = lru_cache(256)(self._look)
+        self._look_up_cached = lru_cache(256)(self._look_up)
 
     def of(self, table: str, column: str) -> str:
         """Return the newest date as text; empty if it is withheld or takes too long."""
         try:
-            return self._remembered(self._state(), table, column)
+            return self._look_up_cached(self._state(), table, column)
         except TableturnError:
             return ""
 
-    def _look(self, _state: str, table: str, column: str) -> str:
+    def _look_up(self, _state: str, table: str, column: str) -> str:
         quoted = naming(self._dialect).quoted
         query = f"SELECT MAX({quoted(column)}) AS newest FROM {quoted(table)}"
         try:

@@ -58,14 +58,14 @@ def filters_of(
     Conditions of sub-queries in conditions are left out, because they are part of them. `ranged` are those that the
     range of the answer's date says wholly.
     """
-    words_of, found = _QuestionWords(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
+    words_of, filters = _QuestionWords(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
     for scope in query.scopes:
         for condition in () if _is_in_condition(scope.select) else query.conditions(scope):
-            if not _joins(condition, query):
+            if not _only_joins(condition, query):
                 is_ranged = any(condition.node is part for part in ranged)
-                read = _filter(condition, words_of, query, is_ranged)
-                found.setdefault((read.sql, read.groups, read.part), read)
-    return tuple(found.values())
+                read = _read_filter(condition, words_of, query, is_ranged)
+                filters.setdefault((read.sql, read.groups, read.part), read)
+    return tuple(filters.values())
 
 
 def _is_in_condition(node: exp.Expr) -> bool:
@@ -78,7 +78,7 @@ def _is_in_condition(node: exp.Expr) -> bool:
     return False
 
 
-def _joins(condition: Condition, query: Query) -> bool:
+def _only_joins(condition: Condition, query: Query) -> bool:
     """Whether a condition only joins two tables."""
     part = condition.node
     ends = [query.at(side.unnest()) for side in (part.left, part.right)] if isinstance(part, exp.EQ) else []
@@ -86,7 +86,7 @@ def _joins(condition: Condition, query: Query) -> bool:
     return len({id(source) for source in own if source is not None}) == 2
 
 
-def _filter(condition: Condition, words_of: _QuestionWords, query: Query, ranged: bool) -> Filter:
+def _read_filter(condition: Condition, words_of: _QuestionWords, query: Query, ranged: bool) -> Filter:
     node, scope, explainer = condition.node, condition.scope, Explainer(query)
     columns = [column.item for column in query.columns_of(scope, node)]
     names = tuple(dict.fromkeys(f"{table}.{column}" for table, column in columns))
@@ -114,22 +114,22 @@ class _QuestionWords:
 
     def find(self, part: exp.Expr, columns: Sequence[tuple[str, str]]) -> str | None:
         """Return the words of a condition's values, else of its columns' names, else None."""
-        literals = list(_values(part, self._query))
-        found = [said for value, node in literals if (said := self._value(value, node, columns))]
-        if found:
-            return ", ".join(dict.fromkeys(found))
+        literals = list(_list_values(part, self._query))
+        phrases = [phrase for value, node in literals if (phrase := self._find_value(value, node, columns))]
+        if phrases:
+            return ", ".join(dict.fromkeys(phrases))
         values = [value for value, _ in literals]
         if any(_YEAR.fullmatch(str(value).removesuffix(".0")) for value in values):
             return None
         if values and any(isinstance(value, str) and value.strip("% ") for value in values):
             return None
-        return self._compared(part) or self._named(columns) or None
+        return self._find_extreme(part) or self._find_name(columns) or None
 
-    def _value(self, value: str | float, node: exp.Expr, columns: Sequence[tuple[str, str]]) -> str:
-        if _is_month(node) and (said := self._month(value)):
-            return said
+    def _find_value(self, value: str | float, node: exp.Expr, columns: Sequence[tuple[str, str]]) -> str:
+        if _is_month(node) and (word := self._find_month(value)):
+            return word
         if not isinstance(value, str):
-            return self._number(value)
+            return self._find_number(value)
         plain = value.strip("% ")
         if not plain:
             return ""
@@ -137,23 +137,24 @@ class _QuestionWords:
             if mention.value.casefold() == plain.casefold() and (mention.table, mention.column) in columns:
                 return self._question[mention.start : mention.end] or mention.mention
         at = self._question.casefold().find(plain.casefold())
-        if at >= 0 and _is_word(self._question, at, at + len(plain)):
-            return self._question[at : at + len(plain)]
-        return self._stemmed(plain) or self._time(plain, node)
+        end = at + len(plain)
+        if at >= 0 and not any(map(str.isalnum, self._question[at - 1 : at] + self._question[end : end + 1])):
+            return self._question[at:end]
+        return self._find_stems(plain) or self._find_time(plain, node)
 
-    def _word(self, *any_of: str) -> str:
+    def _find_word(self, *any_of: str) -> str:
         """Return the first of these words in the question's spelling; empty if there is none."""
         return next((word.text for word in self._words if word.folded in any_of), "")
 
-    def _stemmed(self, text: str) -> str:
+    def _find_stems(self, text: str) -> str:
         wanted = [word.stem for word in words(text)]
-        asked = [word.stem for word in self._words]
-        for start in range(len(asked) - len(wanted) + 1):
-            if wanted and asked[start : start + len(wanted)] == wanted:
+        own = [word.stem for word in self._words]
+        for start in range(len(own) - len(wanted) + 1):
+            if wanted and own[start : start + len(wanted)] == wanted:
                 return self._question[self._words[start].start : self._words[start + len(wanted) - 1].end]
         return ""
 
-    def _number(self, value: float) -> str:
+    def _find_number(self, value: float) -> str:
         for word in self._words:
             if word.folded.replace(",", "") == f"{value:g}" or NUMBER_WORDS.get(word.folded) == value:
                 return word.text
@@ -162,47 +163,47 @@ class _QuestionWords:
             return pattern
         return ""
 
-    def _month(self, value: str | float) -> str:
+    def _find_month(self, value: str | float) -> str:
         """Return the question's name for a month that is given by number."""
         text = str(value).removesuffix(".0")
         name = MONTHS[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= 12 else ""
-        return self._word(name, name[:3]) if name else ""
+        return self._find_word(name, name[:3]) if name else ""
 
-    def _time(self, text: str, node: exp.Expr) -> str:
+    def _find_time(self, text: str, node: exp.Expr) -> str:
         """Return a date's year, and its month if named; empty if the question names other years."""
         year = _YEAR.match(text)
         if year is None:
             return ""
         years = {word.folded for word in self._words if _YEAR.fullmatch(word.folded)}
         if years and year.group() not in years:
-            return self._word(self._near(text, node))
+            return self._find_word(self._shift_year(text, node))
         month = re.match(r"\d{4}-(\d\d)", text)
         names = [MONTHS[int(month[1]) - 1]] if month and 1 <= int(month[1]) <= 12 else []
         return " ".join(word.text for word in self._words if word.folded in names or word.folded == year.group())
 
-    def _near(self, text: str, node: exp.Expr) -> str:
+    def _shift_year(self, text: str, node: exp.Expr) -> str:
         """Return the neighbouring year that a bound means: `up to 2023` is `< '2024-01-01'`."""
-        kind, year, told = type(node.parent), int(text[:4]), {word.folded for word in self._words}
-        if text[4:] in ("", "-01-01") and (kind is exp.LT or (kind is exp.GTE and told & _AFTER)):
+        kind, year, folded = type(node.parent), int(text[:4]), {word.folded for word in self._words}
+        if text[4:] in ("", "-01-01") and (kind is exp.LT or (kind is exp.GTE and folded & _AFTER)):
             return str(year - 1)
-        if text[4:] == "-12-31" and ((kind is exp.LTE and told & _BEFORE) or (kind is exp.GT and told & _SINCE)):
+        if text[4:] == "-12-31" and ((kind is exp.LTE and folded & _BEFORE) or (kind is exp.GT and folded & _SINCE)):
             return str(year + 1)
         return ""
 
-    def _compared(self, part: exp.Expr) -> str:
+    def _find_extreme(self, part: exp.Expr) -> str:
         """Return the question's word for a comparison with an average, maximum or minimum."""
         for kind, names in _EXTREMES.items():
             if part.find(kind) is not None and part.find(exp.Select) is not None:
-                return self._word(*names)
+                return self._find_word(*names)
         return ""
 
-    def _named(self, columns: Sequence[tuple[str, str]]) -> str:
+    def _find_name(self, columns: Sequence[tuple[str, str]]) -> str:
         """Return the question's words for a column, as for flags and missing values."""
         for _, column in columns:
             wanted = set(name_stems(column)) - {"is", "has", "id", "on", "at", "date", "code"}
-            said = [word.text for word in self._words if word.stem in wanted]
-            if said:
-                return " ".join(dict.fromkeys(said))
+            matches = [word.text for word in self._words if word.stem in wanted]
+            if matches:
+                return " ".join(dict.fromkeys(matches))
         return ""
 
 
@@ -218,7 +219,7 @@ def _is_month(node: exp.Expr) -> bool:
     )
 
 
-def _values(part: exp.Expr, query: Query) -> Iterator[tuple[str | float, exp.Expr]]:
+def _list_values(part: exp.Expr, query: Query) -> Iterator[tuple[str | float, exp.Expr]]:
     """Yield the texts and numbers of a condition, without formats of functions."""
     for node in part.find_all(exp.Literal, exp.Column):
         if isinstance(node, exp.Literal) and isinstance(node.parent, exp.TimeToStr) and node.arg_key == "format":
@@ -226,8 +227,3 @@ def _values(part: exp.Expr, query: Query) -> Iterator[tuple[str | float, exp.Exp
         value = query.literal(node)
         if value is not None:
             yield value, node
-
-
-def _is_word(text: str, start: int, end: int) -> bool:
-    before, after = text[start - 1 : start], text[end : end + 1]
-    return not (before.isalnum() or after.isalnum())

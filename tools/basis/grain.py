@@ -37,11 +37,11 @@ def grain_of(query: Query) -> tuple[str, Duplicates]:
     if any(_gives_rows(node) for node in calls):
         return "", "removed" if distinct is not None and on is None else "kept"
     if on is not None:
-        return f"one row per {_say(on.expressions or [on], query)}", "kept"
+        return f"one row per {_say_terms(on.expressions or [on], query)}", "kept"
     if distinct is not None:
         return "one row per different value" if len(select.expressions) == 1 else "each row once", "removed"
     if select.args.get("group") is not None:
-        return _group_grain(scope, query)
+        return _find_group_grain(scope, query)
     own = {id(node) for node in query.own(scope, exp.Func)}
     aggregates = [node for node in calls if is_aggregate(node) and id(node) in own]
     if select.args.get("having") is not None or any(query.around(node, exp.Window) is None for node in aggregates):
@@ -49,7 +49,7 @@ def grain_of(query: Query) -> tuple[str, Duplicates]:
     # An aggregate in a window's own terms, or a function that may be one, also makes one row of all.
     unsure = any(not isinstance(node.parent, exp.Window) for node in aggregates)
     unknown = not query.rules.is_sqlite and any(isinstance(node, exp.Anonymous) for node in calls)
-    return ("", "kept") if unsure or unknown else _row_grain(scope, query)
+    return ("", "kept") if unsure or unknown else _find_row_grain(scope, query)
 
 
 def _gives_rows(node: exp.Expr) -> bool:
@@ -59,7 +59,7 @@ def _gives_rows(node: exp.Expr) -> bool:
     return isinstance(node, exp.Anonymous) and bool(_ROW_FUNCTIONS.search(node.name))
 
 
-def _group_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
+def _find_group_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
     """Return the terms of GROUP BY, or the table whose key they are."""
     terms = query.group_terms(scope)
     if terms is None:
@@ -69,11 +69,11 @@ def _group_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
     column = query.column(terms[0]) if len(terms) == 1 else None
     # Rows without a row of an optional table are a group too.
     if column is None or not column.is_key or column.scope.is_optional(column.source):
-        return f"one row per {_say(terms, query)}", duplicates
-    return f"one row per {_row_noun(column.source)}", duplicates
+        return f"one row per {_say_terms(terms, query)}", duplicates
+    return f"one row per {_name_row(column.source)}", duplicates
 
 
-def _say(terms: list[exp.Expr], query: Query) -> str:
+def _say_terms(terms: list[exp.Expr], query: Query) -> str:
     """Return terms in plain words, or as SQL if there are none."""
     explainer = Explainer(query)
     return listed(
@@ -84,7 +84,7 @@ def _say(terms: list[exp.Expr], query: Query) -> str:
     )
 
 
-def _row_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
+def _find_row_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
     """Return the table whose rows correspond to the rows of FROM."""
     if not scope.sources or len(scope.tables) < len(scope.sources) or not scope.reads_only_sources:
         return "", "kept"
@@ -93,15 +93,15 @@ def _row_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
         return "", "kept"
     source = query.row_source(scope)
     if source is None:
-        pairing = f"one row per pairing of {listed([_row_noun(source) for source in scope.sources])}"
+        pairing = f"one row per pairing of {listed([_name_row(source) for source in scope.sources])}"
         return "" if any(source.side for source in scope.sources) else pairing, "kept"
     key = source.table.primary_key if source.table is not None else ()
     columns = [query.column(item.unalias()) for item in scope.select.expressions]
     outputs = {column.schema.name for column in columns if column is not None and column.source is source}
     has_key = bool(key) and (set(key) <= outputs or scope.select.is_star)
-    return f"one row per {_row_noun(source)}", "none" if has_key else "kept"
+    return f"one row per {_name_row(source)}", "none" if has_key else "kept"
 
 
-def _row_noun(source: Source) -> str:
+def _name_row(source: Source) -> str:
     """Return the noun for a row of a source."""
     return singular(plain_name(source.table.name if source.table is not None else source.name))

@@ -37,7 +37,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Mark:
-    """One thing that is drawn: a bar, a point, a part of a line."""
+    """A bar, a point or a part of a line."""
 
     x: int | float | str | None  # None only where the chart has no axis `x`
     y: int | float
@@ -65,8 +65,8 @@ def vega_lite(chart: Chart) -> Spec:
     read as a path or an expression. It is drawn over zero where lengths are compared, and in the order of the result,
     since the query's order is a choice.
     """
-    spec: Spec = {"$schema": SCHEMA, "data": {"values": [_row(chart, mark) for mark in chart.marks]}}
-    spec |= _number(chart) if chart.kind == "number" else _encoded(chart)
+    spec: Spec = {"$schema": SCHEMA, "data": {"values": [_write_row(chart, mark) for mark in chart.marks]}}
+    spec |= _write_number(chart) if chart.kind == "number" else _write_encoding(chart)
     if chart.title or chart.partial:
         more = {"subtitle": f"the first {len(chart.marks):,} only"} if chart.partial else {}
         spec["title"] = {"text": chart.title, "anchor": "start", **more}
@@ -90,7 +90,7 @@ def picture(spec: Spec, kind: Picture) -> bytes:
         if kind == "png":
             return vl_convert.vegalite_to_png(text, vl_version=_VERSION, allowed_base_urls=[], scale=2.0)
         libraries = vl_convert.javascript_bundle(vl_version=_VERSION)  # pyright: ignore[reportCallIssue] - a default untold
-        return _page(spec, libraries).encode()
+        return _write_page(spec, libraries).encode()
     except ValueError as error:
         raise ExportError(f"the chart cannot be drawn: {str(error).splitlines()[0][:200]}") from None
 
@@ -114,7 +114,7 @@ def time_text(value: str, unit: str) -> str:
     return value[: {"year": 4, "month": 7, "day": 10}.get(unit, 19)].replace("T", " ")
 
 
-def _row(chart: Chart, mark: Mark) -> Spec:
+def _write_row(chart: Chart, mark: Mark) -> Spec:
     parts = {"y": mark.y, "x": mark.x, "group": mark.group, "label": mark.label}
     used = {"y": True, "x": chart.x is not None, "group": bool(chart.groups), "label": bool(mark.label)}
     for name in ("x", "y"):
@@ -123,7 +123,7 @@ def _row(chart: Chart, mark: Mark) -> Spec:
     return {name: value for name, value in parts.items() if used[name]}
 
 
-def _number(chart: Chart) -> Spec:
+def _write_number(chart: Chart) -> Spec:
     (mark,) = chart.marks
     words = ", ".join(filter(None, (chart.y.title, mark.label)))
     large = {"type": "text", "fontSize": 56, "fontWeight": "bold", "text": number_text(mark.y), "dy": -12}
@@ -132,12 +132,12 @@ def _number(chart: Chart) -> Spec:
     return {"layer": layer, "width": 320, "height": 140, "config": {"view": {"stroke": None}}}
 
 
-def _encoded(chart: Chart) -> Spec:
+def _write_encoding(chart: Chart) -> Spec:
     """Return the part of the specification that places and colours each mark."""
     mark: Spec = {"type": chart.kind, "tooltip": True}
     drawn: Spec = {"mark": mark, "encoding": {}, "width": _WIDTH, "height": _HEIGHT}
-    up = _channel("y", chart.y)
-    across = {} if chart.x is None else _channel("x", chart.x)
+    up = _write_channel("y", chart.y)
+    across = {} if chart.x is None else _write_channel("x", chart.x)
     places: Spec = {"x": across, "y": up}
     if chart.kind in ("area", "stacked"):
         up["stack"] = "zero"
@@ -162,7 +162,7 @@ def _encoded(chart: Chart) -> Spec:
             places["y"] = {"aggregate": "count", "type": "quantitative", "title": chart.y.title}
         case "bar" | "stacked" if chart.x is not None:
             mark["type"] = "bar"
-            places, drawn["height"] = _bars(chart, across, up)
+            places, drawn["height"] = _place_bars(chart, across, up)
         case _:  # a pie, or one bar without names beneath; its parts in the order of the result
             drawn["transform"] = [{"window": [{"op": "row_number", "as": "order"}]}]
             places = {"order": {"field": "order", "type": "quantitative"}}
@@ -178,7 +178,7 @@ def _encoded(chart: Chart) -> Spec:
     return drawn | {"encoding": places}
 
 
-def _bars(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
+def _place_bars(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
     """Return the axes of upright or horizontal bars, and the chart's height."""
     names = {str(mark.x) for mark in chart.marks}
     longest = max(map(len, names))
@@ -193,7 +193,7 @@ def _bars(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
     return {"x": across, "y": up} | ({"xOffset": offset} if beside > 1 else {}), _HEIGHT
 
 
-def _channel(field: str, axis: Axis) -> Spec:
+def _write_channel(field: str, axis: Axis) -> Spec:
     channel: Spec = {"field": field, "type": _TYPES[axis.scale], "title": axis.title or None}
     if axis.scale == "time":
         channel["axis"] = {"format": _TIMES[axis.unit], "labelOverlap": True}
@@ -202,7 +202,7 @@ def _channel(field: str, axis: Axis) -> Spec:
     return channel
 
 
-def _page(spec: Spec, libraries: str) -> str:
+def _write_page(spec: Spec, libraries: str) -> str:
     """Return a page that draws a chart and can reach nothing.
 
     What a database wrote cannot end the script that it stands in: in JSON every `<` is an escape.

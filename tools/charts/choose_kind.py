@@ -60,8 +60,8 @@ _TIME = re.compile(
 
 
 @dataclass(frozen=True)
-class _Column:
-    """One column, prepared for charts."""
+class _Field:
+    """A result column, prepared for charts."""
 
     index: int
     title: str
@@ -72,11 +72,11 @@ class _Column:
     @cached_property
     def words(self) -> tuple[str, ...]:
         """The words of its name, in lower case."""
-        return _words(self.title)
+        return _split_words(self.title)
 
     @cached_property
     def numbers(self) -> list[int | float]:
-        """Its numbers, without what is missing."""
+        """The numbers, without missing values."""
         return [value for value in self.values if isinstance(value, int | float)]
 
     @cached_property
@@ -103,26 +103,26 @@ class _Column:
 
 
 @dataclass(frozen=True)
-class _Result:
-    columns: tuple[_Column, ...]
+class _ChartData:
+    columns: tuple[_Field, ...]
     rows: int
     wish: Wish
 
-    def of(self, *roles: str) -> list[_Column]:
+    def of(self, *roles: str) -> list[_Field]:
         """Return the columns of these roles in order, those that the wish names first."""
         columns = [column for role in roles for column in self.columns if column.role == role]
-        return sorted(columns, key=lambda column: [not _named(column, words) for words in self.wish.x])
+        return sorted(columns, key=lambda column: [not _count_named(column, words) for words in self.wish.x])
 
     @cached_property
-    def time(self) -> _Column | None:
+    def time(self) -> _Field | None:
         """The column of times."""
         return _first(self.of("time"))
 
     @cached_property
-    def measures(self) -> list[_Column]:
+    def measures(self) -> list[_Field]:
         """The numeric columns, those that the wish measures first."""
         across = " ".join(self.wish.x)
-        return sorted(self.of("number"), key=lambda column: _named(column, across) - _named(column, self.wish.y))
+        return sorted(self.of("number"), key=lambda one: _count_named(one, across) - _count_named(one, self.wish.y))
 
 
 def choose(
@@ -132,46 +132,46 @@ def choose(
     if not 0 < len(rows) <= _MOST_ROWS or not 0 < len(titles) <= _MOST_COLUMNS:
         return None
     columns = (_read_column(index, name, [row[index] for row in rows]) for index, name in enumerate(titles))
-    result = _Result(tuple(columns), len(rows), wish or Wish(None, ""))
+    result = _ChartData(tuple(columns), len(rows), wish or Wish(None, ""))
     wished = (_WISHED[wish.kind],) if wish and wish.kind else ()
     for rule in (*wished, *_RULES):
         if chart := rule(result):
-            return replace(chart, title=_cut(title), partial=partial)
+            return replace(chart, title=_shorten(title), partial=partial)
     return None
 
 
-def _number(result: _Result) -> Chart | None:
+def _try_number(result: _ChartData) -> Chart | None:
     """Return a single large number for one row with one measure."""
     measures = result.measures
     if result.rows != 1 or len(measures) != 1 or len(result.columns) > 3 or not measures[0].numbers:
         return None
     label = ", ".join(column.text(0) for column in result.of("time", "category", "label"))
-    return Chart("number", None, _axis(measures[0]), (Mark(None, measures[0].numbers[0], label=label),))
+    return Chart("number", None, _make_axis(measures[0]), (Mark(None, measures[0].numbers[0], label=label),))
 
 
-def _line(result: _Result, kind: Kind = "line") -> Chart | None:
+def _try_line(result: _ChartData, kind: Kind = "line") -> Chart | None:
     """Return a line chart over time, with a line per group or per comparable measure."""
     time, measures = result.time, result.measures
     if time is None or not measures or time.distinct < 3:
         return None
-    groups = _first([column for column in result.of("category", "label") if _pairs(time, column)])
+    groups = _first([column for column in result.of("category", "label") if _name_rows(time, column)])
     if groups is not None and groups.distinct <= _MOST_GROUPS:
-        return _chart(kind, time, measures[:1], groups)
-    return _chart(kind, time, _alike(measures)) if time.names_rows else None
+        return _make_chart(kind, time, measures[:1], groups)
+    return _make_chart(kind, time, _find_alike(measures)) if time.names_rows else None
 
 
-def _parts(result: _Result, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
+def _try_parts(result: _ChartData, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
     """Return a pie or a divided bar for parts of one whole."""
-    names, measure = _names(result), _first([column for column in result.measures if of_any or column.is_share])
+    names, measure = _find_names(result), _first([column for column in result.measures if of_any or column.is_share])
     if names is None or measure is None or not measure.numbers or result.rows > _MOST_GROUPS:
         return None
-    return _chart(kind, None, [measure], names) if min(measure.numbers) >= 0 < max(measure.numbers) else None
+    return _make_chart(kind, None, [measure], names) if min(measure.numbers) >= 0 < max(measure.numbers) else None
 
 
-def _grouped(result: _Result, kind: Kind = "bar") -> Chart | None:
+def _try_groups(result: _ChartData, kind: Kind = "bar") -> Chart | None:
     """Return bars over two categories: stacked if the measure adds up, else side by side."""
     dimensions, measures = result.of("time", "category", "label"), result.measures
-    if len(dimensions) < 2 or not measures or _person(dimensions):
+    if len(dimensions) < 2 or not measures or _find_person(dimensions):
         return None
     measure = measures[0]
     fitting = [
@@ -181,7 +181,7 @@ def _grouped(result: _Result, kind: Kind = "bar") -> Chart | None:
         and 1 < within.distinct <= _MOST_GROUPS
         and 1 < across.distinct <= _MOST_BARS
         and within.distinct < result.rows > across.distinct
-        and _pairs(across, within)
+        and _name_rows(across, within)
     ]
     if not fitting:
         return None
@@ -189,125 +189,125 @@ def _grouped(result: _Result, kind: Kind = "bar") -> Chart | None:
     across, within = fitting[0] if result.wish.x else longest
     adds_up = min(measure.numbers, default=-1) >= 0 and not _NOT_ADDED.search(" ".join(measure.words))
     if adds_up or kind == "stacked":
-        return _chart("stacked", across, [measure], within)
-    return _chart("bar", across, [measure], within) if result.rows <= _MOST_BARS else None
+        return _make_chart("stacked", across, [measure], within)
+    return _make_chart("bar", across, [measure], within) if result.rows <= _MOST_BARS else None
 
 
-def _bars(result: _Result, most: int = _MOST_BARS) -> Chart | None:
+def _try_bars(result: _ChartData, most: int = _MOST_BARS) -> Chart | None:
     """Return a bar chart with a bar per name and comparable measure."""
-    names, measures = _named_measures(result)
+    names, measures = _find_measures(result)
     if names is None or not measures or not 2 <= result.rows <= most:
         return None
-    return _chart("bar", names, measures if len(measures) * result.rows <= most else measures[:1])
+    return _make_chart("bar", names, measures if len(measures) * result.rows <= most else measures[:1])
 
 
-def _points(result: _Result) -> Chart | None:
+def _try_points(result: _ChartData) -> Chart | None:
     """Return points for two measures of the same things, or for many events over time."""
     measures, dimensions = result.measures, result.of("category", "label")
     if len(measures) == 1 and result.time and result.time.distinct >= _FEWEST_POINTS:
         categories = result.of("category")
         groups = _first([column for column in categories if 1 < column.distinct <= _MOST_GROUPS])
-        return _chart("point", result.time, measures, groups) if len(categories) < 2 else None
+        return _make_chart("point", result.time, measures, groups) if len(categories) < 2 else None
     if len(measures) < 2 or result.rows < _FEWEST_POINTS or min(column.distinct for column in measures[:2]) < 2:
         return None
     across, up = sorted(measures[:2], key=lambda column: column.index)
     if result.wish.x or result.wish.y:
         up, across = measures[0], measures[-1]
     groups = _first([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
-    return _chart("point", across, [up], groups, _first([column for column in dimensions if column is not groups]))
+    return _make_chart("point", across, [up], groups, _first([column for column in dimensions if column is not groups]))
 
 
-def _incomparable(result: _Result) -> Chart | None:
+def _try_unlike(result: _ChartData) -> Chart | None:
     """Return points for two measures whose sizes differ too much for one axis."""
-    unlike = len(result.measures) == 2 and len(_alike(result.measures)) == 1 and result.rows >= 2 * _FEWEST_POINTS
-    return _points(result) if unlike and _names(result) else None
+    unlike = len(result.measures) == 2 and len(_find_alike(result.measures)) == 1 and result.rows >= 2 * _FEWEST_POINTS
+    return _try_points(result) if unlike and _find_names(result) else None
 
 
-def _histogram(result: _Result) -> Chart | None:
+def _try_histogram(result: _ChartData) -> Chart | None:
     measure = _first(result.measures)
     if measure is None or measure.distinct < 2:
         return None
     marks = tuple(Mark(value, 1) for value in measure.numbers)
-    return Chart("histogram", _axis(measure), Axis("number of rows", "number"), marks)
+    return Chart("histogram", _make_axis(measure), Axis("number of rows", "number"), marks)
 
 
-def _wished_line(result: _Result, kind: Kind = "line") -> Chart | None:
+def _try_steps(result: _ChartData, kind: Kind = "line") -> Chart | None:
     """Return a line chart, also over steps that are not times."""
-    if (chart := _line(result, kind)) or result.rows <= 2:
+    if (chart := _try_line(result, kind)) or result.rows <= 2:
         return chart
-    names, measures = _named_measures(result)
-    return _chart(kind, names, measures) if names and measures else None
+    names, measures = _find_measures(result)
+    return _make_chart(kind, names, measures) if names and measures else None
 
 
-_Rule = Callable[[_Result], Chart | None]
+_Rule = Callable[[_ChartData], Chart | None]
 
 # In order: the first that gives a chart is taken.
-_RULES: tuple[_Rule, ...] = (_number, _line, _parts, _grouped, _incomparable, _bars, _points)
+_RULES: tuple[_Rule, ...] = (_try_number, _try_line, _try_parts, _try_groups, _try_unlike, _try_bars, _try_points)
 _WISHED: dict[Kind, _Rule] = {
-    "number": _number,
-    "line": _wished_line,
-    "area": lambda result: _wished_line(result, "area"),
-    "bar": lambda result: _grouped(result) or _bars(result, _MOST_WISHED_BARS),
-    "stacked": lambda result: _grouped(result, "stacked") or _parts(result, of_any=True),
-    "pie": lambda result: _parts(result, "pie", of_any=True),
-    "point": _points,
-    "histogram": _histogram,
+    "number": _try_number,
+    "line": _try_steps,
+    "area": lambda result: _try_steps(result, "area"),
+    "bar": lambda result: _try_groups(result) or _try_bars(result, _MOST_WISHED_BARS),
+    "stacked": lambda result: _try_groups(result, "stacked") or _try_parts(result, of_any=True),
+    "pie": lambda result: _try_parts(result, "pie", of_any=True),
+    "point": _try_points,
+    "histogram": _try_histogram,
 }
 
 
-def _first(columns: Sequence[_Column]) -> _Column | None:
+def _first(columns: Sequence[_Field]) -> _Field | None:
     return columns[0] if columns else None
 
 
-def _words(name: str) -> tuple[str, ...]:
+def _split_words(name: str) -> tuple[str, ...]:
     """Return the words of a name, split at case changes and signs."""
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
-def _named(column: _Column, words: str) -> int:
+def _count_named(column: _Field, words: str) -> int:
     """Count the words of the column's name that are in `words`."""
-    wanted = set(map(english_stem, _words(words)))
+    wanted = set(map(english_stem, _split_words(words)))
     return len(wanted.intersection(map(english_stem, column.words)))
 
 
-def _named_measures(result: _Result) -> tuple[_Column | None, list[_Column]]:
+def _find_measures(result: _ChartData) -> tuple[_Field | None, list[_Field]]:
     """Return the column that names each row, and comparable measures."""
-    names = _names(result) or _steps(result)
-    return names, _alike([column for column in result.measures if names is None or column.index != names.index])
+    names = _find_names(result) or _find_steps(result)
+    return names, _find_alike([column for column in result.measures if names is None or column.index != names.index])
 
 
-def _names(result: _Result) -> _Column | None:
+def _find_names(result: _ChartData) -> _Field | None:
     """Return a column that names each row, combined from several if necessary."""
     dimensions = result.of("category", "label", "time")
-    if person := _person(dimensions):
+    if person := _find_person(dimensions):
         return person
     texts = [column for column in dimensions if column.role == "category"]
     for column in dimensions:
         if column.names_rows and not (column.role == "label" and texts):
             return column
-    return _joined(texts[:3]) if len(texts) > 1 else _first([c for c in dimensions if c.names_rows])
+    return _join_columns(texts[:3]) if len(texts) > 1 else _first([c for c in dimensions if c.names_rows])
 
 
-def _person(dimensions: Sequence[_Column]) -> _Column | None:
+def _find_person(dimensions: Sequence[_Field]) -> _Field | None:
     """Return a column of first and last names combined."""
     parts = [
         _first([column for column in dimensions if column.words[:1] == (word,) and "name" in column.words])
         for word in ("first", "last")
     ]
-    return _joined([column for column in parts if column]) if all(parts) else None
+    return _join_columns([column for column in parts if column]) if all(parts) else None
 
 
-def _joined(columns: Sequence[_Column]) -> _Column | None:
+def _join_columns(columns: Sequence[_Field]) -> _Field | None:
     """Return one column combined from several, if it names each row."""
     person = columns[0].words[:1] == ("first",)
-    title = "name" if person else _cut(", ".join(column.title for column in columns))
+    title = "name" if person else _shorten(", ".join(column.title for column in columns))
     rows = zip(*(map(str, column.values) for column in columns), strict=True)
-    values = tuple(_cut((" " if person else ", ").join(row)) for row in rows)
-    joined = _Column(columns[0].index, title, "category", values)
+    values = tuple(_shorten((" " if person else ", ").join(row)) for row in rows)
+    joined = _Field(columns[0].index, title, "category", values)
     return joined if joined.names_rows else None
 
 
-def _steps(result: _Result) -> _Column | None:
+def _find_steps(result: _ChartData) -> _Field | None:
     """Return the column of consecutive whole numbers, such as ratings, as labels."""
     numbers = result.of("number")
     first = min(numbers, key=lambda column: column.index, default=None)
@@ -319,12 +319,12 @@ def _steps(result: _Result) -> _Column | None:
     return replace(first, role="label", values=tuple(map(str, first.values)))
 
 
-def _pairs(a: _Column, b: _Column) -> bool:
+def _name_rows(a: _Field, b: _Field) -> bool:
     """Whether the values of two columns together name each row."""
     return len(set(zip(a.values, b.values, strict=True))) == len(a.values)
 
 
-def _alike(measures: Sequence[_Column]) -> list[_Column]:
+def _find_alike(measures: Sequence[_Field]) -> list[_Field]:
     """Return the first measure, and up to three more that can share its axis."""
     sizes = [max(map(abs, column.numbers), default=0.0) for column in measures]
     return [
@@ -334,16 +334,16 @@ def _alike(measures: Sequence[_Column]) -> list[_Column]:
     ][:4]
 
 
-def _axis(column: _Column) -> Axis:
+def _make_axis(column: _Field) -> Axis:
     return Axis(column.title, column.role if column.role in ("time", "number") else "category", column.unit)
 
 
-def _chart(
-    kind: Kind, by: _Column | None, measures: list[_Column], groups: _Column | None = None, label: _Column | None = None
+def _make_chart(
+    kind: Kind, by: _Field | None, measures: list[_Field], groups: _Field | None = None, label: _Field | None = None
 ) -> Chart | None:
     """Return a chart with a mark per row and measure; None if there is nothing to draw."""
     several = len(measures) > 1
-    axis = _axis(by) if by else None
+    axis = _make_axis(by) if by else None
     as_names = kind in ("bar", "stacked") and axis is not None and axis.scale == "time"
     marks: list[Mark] = []
     for measure in measures:
@@ -357,16 +357,16 @@ def _chart(
         return None
     if axis is not None and as_names:
         axis = replace(axis, scale="category")
-    y = Axis("", "number") if several else _axis(measures[0])
+    y = Axis("", "number") if several else _make_axis(measures[0])
     return Chart(kind, axis, y, tuple(marks), "measure" if several else groups.title if groups else "")
 
 
-def _read_column(index: int, name: str, cells: Cells) -> _Column:
-    title = _cut(name.replace("_", " "))
-    role, unit, values = _read_values(_words(title), cells)
+def _read_column(index: int, name: str, cells: Cells) -> _Field:
+    title = _shorten(name.replace("_", " "))
+    role, unit, values = _read_values(_split_words(title), cells)
     if role in ("category", "label"):
-        values = [_NOTHING if value is None else _cut(str(value)) for value in values]
-    column = _Column(index, title, role, tuple(values), unit)
+        values = [_NOTHING if value is None else _shorten(str(value)) for value in values]
+    column = _Field(index, title, role, tuple(values), unit)
     return column if column.distinct else replace(column, role="none")
 
 
@@ -377,7 +377,7 @@ def _read_values(words: Sequence[str], cells: Cells) -> tuple[Role, TimeUnit, Va
     if any(isinstance(cell, bytes) for cell in cells) or bool(texts) == bool(numbers):
         return "none", "", ()
     if numbers:
-        return _read_numbers(words, [_finite(cell) for cell in cells])
+        return _read_numbers(words, [_read_number(cell) for cell in cells])
     points = [_read_time(cell) if isinstance(cell, str) else None for cell in cells]
     units: list[TimeUnit] = [point[1] for point in points if point]
     if len(units) == len(texts):
@@ -400,7 +400,7 @@ def _read_numbers(words: Sequence[str], values: Sequence[int | float | None]) ->
     return "number", "", values
 
 
-def _finite(cell: Cell) -> int | float | None:
+def _read_number(cell: Cell) -> int | float | None:
     try:
         return cell if isinstance(cell, int | float) and math.isfinite(cell) else None
     except OverflowError:
@@ -411,10 +411,10 @@ def _read_time(text: str) -> tuple[str, TimeUnit] | None:
     """Return a point in time and its unit; None if the text is not a time."""
     if quarter := _QUARTER.fullmatch(text):
         return f"{quarter[1]}-{3 * int(quarter[2]) - 2:02d}-01T00:00:00", "quarter"
-    found = _TIME.fullmatch(text)
-    if found is None:
+    match = _TIME.fullmatch(text)
+    if match is None:
         return None
-    year, month, day, clock = found.groups()
+    year, month, day, clock = match.groups()
     if month is None and int(year) not in _YEARS:
         return None
     try:
@@ -425,7 +425,7 @@ def _read_time(text: str) -> tuple[str, TimeUnit] | None:
     return point.replace(tzinfo=None, microsecond=0).isoformat(), unit
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     """Return a text for an axis: printable, and not too long."""
     text = " ".join(safe(text).split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -23,7 +23,7 @@ _NO_DOTS = "this terminal has no signs to draw that with: write it to a file wit
 _START = datetime(1, 1, 1)
 
 
-def drawn(chart: Chart, console: Console) -> RenderableType:
+def draw_chart(chart: Chart, console: Console) -> RenderableType:
     """Return a chart for Rich to print, no wider than the console; `#` if it knows ASCII only."""
     plain = console.options.ascii_only or console.options.legacy_windows
     if chart.kind == "number":
@@ -36,27 +36,27 @@ def drawn(chart: Chart, console: Console) -> RenderableType:
     about = ", ".join(filter(None, (about, "the first rows only" if chart.partial else "")))
     plotted = chart.kind in ("line", "area", "point")
     if chart.x and plotted and not plain and find_spec("plotille"):
-        body = _plot(chart, chart.x, min(console.width, _WIDEST))
+        body = _draw_plot(chart, chart.x, min(console.width, _WIDEST))
     elif chart.kind == "point" or (plotted and len(chart.marks) > _MOST_BARS):
         body = Text(_NO_DOTS if plain else _MISSING, style="dim")
     elif chart.kind == "histogram":
-        body = _bars(_bins([float(mark.x) for mark in chart.marks if isinstance(mark.x, int | float)]), plain)
+        body = _draw_bars(_bin([float(mark.x) for mark in chart.marks if isinstance(mark.x, int | float)]), plain)
     else:
-        body = _bars([(_name(chart.x, mark), mark.group, mark.y) for mark in chart.marks], plain)
+        body = _draw_bars([(_name_mark(chart.x, mark), mark.group, mark.y) for mark in chart.marks], plain)
     return Group(Text(about, style="dim"), body) if about else Group(body)
 
 
-def _name(axis: Axis | None, mark: Mark) -> str:
+def _name_mark(axis: Axis | None, mark: Mark) -> str:
     if axis is None:
         return ""
     return time_text(str(mark.x), axis.unit) if axis.scale == "time" else str(mark.x)
 
 
-def _bars(rows: Sequence[tuple[str, str, int | float]], plain: bool) -> RenderableType:
+def _draw_bars(rows: Sequence[tuple[str, str, int | float]], plain: bool) -> RenderableType:
     """Draw one line per bar: name, group, bar and number."""
     low, high = min(0.0, *(float(y) for *_, y in rows)), max(0.0, *(float(y) for *_, y in rows))
     span = (high - low) or 1.0
-    colours = _colours(group for _, group, _ in rows)
+    colours = _choose_colours(group for _, group, _ in rows)
     table = Table.grid(padding=(0, 1), expand=False)
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=32)
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=20)
@@ -72,11 +72,11 @@ def _bars(rows: Sequence[tuple[str, str, int | float]], plain: bool) -> Renderab
     return table
 
 
-def _colours(groups: Iterable[str]) -> dict[str, str]:
+def _choose_colours(groups: Iterable[str]) -> dict[str, str]:
     return dict(zip(dict.fromkeys(groups), cycle(_COLOURS)))
 
 
-def _bins(values: Sequence[float]) -> list[tuple[str, str, int]]:
+def _bin(values: Sequence[float]) -> list[tuple[str, str, int]]:
     low = min(values)
     step = (max(values) - low) / _BINS or 1.0
     counts = [0] * _BINS
@@ -86,7 +86,7 @@ def _bins(values: Sequence[float]) -> list[tuple[str, str, int]]:
     return [(f"{edges[n]} to {edges[n + 1]}", "", count) for n, count in enumerate(counts)]
 
 
-def _plot(chart: Chart, axis: Axis, width: int) -> RenderableType:
+def _draw_plot(chart: Chart, axis: Axis, width: int) -> RenderableType:
     """Draw lines and points in dots of braille."""
     import plotille
 
@@ -94,17 +94,17 @@ def _plot(chart: Chart, axis: Axis, width: int) -> RenderableType:
     figure.width, figure.height = max(20, width - 30), _HEIGHT
     figure.origin, figure.color_mode, figure.with_colors = False, "names", True
     figure.x_label, figure.y_label = axis.title[:24], chart.y.title[:24]
-    across, place_text = _places(axis, [str(mark.x) for mark in chart.marks])
+    across, place_text = _place_marks(axis, [str(mark.x) for mark in chart.marks])
     up = [float(mark.y) for mark in chart.marks]
-    figure.set_x_limits(*_limits(across))
-    low, high = _limits(up)
+    figure.set_x_limits(*_find_limits(across))
+    low, high = _find_limits(up)
     figure.set_y_limits(0.0 if 0 <= low <= high / 2 else low, high)
 
     def label(value: float, chars: int, delta: float, left: bool = False) -> str:
         return f"{place_text(value):<{chars}.{chars}}" if left else f"{number_text(value):>{chars}.{chars}}"
 
     figure.register_label_formatter(float, label)
-    colours = _colours(mark.group for mark in chart.marks)
+    colours = _choose_colours(mark.group for mark in chart.marks)
     draw = figure.scatter if chart.kind == "point" else figure.plot
     for group, colour in colours.items():
         places = [(x, y) for x, y, mark in zip(across, up, chart.marks, strict=True) if mark.group == group]
@@ -113,26 +113,26 @@ def _plot(chart: Chart, axis: Axis, width: int) -> RenderableType:
     return Group(Text.from_ansi(figure.show()), Text("  ").join(legend))
 
 
-def _limits(values: Sequence[float]) -> tuple[float, float]:
+def _find_limits(values: Sequence[float]) -> tuple[float, float]:
     """Return the minimum and the maximum, widened if they are equal."""
     low, high = min(values), max(values)
     margin = abs(low) / 2 or 1.0
     return (low, high) if low < high else (low - margin, high + margin)
 
 
-def _places(axis: Axis, names: Sequence[str]) -> tuple[list[float], Callable[[float], str]]:
+def _place_marks(axis: Axis, names: Sequence[str]) -> tuple[list[float], Callable[[float], str]]:
     """Return the marks' positions on the axis, and a function that writes a position."""
     if axis.scale == "number":
         return [float(name) for name in names], number_text
     if axis.scale == "time":
         seconds = [(datetime.fromisoformat(name) - _START).total_seconds() for name in names]
-        return seconds, lambda value: _time_text(value, axis)
+        return seconds, lambda value: _write_time(value, axis)
     places = list(dict.fromkeys(names))
     last = len(places) - 1
     return [float(places.index(name)) for name in names], lambda value: places[min(last, max(0, round(value)))]
 
 
-def _time_text(seconds: float, axis: Axis) -> str:
+def _write_time(seconds: float, axis: Axis) -> str:
     try:
         return time_text((_START + timedelta(seconds=max(0.0, seconds))).isoformat(), axis.unit)
     except OverflowError:

@@ -80,12 +80,12 @@ def wished(question: str) -> Wish | None:
     if len(question) > _TOO_LONG:
         return None
     if bare := _BARE.match(question):
-        return Wish(_kind(bare), "")
+        return Wish(_read_kind(bare), "")
     kind, rest, is_wish = None, question, False
     for pattern in (_AS, _AND_PLOT, _OF, _IMPERATIVE):
         if match := pattern.search(rest):
             is_wish = True
-            kind = kind or _kind(match)
+            kind = kind or _read_kind(match)
             lead = "Show " if pattern in (_OF, _IMPERATIVE) else ""
             rest = lead + (rest[: match.start()] + " " + rest[match.end() :]).strip()
     if not is_wish:
@@ -101,5 +101,5 @@ def wished(question: str) -> Wish | None:
     return Wish(kind, rest, axes["y"], tuple(part.strip() for part in _SPLIT.split(axes["x"]) if part.strip()))
 
 
-def _kind(match: re.Match[str]) -> Kind | None:
+def _read_kind(match: re.Match[str]) -> Kind | None:
     return cast("Kind", match.lastgroup.rstrip("_")) if match.lastgroup else None

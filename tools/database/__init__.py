@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .. import importing
 
 if TYPE_CHECKING:
     from .database import Database, open_database
@@ -50,23 +51,19 @@ __all__ = [
     "render_schema",
 ]
 
-_PLACES = {
-    "database": ("Database", "open_database"),
-    "egress": ("Egress",),
-    "engine": ("Engine", "TooComplex"),
-    "estimate": ("Estimate",),
-    "permissions_file": ("Access", "PermissionsFile"),
-    "rendering.render": ("SchemaStyle", "render_schema"),
-    "schema": ("ColumnSchema", "ForeignKey", "Schema", "TableSchema"),
-    "session": ("Identity", "Permissions", "Policy", "Rights", "Session", "asked_in"),
-    "table": ("Cell", "Limits", "Table"),
-    "watchdog": ("Cancellation",),
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Most of it is slow to load, and the processes that run queries have no need of it.
-    for place, names in _PLACES.items():
-        if name in names:
-            return getattr(import_module(f".{place}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Most of it is slow to load, and the processes that run queries have no need of it.
+__getattr__ = importing(
+    __name__,
+    {
+        "database": "Database open_database",
+        "egress": "Egress",
+        "engine": "Engine TooComplex",
+        "estimate": "Estimate",
+        "permissions_file": "Access PermissionsFile",
+        "rendering.render": "SchemaStyle render_schema",
+        "schema": "ColumnSchema ForeignKey Schema TableSchema",
+        "session": "Identity Permissions Policy Rights Session asked_in",
+        "table": "Cell Limits Table",
+        "watchdog": "Cancellation",
+    },
+)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Literal
 
+from ..words import name_words
 from .schema import ColumnKind, ColumnSchema
 from .table import Cell
 
@@ -69,6 +70,17 @@ def _kind_of_values(values: Collection[Cell]) -> ColumnKind | None:
     if types == {bytes}:
         return "binary"
     return "number" if types and types <= {int, float} else None
+
+
+_DATED = frozenset({"date", "dt", "day", "ts", "time", "timestamp", "at"})
+_LEAST_DATE = 100_000  # 240131; what is smaller is a count of days, or a part of a date
+
+
+def is_date_number(column: ColumnSchema) -> bool:
+    """Whether a column of numbers holds dates, by its name and its values: 20240131, or seconds."""
+    values = [sample for sample in column.samples if isinstance(sample, int)]
+    dated = column.kind == "number" and bool(_DATED & {*name_words(column.name)})
+    return dated and bool(values) and max(values) >= _LEAST_DATE
 
 
 _DIGIT, _LETTERS = re.compile(r"\d"), re.compile(r"[A-Za-z]+")

@@ -74,24 +74,24 @@ class Expectation:
 
     def fit(self, sql: str, dialect: str = "sqlite") -> float | None:
         """Return the log-probability of a query's form in nats; None if it does not parse."""
-        found = traits(sql, dialect)
-        if found is None:
+        form = traits(sql, dialect)
+        if form is None:
             return None
-        shares = (values.get(found[trait], 0.0) for trait, values in self.probabilities.items())
+        shares = (values.get(form[trait], 0.0) for trait, values in self.probabilities.items())
         return sum(math.log(max(share, FLOOR)) for share in shares)
 
 
 @lru_cache(maxsize=256)
 def expect(question: str, before: str | None = None, dialect: str = "sqlite") -> Expectation:
     """Return the expected traits of a question's query, given the query before it."""
-    vocabulary, models = _models()
-    known = grams(question) | followed(before, dialect)
+    vocabulary, models = _load_models()
+    known = grams(question) | encode_traits(before, dialect)
     words = np.array(sorted(vocabulary[gram] for gram in known if gram in vocabulary), dtype=np.intp)
     return Expectation({trait: model(words) for trait, model in models.items()})
 
 
 @cache
-def _models() -> tuple[Mapping[str, int], Mapping[str, Model]]:
+def _load_models() -> tuple[Mapping[str, int], Mapping[str, Model]]:
     stored = json.loads((files(__package__ or "") / "data" / "expectation.json").read_text("utf-8"))
     vocabulary = {gram: index for index, gram in enumerate(stored["grams"])}
     models = {
@@ -140,41 +140,41 @@ def traits(sql: str, dialect: str = "sqlite") -> Traits | None:
     if not outputs:
         return None
     return {
-        "outputs": _outputs(outputs),
-        "aggregates": _aggregates(outputs),
+        "outputs": _count_outputs(outputs),
+        "aggregates": _list_aggregates(outputs),
         "tables": str(min(len(list(tree.find_all(exp.Table))), _MOST)),
-        "outer_join": _yes(any((join.side or "") != "" for join in tree.find_all(exp.Join))),
-        "order": _order(tree),
-        "inner_order": _yes(any(s.args.get("order") for s in tree.find_all(exp.Select) if s is not tree)),
-        "group": _has(tree, exp.Group),
-        "having": _has(tree, exp.Having),
+        "outer_join": _yes_or_no(any((join.side or "") != "" for join in tree.find_all(exp.Join))),
+        "order": _describe_order(tree),
+        "inner_order": _yes_or_no(any(s.args.get("order") for s in tree.find_all(exp.Select) if s is not tree)),
+        "group": _has_any(tree, exp.Group),
+        "having": _has_any(tree, exp.Having),
         "compound": type(tree).__name__.lower() if isinstance(tree, exp.SetOperation) else _NONE,
-        "nested": _nested(tree),
-        "count_distinct": _yes(any(isinstance(count.this, exp.Distinct) for count in tree.find_all(exp.Count))),
-        "like": _has(tree, exp.Like, exp.ILike),
-        "or": _has(tree, exp.Or),
-        "between": _has(tree, exp.Between),
+        "nested": _subquery_use(tree),
+        "count_distinct": _yes_or_no(any(isinstance(count.this, exp.Distinct) for count in tree.find_all(exp.Count))),
+        "like": _has_any(tree, exp.Like, exp.ILike),
+        "or": _has_any(tree, exp.Or),
+        "between": _has_any(tree, exp.Between),
         "above": ">=" if tree.find(exp.GTE) else ">" if tree.find(exp.GT) else _NONE,
         "below": "<=" if tree.find(exp.LTE) else "<" if tree.find(exp.LT) else _NONE,
-        "null": _has(tree, exp.Is),
-        "odd": _has(tree, *_ODD),
-        "with": _has(tree, exp.With),
+        "null": _has_any(tree, exp.Is),
+        "odd": _has_any(tree, *_ODD),
+        "with": _has_any(tree, exp.With),
     }
 
 
-def followed(sql: str | None, dialect: str = "sqlite") -> frozenset[str]:
+def encode_traits(sql: str | None, dialect: str = "sqlite") -> frozenset[str]:
     """Return the traits of the query before as extra words of the question."""
-    found = traits(sql, dialect) if sql else None
-    return frozenset(f"~{trait}={value}" for trait, value in (found or {}).items())
+    form = traits(sql, dialect) if sql else None
+    return frozenset(f"~{trait}={value}" for trait, value in (form or {}).items())
 
 
-def _outputs(outputs: list[exp.Expr]) -> str:
+def _count_outputs(outputs: list[exp.Expr]) -> str:
     if any(item.is_star and not isinstance(item.unalias(), exp.Count) for item in outputs):
         return "*"
     return str(min(len(outputs), _MOST))
 
 
-def _aggregates(outputs: list[exp.Expr]) -> str:
+def _list_aggregates(outputs: list[exp.Expr]) -> str:
     kinds = {
         type(item).__name__.lower() if isinstance(item, exp.AggFunc) else "expression"
         for item in (output.unalias() for output in outputs)
@@ -183,7 +183,7 @@ def _aggregates(outputs: list[exp.Expr]) -> str:
     return ",".join(sorted(kinds)) or _NONE
 
 
-def _order(tree: exp.Expr) -> str:
+def _describe_order(tree: exp.Expr) -> str:
     order = tree.args.get("order")
     if order is None:
         return _NONE
@@ -191,11 +191,11 @@ def _order(tree: exp.Expr) -> str:
     return f"{direction}+limit" if tree.args.get("limit") else direction
 
 
-def _nested(tree: exp.Expr) -> str:
+def _subquery_use(tree: exp.Expr) -> str:
     """Return how the query uses a sub-query."""
     if any(isinstance(negated.this, exp.In) and negated.this.args.get("query") for negated in tree.find_all(exp.Not)):
         return "not in"
-    if any(found.args.get("query") for found in tree.find_all(exp.In)):
+    if any(node.args.get("query") for node in tree.find_all(exp.In)):
         return "in"
     parents = [type(query.parent) for query in tree.find_all(exp.Subquery)]
     if exp.EQ in parents:
@@ -208,9 +208,9 @@ def _nested(tree: exp.Expr) -> str:
     return "other" if several else _NONE
 
 
-def _has(tree: exp.Expr, *kinds: type[exp.Expr]) -> str:
-    return _yes(tree.find(*kinds) is not None)
+def _has_any(tree: exp.Expr, *kinds: type[exp.Expr]) -> str:
+    return _yes_or_no(tree.find(*kinds) is not None)
 
 
-def _yes(found: bool) -> str:
-    return "yes" if found else "no"
+def _yes_or_no(answer: bool) -> str:
+    return "yes" if answer else "no"

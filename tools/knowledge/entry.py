@@ -68,7 +68,7 @@ class Entry:
     @property
     def phrases(self) -> tuple[tuple[str, ...], ...]:
         """The stems of each of its names."""
-        return tuple(dict.fromkeys(found for name in self.names if (found := tuple(stems(name)))))
+        return tuple(dict.fromkeys(phrase for name in self.names if (phrase := tuple(stems(name)))))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
 
-from ..database.schema import ForeignKey, Schema
+from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..errors import KnowledgeError, SQLParseError, TableturnError
 from ..sql import Query, spell_tables
 from ..sql.dialects import KEYWORDS, rules_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # What looks like the name of a table or column in a text.
 _NAMES = re.compile(r"`([^`]+)`|\b([A-Za-z]\w*\.[A-Za-z]\w*|[A-Za-z]+(?:_\w+)+)\b")
-_NAMED = re.compile(r"\b(?:METRIC|TERM)\s*\(\s*'", re.IGNORECASE)
+_CALL = re.compile(r"\b(?:METRIC|TERM)\s*\(\s*'", re.IGNORECASE)
 _LONGEST = 20_000  # characters of a query in which definitions are looked for
 _CONTRADICTS = "it contradicts"
 
@@ -60,7 +60,7 @@ def fragment_kind(tree: exp.Expr) -> Literal["metric", "term"] | None:
     return None if value else "term"
 
 
-def _outer_columns(tree: exp.Expr) -> list[exp.Column]:
+def _find_outer_columns(tree: exp.Expr) -> list[exp.Column]:
     """Return the columns outside the fragment's sub-queries."""
     return [column for column in tree.find_all(exp.Column) if column.find_ancestor(exp.Select) is None]
 
@@ -73,7 +73,7 @@ def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragme
     """
     tree = parse_fragment(spell_tables(f"SELECT {sql}", schema).removeprefix("SELECT "), schema.dialect)
     columns: list[Item] = []
-    for column in _outer_columns(tree):
+    for column in _find_outer_columns(tree):
         columns.append(_column_item(column, schema, about))
         name_column(column, columns[-1], schema)
     inner = tuple(_find_item(schema, node.name, within=node.db)[0] for node in tree.find_all(exp.Table))
@@ -94,11 +94,11 @@ def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragme
 def _column_item(column: exp.Column, schema: Schema, about: Sequence[str] = ()) -> Item:
     if column.table:
         return _find_item(schema, column.table, column.name, column.db)
-    holders = _holders(schema, column.name)
+    holders = _find_holders(schema, column.name)
     likely = [table for table in holders if table in about] or holders
     if not likely:
-        names = {held.name for table in schema.tables for held in table.columns}
-        raise KnowledgeError(f"there is no column {column.name!r}{_near(column.name, names)}")
+        columns = (held for table in schema.tables for held in table.columns)
+        raise KnowledgeError(f"there is no column {column.name!r}{_hint(column.name, columns)}")
     if len(likely) > 1:
         raise KnowledgeError(f"{column.name!r} is a column of {listed(likely, 'or')}: qualify it by its table")
     return _find_item(schema, likely[0], column.name)
@@ -108,25 +108,22 @@ def _find_item(schema: Schema, table: str, column: str = "", within: str = "") -
     """Return the schema's table, or column of it; raise `KnowledgeError` if it is missing."""
     held = schema.table(f"{within}.{table}") or schema.table(table)
     if held is None:
-        if holders := _holders(schema, table):
+        if holders := _find_holders(schema, table):
             raise KnowledgeError(f"{table!r} is a column of {listed(holders, 'or')}: qualify it by its table")
-        raise KnowledgeError(f"there is no table {table!r}{_near(table, [known.name for known in schema.tables])}")
+        raise KnowledgeError(f"there is no table {table!r}{_hint(table, schema.tables)}")
     if not column:
         return held.name, ""
-    found = held.column(column)
-    if found is None:
-        raise KnowledgeError(
-            f"{held.name} has no column {column!r}{_near(column, [known.name for known in held.columns])}"
-        )
+    if (found := held.column(column)) is None:
+        raise KnowledgeError(f"{held.name} has no column {column!r}{_hint(column, held.columns)}")
     return held.name, found.name
 
 
-def _holders(schema: Schema, column: str) -> list[str]:
+def _find_holders(schema: Schema, column: str) -> list[str]:
     return [table.name for table in schema.tables if table.column(column) is not None]
 
 
-def _near(name: str, known: Iterable[str]) -> str:
-    near = did_you_mean(nearest_names(name, known, 2))
+def _hint(name: str, known: Iterable[TableSchema | ColumnSchema]) -> str:
+    near = did_you_mean(nearest_names(name, (item.name for item in known), 2))
     return f"; {near}" if near else ""
 
 
@@ -137,7 +134,7 @@ def name_column(column: exp.Column, item: Item, schema: Schema) -> None:
         column.set(key, exp.to_identifier(name, quoted=True))
 
 
-def _counted_where(expression: str, condition: str, dialect: str) -> str:
+def _limit_aggregates(expression: str, condition: str, dialect: str) -> str:
     """Write an aggregate expression that counts only rows with the condition."""
     tree, where = parse_fragment(expression, dialect), parse_fragment(condition, dialect)
     aggregates = [node for node in tree.find_all(exp.AggFunc) if node.find_ancestor(exp.AggFunc) is None]
@@ -171,26 +168,26 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
     problems: list[Problem] = []
     fitting: list[Entry] = []
     unseen: set[str] = set()
-    for entry in _upper([_commented(layer, schema) for layer in layers], problems):
+    for entry in _take_topmost([_expand_comments(layer, schema) for layer in layers], problems):
         try:
-            fitting.append(_fitted(entry, schema, database))
+            fitting.append(_fit_entry(entry, schema, database))
         except TableturnError as error:
             problems.append(Problem(entry, str(error)))
             unseen |= {part.lower() for item in entry.about for part in item if part}
     if own := database.rights.key:
         problems.clear()
-        shown = {item.name.lower() for table in schema.tables for item in (table, *table.columns)}
-        unseen -= shown
-        shown |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
+        visible = {item.name.lower() for table in schema.tables for item in (table, *table.columns)}
+        unseen -= visible
+        visible |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
         # What is written under these rights tells nothing that is hidden from them.
-        fitting = [entry for entry in fitting if entry.rights == own or not _names_unseen(entry, shown, unseen)]
+        fitting = [entry for entry in fitting if entry.rights == own or not _names_unseen(entry, visible, unseen)]
         # In which file an entry stands, and where, tells whether there is a hidden one of its name.
         fitting.sort(key=lambda entry: (entry.added, entry.key))
     fitting = [entry for entry in fitting if _may_leave(entry, database)]
-    return _without_conflicts(fitting, problems), problems
+    return _drop_conflicts(fitting, problems), problems
 
 
-def _commented(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
+def _expand_comments(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
     """Return the layer, or the database's comments if the layer stands for them."""
     if [entry.source for entry in layer] != [DATABASE]:
         return layer
@@ -199,9 +196,9 @@ def _commented(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
     return [Entry.of_item(*item, source=DATABASE) for item in items if item[2]]
 
 
-def _upper(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[Entry]:
+def _take_topmost(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[Entry]:
     """Return each entry from the topmost layer that has it."""
-    found: dict[str, Entry] = {}
+    topmost: dict[str, Entry] = {}
     for layer in layers:
         own: dict[str, Entry] = {}
         for entry in layer:
@@ -209,15 +206,15 @@ def _upper(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[E
             if key in own and own[key].line != entry.line:
                 problems.append(Problem(entry, f"{_CONTRADICTS} what the same file says of it: keep one"))
             own.setdefault(key, entry)
-        found |= own
-    return list(found.values())
+        topmost |= own
+    return list(topmost.values())
 
 
-def _fitted(entry: Entry, schema: Schema, database: Database) -> Entry:
+def _fit_entry(entry: Entry, schema: Schema, database: Database) -> Entry:
     """Return the entry with names as the schema spells them."""
     if entry.fault:
         raise KnowledgeError(entry.fault)
-    about = tuple(_entry_item(item, schema) for item in entry.about)
+    about = tuple(_find_entry_item(item, schema) for item in entry.about)
     if entry.kind == "join":
         key = join_key(entry, schema)
         ends = (key.table, key.columns), (key.ref_table, key.ref_columns)
@@ -225,22 +222,22 @@ def _fitted(entry: Entry, schema: Schema, database: Database) -> Entry:
     if entry.kind not in ("term", "metric") or not entry.sql:
         return replace(entry, about=about)
     expression, _, condition = entry.sql.partition("\n")
-    sql = _counted_where(expression, condition, schema.dialect) if condition else expression
+    sql = _limit_aggregates(expression, condition, schema.dialect) if condition else expression
     fragment = read_fragment(sql, schema, [table for table, _ in about])
     _compile(entry, fragment, schema, database)
     return replace(entry, sql=fragment.sql, about=tuple(dict.fromkeys((*fragment.columns, *about))))
 
 
-def _entry_item(item: Item, schema: Schema) -> Item:
+def _find_entry_item(item: Item, schema: Schema) -> Item:
     """Return the item as the schema spells it; a table's own name may contain a dot."""
     table, column = item
     whole = schema.table(f"{table}.{column}" if column else table)
     if whole is not None:
         return whole.name, ""
-    return _find_item(schema, _unquoted(table), _unquoted(column))
+    return _find_item(schema, _strip_quotes(table), _strip_quotes(column))
 
 
-def _unquoted(name: str) -> str:
+def _strip_quotes(name: str) -> str:
     return name[1:-1] if len(name) > 1 and name[0] + name[-1] in ('""', "``", "[]") else name
 
 
@@ -277,7 +274,7 @@ def join_key(entry: Entry, schema: Schema) -> ForeignKey:
     return ForeignKey(left[0][0], tuple(item[1] for item in left), right[0][0], tuple(item[1] for item in right))
 
 
-def _names_unseen(entry: Entry, shown: set[str], unseen: set[str]) -> bool:
+def _names_unseen(entry: Entry, visible: set[str], unseen: set[str]) -> bool:
     """Whether the words of an entry may reveal hidden names."""
     # They do where they hold the name of something that entries of the same files describe and that is not visible, or
     # anything that looks like a name and is none that is.
@@ -285,7 +282,7 @@ def _names_unseen(entry: Entry, shown: set[str], unseen: set[str]) -> bool:
     words = set(re.findall(r"\w+", text.lower()))
     if words & unseen or any(" " in name and name in text.lower() for name in unseen):
         return True
-    return any((quoted or plain).lower() not in shown for quoted, plain in _NAMES.findall(text))
+    return any((quoted or plain).lower() not in visible for quoted, plain in _NAMES.findall(text))
 
 
 def _may_leave(entry: Entry, database: Database) -> bool:
@@ -296,7 +293,7 @@ def _may_leave(entry: Entry, database: Database) -> bool:
     return not entry.values and (not entry.sql or parse_fragment(entry.sql, database.dialect).find(exp.Literal) is None)
 
 
-def _without_conflicts(entries: Sequence[Entry], problems: list[Problem]) -> list[Entry]:
+def _drop_conflicts(entries: Sequence[Entry], problems: list[Problem]) -> list[Entry]:
     """Return the entries without terms and metrics that share a name."""
     named: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
@@ -320,7 +317,7 @@ def compiled(sql: str, entries: Sequence[Entry], dialect: str) -> str:
     A model that writes `METRIC('net revenue')` gets the expression as the file has it, not as it would write it again;
     a name that there is not raises `KnowledgeError`.
     """
-    if not _NAMED.search(sql):
+    if not _CALL.search(sql):
         return sql
     try:
         tree = Query.of(sql, dialect).edit().tree
@@ -336,11 +333,11 @@ def compiled(sql: str, entries: Sequence[Entry], dialect: str) -> str:
         if entry is None:
             there = ", ".join(repr(each.name) for each in entries if each.kind == kind and each.sql) or "none"
             raise KnowledgeError(f"there is no {kind} {name!r} with SQL of its own; there is {there}")
-        call.replace(exp.Paren(this=_within(entry, call, dialect)))
+        call.replace(exp.Paren(this=_use_aliases(entry, call, dialect)))
     return tree.sql(dialect=dialect)
 
 
-def _within(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
+def _use_aliases(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
     """Return the definition's SQL with the aliases of the query around `call`."""
     fragment = parse_fragment(entry.sql, dialect)
     select = call.find_ancestor(exp.Select)
@@ -348,10 +345,10 @@ def _within(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
     aliases: dict[str, str] = {}
     for node in filter(None, sources):
         if isinstance(node.this, exp.Table):
-            aliases.setdefault(_dotted(node.this.parts), node.this.alias_or_name)
+            aliases.setdefault(_join_names(node.this.parts), node.this.alias_or_name)
             aliases.setdefault(node.this.name.lower(), node.this.alias_or_name)
-    for column in _outer_columns(fragment):
-        alias = aliases.get(_dotted(column.parts[:-1]))
+    for column in _find_outer_columns(fragment):
+        alias = aliases.get(_join_names(column.parts[:-1]))
         if alias is not None and alias.lower() != column.table.lower():
             column.set("db", None)
             quoted = column.args["table"].quoted or not alias.isidentifier()
@@ -359,7 +356,7 @@ def _within(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
     return fragment
 
 
-def _dotted(parts: Iterable[exp.Expr]) -> str:
+def _join_names(parts: Iterable[exp.Expr]) -> str:
     return ".".join(part.name.lower() for part in parts)
 
 
@@ -376,9 +373,9 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
         items = query.used
     except SQLParseError:
         return ()
-    written = {_plain(node) for node in query.tree.find_all(exp.Condition)}
+    written = {_write_plain(node) for node in query.tree.find_all(exp.Condition)}
     read = items.columns | {(table, "") for table in items.tables}
-    asked = set(stems(question))
+    question_stems = set(stems(question))
 
     def used(entry: Entry) -> bool:
         about = any(item in read for item in entry.about)
@@ -388,9 +385,9 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
                     tree = parse_fragment(entry.sql, schema.dialect)
                 except KnowledgeError:
                     return False
-                return _plain(tree) in written or all(_plain(part) in written for part in and_parts(tree))
+                return _write_plain(tree) in written or all(_write_plain(part) in written for part in and_parts(tree))
             case "term" | "metric":
-                return any(set(phrase) <= asked for phrase in entry.phrases) and (about or not entry.about)
+                return any(set(phrase) <= question_stems for phrase in entry.phrases) and (about or not entry.about)
             case "never":
                 return False
             case "join":
@@ -408,7 +405,7 @@ def and_parts(tree: exp.Expr) -> Iterator[exp.Expr]:
     yield from tree.flatten() if isinstance(tree, exp.And) else (tree,)
 
 
-def _plain(node: exp.Expr) -> str:
+def _write_plain(node: exp.Expr) -> str:
     """Write an expression without table names, outer parentheses and quotes."""
     copy = node.unnest().copy()
     for column in copy.find_all(exp.Column):

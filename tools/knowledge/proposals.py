@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from itertools import islice
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from ..database.schema import Schema
 from ..errors import SQLParseError
 from ..sql import Query
-from ..sql.dialects import rules_of
-from ..words import STOP_WORDS, Word, fold, listed_words, name_words, stem, words
+from ..sql.parse import statement_ends
+from ..words import STOP_WORDS, Word, fold, listed_words, name_stems, words
 from .entry import Entry, Item
 from .fragment import and_parts, name_column
-from .read import quoted
+from .read import quote
 
 MOST = 200_000  # statements that are read; a log goes on for ever
 _SHOWN = 5
@@ -34,41 +33,39 @@ class Suggestion:
     queries: tuple[str, ...]  # the first of them
 
 
-def proposals(before: str, after: str, question: str, schema: Schema) -> tuple[Entry, ...]:
+def propose_entries(before: str, after: str, question: str, schema: Schema) -> tuple[Entry, ...]:
     """Return entries that a correction of a query suggests, for a person to accept."""
     try:
         old, new = (_QueryParts(sql, schema) for sql in (before or "SELECT 1", after))
     except SQLParseError:
         return ()
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     joins = (Entry("join", text, sql=text) for text in new.joins() if text not in old.conditions)
-    for entry in (*joins, *_values(old, new, question), *_meanings(old, new, question, schema)):
-        found.setdefault(entry.key, entry)
-    return tuple(found.values())
+    for entry in (*joins, *_find_values(old, new, question), *_find_meanings(old, new, question, schema)):
+        entries.setdefault(entry.key, entry)
+    return tuple(entries.values())
 
 
 def suggest(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[Suggestion, ...]:
     """Return entries that recur in at least `least` queries, most frequent first."""
-    found: dict[str, tuple[Entry, dict[str, None]]] = {}
+    queries_by_key: dict[str, tuple[Entry, dict[str, None]]] = {}
     for query in islice(dict.fromkeys(queries), MOST):
-        for entry in _entries(query, schema):
-            found.setdefault(entry.key, (entry, {}))[1][query] = None
-    suggestions = (Suggestion(entry, len(having), tuple(having)[:_SHOWN]) for entry, having in found.values())
+        for entry in _read_entries(query, schema):
+            queries_by_key.setdefault(entry.key, (entry, {}))[1][query] = None
+    suggestions = (Suggestion(entry, len(having), tuple(having)[:_SHOWN]) for entry, having in queries_by_key.values())
     return tuple(sorted((one for one in suggestions if one.count >= least), key=lambda one: -one.count))
 
 
-def statements(text: str, dialect: str) -> Iterator[str]:
+def split_statements(text: str, dialect: str) -> Iterator[str]:
     """Yield the statements of a text, split at semicolons outside literals and comments."""
-    try:
-        tokens = rules_of(dialect).grammar.tokenize(text)
-    except SqlglotError:
+    ends = statement_ends(text, dialect)
+    if ends is None:
         yield from (line for line in text.splitlines() if line.strip())
         return
     start = 0
-    for token in tokens:
-        if token.token_type.name == "SEMICOLON":
-            yield text[start : token.start].strip()
-            start = token.end + 1
+    for end in ends:
+        yield text[start:end].strip()
+        start = end + 1
     if text[start:].strip():
         yield text[start:].strip()
 
@@ -108,8 +105,8 @@ class _QueryParts:
             for key in self._schema.foreign_keys
             for a, b in zip(key.columns, key.ref_columns, strict=True)
         }
-        found = {text: ends for text, node in self.conditions.items() if (ends := self.ends(node))}
-        return {text: ends for text, ends in found.items() if ends[0][0] != ends[1][0] and frozenset(ends) not in keys}
+        pairs = {text: ends for text, node in self.conditions.items() if (ends := self.ends(node))}
+        return {text: ends for text, ends in pairs.items() if ends[0][0] != ends[1][0] and frozenset(ends) not in keys}
 
     def _text(self, node: exp.Expr) -> str:
         """Write a part of the query with columns qualified by their tables."""
@@ -123,7 +120,7 @@ class _QueryParts:
         return copy.sql(dialect=self._schema.dialect)
 
 
-def _values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:
+def _find_values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:
     """Yield an entry for a value that the correction spells differently from the question."""
 
     def compared(parts: _QueryParts) -> Iterator[tuple[Item, str]]:
@@ -134,14 +131,14 @@ def _values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry
 
     before = dict(compared(old))
     for place, text in compared(new):
-        said = before.get(place, "")
-        if said and said != text and said.casefold().strip("%") in question.casefold():
-            yield Entry.of_item(*place, "", values=((text, said.strip("%")),))
+        spelling = before.get(place, "")
+        if spelling and spelling != text and spelling.casefold().strip("%") in question.casefold():
+            yield Entry.of_item(*place, "", values=((text, spelling.strip("%")),))
 
 
-def _meanings(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
+def _find_meanings(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
     """Yield an entry for a word that the schema lacks, with the SQL that the correction added."""
-    name = _unexplained(question, schema)
+    name = _find_unexplained(question, schema)
     if not name:
         return
     own = [
@@ -161,10 +158,10 @@ def _meanings(old: _QueryParts, new: _QueryParts, question: str, schema: Schema)
         yield Entry("metric", name, sql=computed[0])
 
 
-def _unexplained(question: str, schema: Schema) -> str:
+def _find_unexplained(question: str, schema: Schema) -> str:
     """Return the first run of words in the question that no name explains."""
-    names = {stem(word) for table in schema.tables for word in name_words(table.name)}
-    columns = {stem(word) for table in schema.tables for column in table.columns for word in name_words(column.name)}
+    names = {word for table in schema.tables for word in name_stems(table.name)}
+    columns = {word for table in schema.tables for column in table.columns for word in name_stems(column.name)}
     run: list[Word] = []
     for word in words(question):
         ordinary = fold(word.text) in _ORDINARY or word.text.isdigit() or word.stem in columns
@@ -177,7 +174,7 @@ def _unexplained(question: str, schema: Schema) -> str:
     return " ".join(part.text if part.text.isupper() else part.text.lower() for part in run)
 
 
-def _entries(query: str, schema: Schema) -> Iterator[Entry]:
+def _read_entries(query: str, schema: Schema) -> Iterator[Entry]:
     """Yield the joins, conditions and metrics of a query."""
     try:
         parts = _QueryParts(query, schema)
@@ -186,7 +183,7 @@ def _entries(query: str, schema: Schema) -> Iterator[Entry]:
     joins = parts.joins()
     for text, node in parts.conditions.items():
         if text in joins:
-            on = " = ".join(f"{quoted(table)}.{quoted(column)}" for table, column in sorted(joins[text]))
+            on = " = ".join(f"{quote(table)}.{quote(column)}" for table, column in sorted(joins[text]))
             yield Entry("join", on, sql=on)
         elif not parts.ends(node) and _is_filter(node) and parts.reads(node):
             yield Entry("term", text, text, text)

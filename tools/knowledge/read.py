@@ -65,7 +65,6 @@ _ENDING = ".knowledge.yaml"
 _LARGEST = 5_000_000  # bytes of one file
 _MOST = 1_000_000  # values in one file, repeated ones counted each time: a page of aliases can stand for billions
 
-
 _DBT = ("models", "sources", "semantic_models", "seeds", "snapshots", "metrics")
 _REF = re.compile(r"(?:ref|source)\(\s*['\"]([^'\"]+)['\"](?:\s*,\s*['\"]([^'\"]+)['\"])?\s*\)")
 _DIMENSION = re.compile(r"\{\{\s*\w*[Dd]imension\(\s*['\"](?:\w+__)?(\w+)['\"][^)]*\)\s*\}\}")
@@ -92,12 +91,12 @@ _Placed = tuple[_Node, str]  # a metric or a measure, and its table
 Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
 
 
-class _Part(BaseModel):
+class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @model_validator(mode="before")
     @classmethod
-    def _spelled_out(cls, given: Any) -> Any:
+    def _expand_short(cls, given: Any) -> Any:
         """Turn a text into the first field of a short form, and drop empty fields."""
         if isinstance(given, str) and issubclass(cls, _Short):
             return {next(name for name in cls.model_fields if name not in _Written.model_fields): given}
@@ -111,14 +110,14 @@ class _Part(BaseModel):
         return {"anyOf": [schema, {"type": "string"}]} if issubclass(cls, _Short) else schema
 
 
-class _Written(_Part):
+class _Written(_Section):
     author: str = Field("", description="Who wrote it; the file's author without.")
     added: str = Field("", description="When, in ISO 8601.")
     rights: str = Field("", description="Key of the rights under which it was added; written by tableturn.")
 
 
 class _Short(_Written):
-    """What a text alone may stand for: it is the first field."""
+    """A part that a text alone may stand for: the text is its first field."""
 
 
 class Term(_Short):
@@ -179,7 +178,7 @@ class Never(_Short):
     why: str = Field("", description="Why.")
 
 
-class KnowledgeFile(_Part):
+class KnowledgeFile(_Section):
     """Everything that one file says."""
 
     author: str = Field("", description="Who wrote the entries that name nobody.")
@@ -203,14 +202,14 @@ def knowledge_schema() -> dict[str, Any]:
 
 def knowledge_path(database: Database) -> Path:
     """Return the path of the database's knowledge file, which may not exist."""
-    beside, own = _places(database.location, database.name)
+    beside, own = _locate_files(database.location, database.name)
     if beside is not None and beside.is_file() and os.path.isfile(database.location):
         return beside
     return data_folder() / own
 
 
 @lru_cache
-def _places(location: str, name: str) -> tuple[Path | None, str]:
+def _locate_files(location: str, name: str) -> tuple[Path | None, str]:
     """Return the path beside the database file, and the one in the data folder."""
     code = hashlib.sha256(location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     beside = None if "://" in location else Path(location).parent / (Path(location).stem + _ENDING)
@@ -224,16 +223,16 @@ def read_knowledge(path: str | Path, files: list[Path] | None = None) -> Layers:
     Every file that is read is added to `files`, the first one first. One that is missing or wrong raises a
     `KnowledgeError` that names the file, the place and what to do.
     """
-    return tuple(_layers(Path(path), (), [] if files is None else files))
+    return tuple(_read_layers(Path(path), (), [] if files is None else files))
 
 
-def _layers(path: Path, above: tuple[Path, ...], files: list[Path]) -> Iterator[tuple[Entry, ...]]:
+def _read_layers(path: Path, above: tuple[Path, ...], files: list[Path]) -> Iterator[tuple[Entry, ...]]:
     if path.resolve() in above:
         raise KnowledgeError(f"{path} extends itself: take it out of `extends` of one of the files")
     if path.resolve() in files:
         return  # two files extend it: it lies beneath both
     files.append(path.resolve())
-    file = parse_file(text_of(path), path)
+    file = parse_file(read_file(path), path)
     if not isinstance(file, KnowledgeFile):
         yield file
         return
@@ -241,11 +240,11 @@ def _layers(path: Path, above: tuple[Path, ...], files: list[Path]) -> Iterator[
         if below == DATABASE:
             yield (Entry("convention", DATABASE, source=DATABASE),)
         else:
-            yield from _layers(path.parent / below, (*above, path.resolve()), files)
-    yield tuple(_entries_of(file, path.name))
+            yield from _read_layers(path.parent / below, (*above, path.resolve()), files)
+    yield tuple(_list_entries(file, path.name))
 
 
-def text_of(path: Path) -> str:
+def read_file(path: Path) -> str:
     """Return a file's text; raise `KnowledgeError` if it is unreadable or too large."""
     try:
         if path.exists() and not path.is_file():
@@ -263,7 +262,7 @@ def parse_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:
     if path.suffix.lower() in (".md", ".markdown"):
         return _from_markdown(text, path.name)
     content = load_yaml(text, str(path))
-    fields = _node(content)
+    fields = _as_node(content)
     if "semantic_model" in fields:
         raise KnowledgeError(
             f"{path} is an Ossie semantic model, which is no longer read: write the definitions in a knowledge file "
@@ -297,11 +296,11 @@ def _first_fault(error: ValidationError) -> str:
     return f"{place}: there is no field {last!r} here; {hint}"
 
 
-def _entries_of(file: KnowledgeFile, source: str) -> Iterator[Entry]:
+def _list_entries(file: KnowledgeFile, source: str) -> Iterator[Entry]:
     """Yield the file's entries, in its order."""
 
     def entry(kind: EntryKind, name: str, part: Any, *texts: str, **more: Any) -> Entry:
-        more.setdefault("about", tuple(map(_item_of, getattr(part, "about", ()))))
+        more.setdefault("about", tuple(map(_split_item, getattr(part, "about", ()))))
         written = {"author": part.author or file.author, "added": part.added, "rights": part.rights, "source": source}
         also = tuple(getattr(part, "also", ()))
         return Entry(kind, name, "; ".join(filter(None, texts)), also=also, **written, **more)
@@ -324,10 +323,10 @@ def _entries_of(file: KnowledgeFile, source: str) -> Iterator[Entry]:
         yield entry("convention", rule.says, rule, rule.says)
     for never in file.never:
         instead = f"use {never.instead} instead" if never.instead else ""
-        yield entry("never", never.use, never, instead, never.why, about=(_item_of(never.use),))
+        yield entry("never", never.use, never, instead, never.why, about=(_split_item(never.use),))
 
 
-def _item_of(name: str) -> Item:
+def _split_item(name: str) -> Item:
     """Split `table.column` into an item."""
     table, _, column = name.rpartition(".")
     return (table, column) if table else (name, "")
@@ -339,20 +338,20 @@ def load_yaml(text: str, place: str) -> object:
     from yaml.nodes import CollectionNode, Node
 
     class Loader(yaml.BaseLoader):
-        """Refuses what is given twice: the first would be lost without a word."""
+        """A loader that refuses repeated keys, since the first value would be lost."""
 
     def mapping(loader: Any, node: Any) -> dict[str, object]:
-        found: dict[str, object] = {}
+        fields: dict[str, object] = {}
         for key_node, value_node in node.value:
             key = str(loader.construct_object(key_node, deep=True))
-            if key in found:
+            if key in fields:
                 line = key_node.start_mark.line + 1
                 raise KnowledgeError(f"{place}, line {line}: {key!r} is there twice; keep one of them")
-            found[key] = loader.construct_object(value_node, deep=True)
-        return found
+            fields[key] = loader.construct_object(value_node, deep=True)
+        return fields
 
     def size(node: Node, known: dict[int, int]) -> int:
-        """Count the values that a node stands for, those that it repeats by aliases each time."""
+        """Count the values under a node, repeated ones each time that an alias repeats them."""
         if id(node) not in known:
             known[id(node)] = _MOST  # of a node within itself
             parts: list[Any] = node.value if isinstance(node, CollectionNode) else []
@@ -378,21 +377,21 @@ def _from_markdown(text: str, source: str) -> tuple[Entry, ...]:
 
     A list item that begins with a word in bold, or `word: meaning`, is a term; others are conventions.
     """
-    found: list[Entry] = []
-    for item in _items(text):
+    entries: list[Entry] = []
+    for item in _list_items(text):
         term = _BOLD.match(item) or _PLAIN.match(item)
         if term is None:
-            found.append(Entry("convention", item, item, source=source))
+            entries.append(Entry("convention", item, item, source=source))
             continue
         means, sql = term[2].strip().rstrip(":"), ""
         if (code := _SQL.search(means)) and "." in code[1]:
             sql, means = code[1], means[: code.start()].strip().rstrip(":,")
         name = term[1].strip(" :*_`")
-        found.append(Entry("term", name, means or name, sql, source=source))
-    return tuple(found)
+        entries.append(Entry("term", name, means or name, sql, source=source))
+    return tuple(entries)
 
 
-def _items(text: str) -> list[str]:
+def _list_items(text: str) -> list[str]:
     """Return list items, each joined with its indented lines."""
     items: list[list[str]] = []
     fenced = False
@@ -409,45 +408,47 @@ def _items(text: str) -> list[str]:
     return [" ".join(parts) for parts in items if parts]
 
 
-def _node(value: object) -> _Node:
+def _as_node(value: object) -> _Node:
     """Return the value if it is a mapping, else an empty one."""
     return cast(_Node, value) if isinstance(value, Mapping) else {}
 
 
-def _list(node: _Node, *keys: str) -> list[_Node]:
+def _get_list(node: _Node, *keys: str) -> list[_Node]:
     """Return the mappings in the lists under `keys`."""
     lists = [cast("list[Any]", node[key]) for key in keys if isinstance(node.get(key), list)]
-    return [_node(part) for parts in lists for part in parts if isinstance(part, Mapping)]
+    return [_as_node(part) for parts in lists for part in parts if isinstance(part, Mapping)]
 
 
-def _text(node: _Node, key: str) -> str:
+def _get_text(node: _Node, key: str) -> str:
     """Return the text under `key` on one line; empty if there is none."""
-    found = node.get(key)
-    return " ".join(found.split()) if isinstance(found, str) else ""
+    text = node.get(key)
+    return " ".join(text.split()) if isinstance(text, str) else ""
 
 
 def _from_dbt(content: _Node, source: str) -> Iterator[Entry]:
-    models = _list(content, "models", "seeds", "snapshots")
-    for model in (*models, *(table for each in _list(content, "sources") for table in _list(each, "tables"))):
-        yield from _described(model, source)
-    metrics = {_text(metric, "name"): (metric, "") for metric in _list(content, "metrics")}
-    for model in _list(content, "models"):
-        metrics |= {_text(metric, "name"): (metric, _text(model, "name")) for metric in _list(model, "metrics")}
+    models = _get_list(content, "models", "seeds", "snapshots")
+    for model in (*models, *(table for each in _get_list(content, "sources") for table in _get_list(each, "tables"))):
+        yield from _describe_model(model, source)
+    metrics = {_get_text(metric, "name"): (metric, "") for metric in _get_list(content, "metrics")}
+    for model in _get_list(content, "models"):
+        table = _get_text(model, "name")
+        metrics |= {_get_text(metric, "name"): (metric, table) for metric in _get_list(model, "metrics")}
     measures: dict[str, _Placed] = {}
     dimensions: dict[Item, str] = {}
-    for model in _list(content, "semantic_models"):
-        table = _ref(_text(model, "model")) or _text(model, "name")
-        if meaning := _text(model, "description"):
+    for model in _get_list(content, "semantic_models"):
+        table = _find_reference(_get_text(model, "model")) or _get_text(model, "name")
+        if meaning := _get_text(model, "description"):
             yield Entry.of_item(table, "", meaning, source=source)
-        measures |= {_text(measure, "name"): (measure, table) for measure in _list(model, "measures")}
-        for dimension in _list(model, "dimensions"):
-            name, meaning = _text(dimension, "name"), _text(dimension, "description")
-            column = _text(dimension, "expr") or name
-            dimensions[table, name] = _column(column, table)
+        measures |= {_get_text(measure, "name"): (measure, table) for measure in _get_list(model, "measures")}
+        for dimension in _get_list(model, "dimensions"):
+            name, meaning = _get_text(dimension, "name"), _get_text(dimension, "description")
+            column = _get_text(dimension, "expr") or name
+            dimensions[table, name] = _qualify_column(column, table)
             if meaning and column.isidentifier():
                 yield Entry.of_item(table, column, meaning, source=source)
     for name, (metric, _) in metrics.items():
-        label, means = _text(metric, "label"), _text(metric, "description") or _text(metric, "label")
+        label = _get_text(metric, "label")
+        means = _get_text(metric, "description") or label
         also = (label,) if label and label.lower() != name.lower() else ()
         reader = _MetricReader(metrics, measures, dimensions)
         try:
@@ -458,20 +459,21 @@ def _from_dbt(content: _Node, source: str) -> Iterator[Entry]:
         yield Entry("metric", name.replace("_", " "), means, sql, also, about=about, source=source, fault=fault)
 
 
-def _described(model: _Node, source: str) -> Iterator[Entry]:
-    table = _text(_node(model.get("config")), "alias") or _text(model, "identifier") or _text(model, "name")
-    if meaning := _text(model, "description"):
+def _describe_model(model: _Node, source: str) -> Iterator[Entry]:
+    config = _as_node(model.get("config"))
+    table = _get_text(config, "alias") or _get_text(model, "identifier") or _get_text(model, "name")
+    if meaning := _get_text(model, "description"):
         yield Entry.of_item(table, "", meaning, source=source)
-    for column in _list(model, "columns"):
-        name, meaning = _text(column, "name"), _text(column, "description")
+    for column in _get_list(model, "columns"):
+        name, meaning = _get_text(column, "name"), _get_text(column, "description")
         values: tuple[tuple[str, str], ...] = ()
-        for test in _list(column, "tests", "data_tests"):
+        for test in _get_list(column, "tests", "data_tests"):
             for kind, given in test.items():
                 # In the form before dbt 1.10, and in the one since.
-                arguments = _node(_node(given).get("arguments")) or _node(given)
-                target, accepted = _ref(_text(arguments, "to")), arguments.get("values")
+                arguments = _as_node(_as_node(given).get("arguments")) or _as_node(given)
+                target, accepted = _find_reference(_get_text(arguments, "to")), arguments.get("values")
                 if kind == "relationships" and target:
-                    on = f"{quoted(table)}.{quoted(name)} = {quoted(target)}.{quoted(_text(arguments, 'field'))}"
+                    on = f"{quote(table)}.{quote(name)} = {quote(target)}.{quote(_get_text(arguments, 'field'))}"
                     yield Entry("join", on, sql=on, source=source)
                 if kind == "accepted_values" and isinstance(accepted, list):
                     values = tuple((str(value), str(value)) for value in cast("list[object]", accepted))
@@ -479,9 +481,9 @@ def _described(model: _Node, source: str) -> Iterator[Entry]:
             yield Entry.of_item(table, name, meaning, values=values, source=source)
 
 
-def _ref(given: str) -> str:
-    found = _REF.search(given)
-    return (found[2] or found[1]) if found else ""
+def _find_reference(given: str) -> str:
+    match = _REF.search(given)
+    return (match[2] or match[1]) if match else ""
 
 
 @dataclass(frozen=True)
@@ -500,21 +502,21 @@ class _MetricReader:
         if name not in self.metrics:
             return self._aggregate(self.measures.get(name), name, filters)
         metric, _ = self.metrics[name]
-        given = _node(metric.get("type_params")) or metric
-        filters = [*filters, *_filters(metric)]
+        given = _as_node(metric.get("type_params")) or metric
+        filters = [*filters, *_read_filters(metric)]
 
         def part(node: Any) -> str:
-            """Write the expression of what a metric names, with filters of its own."""
-            inner = _node(node) or {"name": node}
+            """Write the expression of a named metric or measure, with its own filters."""
+            inner = _as_node(node) or {"name": node}
             if any(inner.get(key) for key in ("offset_window", "offset_to_grain")):
                 raise KnowledgeError("it compares with another time (an offset), which is not an expression over rows")
-            called, own = str(inner.get("name") or ""), [*filters, *_filters(inner)]
+            called, own = str(inner.get("name") or ""), [*filters, *_read_filters(inner)]
             if called == name:  # a metric is often called like the measure that it is of
                 return self._aggregate(self.measures.get(called), called, own)
             return self.sql(called, own, depth + 1)
 
-        match kind := _text(metric, "type") or "simple":
-            case "simple" if _text(metric, "agg"):
+        match kind := _get_text(metric, "type") or "simple":
+            case "simple" if _get_text(metric, "agg"):
                 return self._aggregate(self.metrics[name], name, filters)
             case "simple":
                 return part(given.get("measure"))
@@ -522,11 +524,11 @@ class _MetricReader:
                 return f"({part(given.get('numerator'))}) * 1.0 / NULLIF({part(given.get('denominator'))}, 0)"
             case "derived":
                 parts = {
-                    _text(_node(one), "alias") or _text(_node(one), "name") or str(one): f"({part(one)})"
+                    _get_text(_as_node(one), "alias") or _get_text(_as_node(one), "name") or str(one): f"({part(one)})"
                     for key in ("metrics", "input_metrics")
                     for one in given.get(key) or ()
                 }
-                return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: parts.get(word[0], word[0]), _text(given, "expr"))
+                return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: parts.get(word[0], word[0]), _get_text(given, "expr"))
             case _:
                 raise KnowledgeError(
                     f"metrics of the type {kind!r} are not supported: they are not expressions over rows"
@@ -541,8 +543,8 @@ class _MetricReader:
         conditions = [_DIMENSION.sub(lambda hit: self.dimensions.get((table, hit[1]), hit[1]), one) for one in filters]
         if rest := next((one for one in conditions if "{{" in one), ""):
             raise KnowledgeError(f"its filter has Jinja that is not read here: {rest}")
-        called, kind = _text(node, "name"), _text(node, "agg")
-        value = _column(_text(node, "expr") or called, table)
+        called, kind = _get_text(node, "name"), _get_text(node, "agg")
+        value = _qualify_column(_get_text(node, "expr") or called, table)
         if kind not in _AGGREGATES:
             raise KnowledgeError(f"the aggregate {kind!r} of the measure {called!r} is not supported")
         if "{{" in value:
@@ -555,16 +557,16 @@ class _MetricReader:
         return _AGGREGATES[kind].format(f"CASE WHEN {where} THEN {value} END" if where else value)
 
 
-def _filters(node: _Node) -> list[str]:
+def _read_filters(node: _Node) -> list[str]:
     given = node.get("filter")
-    found = cast("list[Any]", given) if isinstance(given, list) else [given]
-    return [" ".join(one.split()) for one in found if isinstance(one, str) and one.strip()]
+    filters = cast("list[Any]", given) if isinstance(given, list) else [given]
+    return [" ".join(one.split()) for one in filters if isinstance(one, str) and one.strip()]
 
 
-def _column(value: str, table: str) -> str:
-    return f"{quoted(table)}.{quoted(value)}" if value.isidentifier() else value
+def _qualify_column(value: str, table: str) -> str:
+    return f"{quote(table)}.{quote(value)}" if value.isidentifier() else value
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Return a name, quoted if it is not an identifier."""
     return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'

@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ..linking.vocabulary import shipped
@@ -18,15 +17,14 @@ from ..words import (
     IRREGULAR_PLURALS,
     NUMBER_WORDS,
     STOP_WORDS,
+    find_misspelt,
     fold,
     listed_words,
     name_stems,
-    name_words,
     question_words,
     stem,
     stems,
     synonyms,
-    taken_for,
 )
 from .entry import Entry, Item, Selection
 from .fragment import Problem, check_entries, join_key
@@ -88,22 +86,21 @@ class Wording:
         for word in sorted(self._words):
             self._by_head[word[:_HEAD]].append(word)
 
-    def mended(self, word: str) -> str:
+    def mend_word(self, word: str) -> str:
         """Return the stem that a mistyped one stands for, else the stem itself."""
         word = IRREGULAR_PLURALS.get(word, word)
         if word in self._words or len(word) < _TYPO_LENGTH:
             return word
         near = [other for length in (-1, 0, 1) for other in self._by_length.get(len(word) + length, ())]
-        hit = taken_for(word, near)
+        hit = find_misspelt(word, near)
         return hit[0] if hit else word
 
-    def meant(self, word: str) -> Mapping[str, float]:
+    def find_meanings(self, word: str) -> Mapping[str, float]:
         """Return the stems that a question's stem may stand for, with weights."""
-        found = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _kin(word, other)}
-        found |= dict.fromkeys(self._words & _synonyms().get(word, set()), _SYNONYM)
-        return found | {word: 1.0}
+        meanings = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_kin(word, other)}
+        return meanings | dict.fromkeys(self._words & _synonyms().get(word, set()), _SYNONYM) | {word: 1.0}
 
-    def named(self, word: str) -> frozenset[str]:
+    def find_learned(self, word: str) -> frozenset[str]:
         """Return the stems of names learned for a question's stem."""
         pairs = shipped().pairs.get(word, {})
         return self._words & {part for part, weight in pairs.items() if weight >= _LEARNED}
@@ -112,19 +109,20 @@ class Wording:
 @cache
 def _synonyms() -> Mapping[str, set[str]]:
     """Return synonyms in both directions."""
-    pairs = {(stem(word), stem(other)) for word, others in synonyms().items() for other in others}
-    found: dict[str, set[str]] = defaultdict(set)
-    for word, other in pairs | {pair[::-1] for pair in pairs}:
-        found[word].add(other)
-    return found
+    both_ways: dict[str, set[str]] = defaultdict(set)
+    for word, others in synonyms().items():
+        for other in map(stem, others):
+            both_ways[stem(word)].add(other)
+            both_ways[other].add(stem(word))
+    return both_ways
 
 
-def _kin(word: str, other: str) -> bool:
+def _are_kin(word: str, other: str) -> bool:
     """Whether two stems are likely forms of one word, as `canadian` and `canada`."""
     short, long = sorted((word, other), key=len)
     if len(short) < _HEAD or not (short.isalpha() and long.isalpha()):
         return False
-    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(short, long, strict=False)))
+    shared = next((place for place, letter in enumerate(short) if letter != long[place]), len(short))
     return len(long) - shared <= _TAIL and (shared == len(short) or shared >= _BEGINNING)
 
 
@@ -140,7 +138,7 @@ def abbreviates(short: str, words: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=20_000)
-def _name(name: str) -> tuple[str, ...]:
+def _split_name(name: str) -> tuple[str, ...]:
     """Return the significant words of a name."""
     return tuple(word for word in name_stems(name) if word != "id") if name else ()
 
@@ -158,7 +156,7 @@ class Knowledge:
         self.entries = tuple(entries)
         self.problems = tuple(problems)
         self.schema = schema
-        self._index = _Index(self.entries, schema)
+        self._index = _KnowledgeIndex(self.entries, schema)
 
     @classmethod
     def of(cls, layers: Layers, database: Database) -> Knowledge:
@@ -181,26 +179,25 @@ class Knowledge:
         possible = {(table, column or ""): p for table, column, p in linked if p >= _POSSIBLE}
         search = _Search(self._index, question, possible)
         ranked = sorted(search.scores, key=lambda number: (-search.scores[number], number))
-        shown: list[Entry] = []
+        entries: list[Entry] = []
         for entry in (self.entries[number] for number in ranked):
-            cost = len(entry.line) + _LINE
-            if cost <= characters:
-                shown.append(entry)
+            if (cost := len(entry.line) + _LINE) <= characters:
+                entries.append(entry)
                 characters -= cost
-        return Selection(tuple(shown), len(ranked) - len(shown))
+        return Selection(tuple(entries), len(ranked) - len(entries))
 
     def knows(self, word: str) -> bool:
         """Whether a word occurs in a name, a meaning or a coded value."""
-        found = stem(fold(word))
-        return found in self._index.known or found in self._index.words
+        stemmed = stem(fold(word))
+        return stemmed in self._index.known or stemmed in self._index.words
 
 
-class _Index:
+class _KnowledgeIndex:
     """An index of entries by number, for searches."""
 
     def __init__(self, entries: Sequence[Entry], schema: Schema) -> None:
         self.entries = entries
-        self.names = [_names(entry) for entry in entries]
+        self.names = [_list_phrases(entry) for entry in entries]
         self.phrases: dict[str, list[tuple[int, tuple[str, ...]]]] = defaultdict(list)
         self.short: list[tuple[int, str]] = []
         self.words: dict[str, list[int]] = defaultdict(list)
@@ -211,7 +208,7 @@ class _Index:
                 # Under its longest word alone a phrase is found once, whatever else stands in the question.
                 self.phrases[max(phrase, key=len)].append((number, phrase))
             self.short += ((number, fold(name)) for name in entry.names if _ABBREVIATION.fullmatch(name))
-            for word in {*_stems(entry.text)}.union(*self.names[number]) - _STOP:
+            for word in {*_split_stems(entry.text)}.union(*self.names[number]) - _STOP:
                 self.words[word].append(number)
             if entry.kind not in ("term", "metric", "table"):
                 for table in {table for table, _ in entry.about}:
@@ -229,22 +226,22 @@ class _Index:
 class _Search:
     """A search of one question, with scores of the entries that it needs."""
 
-    def __init__(self, index: _Index, question: str, p: Mapping[Item, float]) -> None:
+    def __init__(self, index: _KnowledgeIndex, question: str, p: Mapping[Item, float]) -> None:
         """Search with the linker's probabilities `p` of tables and columns."""
         self._index, self._p = index, p
         self.scores: dict[int, float] = {}  # of entries, by their number
         self._named: dict[int, frozenset[str]] = {}  # words of the question that are an entry's name
         # Its stems, mistyped ones as what was meant, and for each that says something what it may stand for.
-        self._words = Counter(map(index.wording.mended, _stems(question)))
-        self._meant = {word: index.wording.meant(word) for word in self._words.keys() - _STOP}
-        self._said: dict[str, float] = {}  # all that they stand for, with what that counts at best
-        for word, others in self._meant.items():
+        self._words = Counter(map(index.wording.mend_word, _split_stems(question)))
+        self._meanings = {word: index.wording.find_meanings(word) for word in self._words.keys() - _STOP}
+        self._said_weights: dict[str, float] = {}  # all that they stand for, with what that counts at best
+        for word, others in self._meanings.items():
             for other, share in others.items():
                 # A word of the schema stands for itself, or for another that the schema has.
                 if word not in index.schema_words or other in index.schema_words:
-                    self._said[other] = max(share, self._said.get(other, 0.0))
+                    self._said_weights[other] = max(share, self._said_weights.get(other, 0.0))
         # Words of names that such questions were learned to be about.
-        self._learned = {name for word in self._meant for name in index.wording.named(word)}
+        self._learned = {name for word in self._meanings for name in index.wording.find_learned(word)}
         self._add_named()
         self._add_abbreviated(question)
         self._add_meant()
@@ -279,17 +276,17 @@ class _Search:
 
     def _add_meant(self) -> None:
         """Add entries that share rare words, or most of a name, with the question."""
-        words = {word for word in self._meant if not word.isdigit()}.difference(*self._named.values())
-        for number, weight in self._shared(words).items():
+        words = {word for word in self._meanings if not word.isdigit()}.difference(*self._named.values())
+        for number, weight in self._weigh_shared(words).items():
             named = self._index.entries[number].kind in ("term", "metric", "table") and any(
-                self._share(name) >= _MOST for name in self._index.names[number]
+                self._weigh_name(name) >= _MOST for name in self._index.names[number]
             )
             if number not in self.scores and (weight >= _RARE or named):
                 self._add(number, min(weight, 1.0))
 
     def _add_described(self) -> None:
         """Add descriptions and rules of the tables and columns in question."""
-        weights = self._shared(self._meant)
+        weights = self._weigh_shared(self._meanings)
         tables = {table for table, _ in (*self._p, *self._read)} | set(filter(self._mentions, self._index.ruled))
         tables |= {table for (table, _), goal in self._index.keys.items() if goal in self._tables}
         ruled = {number for table in tables for number in self._index.ruled.get(table, ())}
@@ -304,7 +301,7 @@ class _Search:
         self.scores[number] = {"metric": 3.0, "term": 3.0, "column": 2.0}.get(kind, 1.5) + score
         self._named[number] = frozenset(named)
 
-    def _shared(self, words: Collection[str]) -> dict[int, float]:
+    def _weigh_shared(self, words: Collection[str]) -> dict[int, float]:
         """Return the weight of the words that each entry shares with `words`."""
         weights: dict[int, float] = defaultdict(float)
         for word in words:
@@ -312,27 +309,27 @@ class _Search:
                 continue
             best: dict[int, float] = {}
             # Another word for what the schema has is one of the schema's too.
-            counted = float(self._index.schema_words.isdisjoint(self._meant[word]))
-            for other, share in self._meant[word].items():
+            counted = float(self._index.schema_words.isdisjoint(self._meanings[word]))
+            for other, share in self._meanings[word].items():
                 for number in self._index.words.get(other, ()):
                     best[number] = max(best.get(number, 0.0), counted * share * self._index.rarity[other])
             for number, weight in best.items():
                 weights[number] += weight
         return weights
 
-    def _share(self, name: Sequence[str]) -> float:
+    def _weigh_name(self, name: Sequence[str]) -> float:
         """Return the share of a name that is in the question, weighted by rarity."""
         counts = {word: _COMMON if word in self._index.common else self._index.rarity[word] for word in name}
-        return sum(self._said.get(word, 0.0) * count for word, count in counts.items()) / sum(counts.values())
+        return sum(self._said_weights.get(word, 0.0) * count for word, count in counts.items()) / sum(counts.values())
 
     def _mentions(self, *names: str) -> bool:
         """Whether the question has a word of any name."""
-        return any(word in self._said for name in names for word in _name(name))
+        return any(word in self._said_weights for name in names for word in _split_name(name))
 
-    def _says(self, *names: str, learned: Collection[str] = ()) -> bool:
+    def _says_all(self, *names: str, learned: Collection[str] = ()) -> bool:
         """Whether the question has every word of all names, or it is among `learned`."""
-        words = [word for name in names for word in _name(name)]
-        return bool(words) and all(word in self._said or word in learned for word in words)
+        words = [word for name in names for word in _split_name(name)]
+        return bool(words) and all(word in self._said_weights or word in learned for word in words)
 
     def _needs(self, entry: Entry, shares: bool) -> bool:
         """Whether the question needs a description or rule; `shares` means a rare word in common."""
@@ -342,13 +339,13 @@ class _Search:
                 return near or any(
                     item in self._likely
                     or item in self._read
-                    or (item[0] in self._tables and item in self._p and self._says(item[1], learned=self._learned))
+                    or (item[0] in self._tables and item in self._p and self._says_all(item[1], learned=self._learned))
                     for item in entry.about
                 )
             case "convention":
                 # The question speaks of it: a value found in it is not enough.
                 return near or any(
-                    (item in self._likely and self._mentions(*item)) or (bool(item[1]) and self._says(*item))
+                    (item in self._likely and self._mentions(*item)) or (bool(item[1]) and self._says_all(*item))
                     for item in [item for item in entry.about if item[1]] or entry.about
                 )
             case "never":
@@ -359,7 +356,7 @@ class _Search:
                 )
             case "join":
                 both = all(table in self._tables for table, _ in entry.about)
-                means = (self._says(column, learned=self._learned) for _, column in entry.about if column)
+                means = (self._says_all(column, learned=self._learned) for _, column in entry.about if column)
                 return both and (shares or all(means))
             case _:
                 return False
@@ -375,17 +372,14 @@ class _Search:
 
 
 def unknown_words(question: str, schema: Schema, values: Iterable[ValueMatch], knowledge: Knowledge) -> tuple[str, ...]:
-    """Return abbreviations and quoted words that no name, value or definition explains.
-
-    Ordinary words are left to whoever writes the query: that one knows the language.
-    """
+    """Return abbreviations and quoted words that no name, value or definition explains."""
     if question.isupper():
         return ()
     items = [item.name for table in schema.tables for item in (table, *table.columns)]
-    names = {stem(word) for item in items for word in name_words(item)}
+    names = {word for item in items for word in name_stems(item)}
     whole = set(map(fold, items))
     mentioned = [(match.start, match.end) for match in values]
-    found: list[str] = []
+    unknown: list[str] = []
     for hit in _JARGON.finditer(question):
         word = hit[1] or hit[2]
         if hit[1] and (word in _FAMILIAR or re.fullmatch(r"[QH][1-4]|[A-Z]?\d+[A-Z]?", word)):
@@ -395,18 +389,18 @@ def unknown_words(question: str, schema: Schema, values: Iterable[ValueMatch], k
         in_value = any(start < hit.end() and hit.start() < end for start, end in mentioned)
         sample = any(word.lower() in str(cell).lower() for t in schema.tables for c in t.columns for cell in c.samples)
         if not (explained or in_value or sample):
-            found.append(word)
-    return tuple(dict.fromkeys(found))
+            unknown.append(word)
+    return tuple(dict.fromkeys(unknown))
 
 
-def _names(entry: Entry) -> list[tuple[str, ...]]:
+def _list_phrases(entry: Entry) -> list[tuple[str, ...]]:
     """Return the phrases by which a question may ask for an entry."""
     phrases = list(entry.phrases)
     if entry.kind == "table":
         phrases.append(name_stems(entry.about[0][0]))
-    phrases += [tuple(_stems(meaning)) for _, meaning in entry.values]
+    phrases += [tuple(_split_stems(meaning)) for _, meaning in entry.values]
     return [phrase for phrase in dict.fromkeys(phrases) if any(word not in _STOP for word in phrase)]
 
 
-def _stems(text: str) -> list[str]:
+def _split_stems(text: str) -> list[str]:
     return stems(_PLURAL.sub(r"\1", text))

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import KnowledgeError
-from ..whole_files import only_writer, write_whole
+from ..whole_files import lock_folder, write_whole
 from .entry import Entry, EntryKind
-from .read import KnowledgeFile, parse_file, text_of
+from .read import KnowledgeFile, parse_file, read_file
 
 
 class KnowledgeWriter:
@@ -32,8 +32,8 @@ class KnowledgeWriter:
         A rule or a join that stands there already is left; a file that is wrong or closed raises `KnowledgeError`.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        stamped = _given(added=now, author=self._author, rights=entry.rights)
-        self._changed(lambda content: _put(content, entry, stamped))
+        stamped = _drop_empty(added=now, author=self._author, rights=entry.rights)
+        self._change_file(lambda content: _put_entry(content, entry, stamped))
         return replace(entry, author=self._author, added=now, source=self.path.name)
 
     def remove(self, name: str, rights: str | None = None) -> bool:
@@ -41,9 +41,9 @@ class KnowledgeWriter:
 
         With `rights`, only one that was written under them (`Rights.key`).
         """
-        return self.path.exists() and self._changed(lambda content: _take_out(content, name, rights))
+        return self.path.exists() and self._change_file(lambda content: _remove_entry(content, name, rights))
 
-    def _changed(self, change: Callable[[Any], bool]) -> bool:
+    def _change_file(self, change: Callable[[Any], bool]) -> bool:
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
 
@@ -51,8 +51,8 @@ class KnowledgeWriter:
         yaml.preserve_quotes = True
         yaml.width = 120
         try:
-            with only_writer(self.path):
-                before = text_of(self.path) if self.path.exists() else ""
+            with lock_folder(self.path):
+                before = read_file(self.path) if self.path.exists() else ""
                 if not isinstance(parse_file(before, self.path), KnowledgeFile):
                     raise KnowledgeError(
                         f"{self.path} is not written to, it is of another kind: make a knowledge file with "
@@ -81,31 +81,31 @@ _TEXTS = {"conventions": "says", "joins": "on", "never": "use"}
 """Lists, each with the field that a text alone stands for."""
 
 
-def _put(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
+def _put_entry(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
     """Put an entry into a file's content; return whether that changes it."""
     text, also = entry.text, list(entry.also)
     match entry.kind:
         case "column" | "table":
-            _describe(_part(content, "tables", {}), entry, stamped)
+            _describe_item(_get_part(content, "tables", {}), entry, stamped)
             return True
         case "term":
-            place, fields = "terms", _given(means=text or entry.name, sql=entry.sql, also=also)
+            place, fields = "terms", _drop_empty(means=text or entry.name, sql=entry.sql, also=also)
         case "metric":
-            place, fields = "metrics", _given(expression=entry.sql, means=text, also=also)
+            place, fields = "metrics", _drop_empty(expression=entry.sql, means=text, also=also)
         case "join":
-            place, fields = "joins", _given(on=entry.sql or entry.name, means=text)
+            place, fields = "joins", _drop_empty(on=entry.sql or entry.name, means=text)
         case "convention":
             about = [".".join(filter(None, item)) for item in entry.about]
-            place, fields = "conventions", _given(says=text, about=about)
+            place, fields = "conventions", _drop_empty(says=text, about=about)
         case "never":
-            place, fields = "never", _given(use=entry.name, why=text)
+            place, fields = "never", _drop_empty(use=entry.name, why=text)
     if field := _TEXTS.get(place):
-        parts = _part(content, place, [])
-        if any(_words(_text(part, field)) == _words(fields[field]) for part in parts):
+        parts = _get_part(content, place, [])
+        if any(_fold_text(_read_field(part, field)) == _fold_text(fields[field]) for part in parts):
             return False
         parts.append(fields | stamped)
     else:
-        known = _opened(_part(content, place, {}), entry.name)
+        known = _open_entry(_get_part(content, place, {}), entry.name)
         # Of what is there comments and other words stay, what it said goes.
         for name in set(known) - {*fields, *stamped, "also", "about"}:
             del known[name]
@@ -113,58 +113,58 @@ def _put(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
     return True
 
 
-def _given(**fields: Any) -> dict[str, Any]:
+def _drop_empty(**fields: Any) -> dict[str, Any]:
     """Return the fields that are not empty."""
     return {name: value for name, value in fields.items() if value}
 
 
-def _part(content: Any, name: str, empty: Any) -> Any:
+def _get_part(content: Any, name: str, empty: Any) -> Any:
     """Return the part `name` of a file, set to `empty` if it is missing."""
     if content.get(name) is None:
         content[name] = empty
     return content[name]
 
 
-def _words(text: object) -> str:
+def _fold_text(text: object) -> str:
     return " ".join(str(text).lower().split())
 
 
-def _text(part: Any, field: str) -> object:
+def _read_field(part: Any, field: str) -> object:
     return part if isinstance(part, str) else part.get(field, "")
 
 
-def _describe(tables: Any, entry: Entry, stamped: dict[str, str]) -> None:
+def _describe_item(tables: Any, entry: Entry, stamped: dict[str, str]) -> None:
     table, column = entry.about[0]
-    held = _opened(tables, table)
+    part = _open_entry(tables, table)
     if column:
-        held = _opened(_part(held, "columns", {}), column)
+        part = _open_entry(_get_part(part, "columns", {}), column)
     if entry.text:
-        held["means"] = entry.text
-    values = _part(held, "values", {}) if entry.values else {}
+        part["means"] = entry.text
+    values = _get_part(part, "values", {}) if entry.values else {}
     for code, meaning in entry.values:
         # Numbers and dates are no texts to the library that keeps comments.
         values[next((known for known in values if str(known) == code), code)] = meaning
     if entry.also:
-        held["also"] = [*dict.fromkeys([*(held.get("also") or []), *entry.also])]
-    held.update(stamped)
+        part["also"] = [*dict.fromkeys([*(part.get("also") or []), *entry.also])]
+    part.update(stamped)
 
 
-def _opened(parts: Any, name: str) -> Any:
+def _open_entry(parts: Any, name: str) -> Any:
     """Return a definition as a mapping, created if it is missing or only a text."""
-    there = name if name in parts else next((known for known in parts if _words(known) == _words(name)), name)
+    there = name if name in parts else next((known for known in parts if _fold_text(known) == _fold_text(name)), name)
     known: Any = parts.get(there)
     if not isinstance(known, dict):
         parts[there] = {"means": known} if known else {}
     return parts[there]
 
 
-def _take_out(content: Any, name: str, rights: str | None) -> bool:
+def _remove_entry(content: Any, name: str, rights: str | None) -> bool:
     """Remove an entry from a file's content; return whether it was there."""
     for kind, field in {"terms": "", "metrics": "", **_TEXTS}.items():
         parts = content.get(kind) or {}
         for key, part in enumerate(parts) if field else parts.items():
             own = part.get("rights", "") if isinstance(part, Mapping) else ""
-            if _words(_text(part, field) if field else key) == _words(name) and rights in (None, own):
+            if _fold_text(_read_field(part, field) if field else key) == _fold_text(name) and rights in (None, own):
                 del parts[key]
                 return True
     return False
@@ -175,7 +175,7 @@ def to_file(entries: Sequence[Entry]) -> dict[str, Any]:
     content: dict[str, Any] = {}
     kinds = get_args(EntryKind)
     for entry in sorted(entries, key=lambda entry: (kinds.index(entry.kind), entry.name.lower())):
-        _put(content, entry, _given(author=entry.author, added=entry.added))
+        _put_entry(content, entry, _drop_empty(author=entry.author, added=entry.added))
     if tables := content.get("tables"):
         content["tables"] = dict(sorted(tables.items()))
     return content

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..database import Cell, ColumnSchema, Schema, TableSchema
-from ..database.schema import Codes, ColumnKind
+from ..database.column_kinds import is_date_number
+from ..database.schema import Codes
 from ..derived import derived
 from ..values import ValueMatch, certain, likely
 from ..words import listed_words, name_words
@@ -21,8 +22,6 @@ _SAMPLED = 8  # the first tables are shown with sample values in the papers' for
 
 _REGISTERS, _REGISTER_COLUMNS, _REGISTER_ROWS = 2, 8, 2_000
 """So many tables that hold the codes of many lists are always shown."""
-
-_DATED_BY = frozenset({"date", "dt", "day", "ts", "time", "timestamp", "at"})
 
 _LONGEST_CODE = 12  # characters of a code in one of them
 
@@ -81,7 +80,7 @@ class Light:
         if table.name in registers(self._schema) or not any(map(_TELLING.search, self._columns[table.name])):
             return table
         if not self.whole(table):
-            return replace(_bare(table, "time"), brief=True)  # they tell a date from a date with its time
+            return _brief(table)
         self._whole -= 1
         return table
 
@@ -131,15 +130,21 @@ def drop_samples(part: Schema) -> Schema:
     return replace(part, tables=(*part.tables[:_SAMPLED], *map(_bare, part.tables[_SAMPLED:])))
 
 
-def _bare(table: TableSchema, *kept: ColumnKind) -> TableSchema:
-    """Return a table without a view's query and sample values, except those of columns of some kinds."""
-    columns = tuple(c if c.kind in kept or not c.samples else replace(c, samples=_dates(c)) for c in table.columns)
-    return replace(table, columns=columns, definition="")
+def _bare(table: TableSchema) -> TableSchema:
+    """Return a table without sample values and a view's query."""
+    return replace(table, columns=tuple(replace(column, samples=()) for column in table.columns), definition="")
 
 
-def _dates(column: ColumnSchema) -> tuple[Cell, ...]:
-    """Return an example of a column that by its name holds dates as numbers or texts: it tells how they are written."""
-    return column.samples[:1] if column.kind in ("number", "text") and _DATED_BY & {*name_words(column.name)} else ()
+def _brief(table: TableSchema) -> TableSchema:
+    """Return a table as later ones are shown: names, keys, and how dates are written."""
+
+    def dates(column: ColumnSchema) -> tuple[Cell, ...]:
+        if column.kind == "time":  # its samples tell a date from a date with its time
+            return column.samples
+        return column.samples[:1] if is_date_number(column) else ()
+
+    columns = tuple(replace(column, samples=dates(column)) for column in table.columns)
+    return replace(table, columns=columns, definition="", brief=True)
 
 
 @derived

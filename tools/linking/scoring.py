@@ -163,8 +163,8 @@ def net_features(e: Evidence, tables: Shares, columns: Shares) -> tuple[Features
     """Return the net's inputs: the features that the trees read, and the trees' probabilities."""
     of_tables, of_columns = table_features_again(e, tables, columns), column_features_again(e, tables, columns)
     return (
-        {**of_tables, **{f"{name}_odds": _odds(of_tables[name]) for name in ("p", "p_column", "p_own")}},
-        {**of_columns, **{f"{name}_odds": _odds(of_columns[name]) for name in ("p", "table")}},
+        {**of_tables, **{f"{name}_odds": _odds(np.asarray(of_tables[name])) for name in ("p", "p_column", "p_own")}},
+        {**of_columns, **{f"{name}_odds": _odds(np.asarray(of_columns[name])) for name in ("p", "table")}},
     )
 
 

@@ -13,7 +13,7 @@ from importlib.resources import files
 import numpy as np
 import numpy.typing as npt
 
-from ..words import FUNCTION_WORDS, Word, fold, name_words, stem, taken_for
+from ..words import FUNCTION_WORDS, Word, find_misspelt, fold, name_words, stem
 
 Shares = npt.NDArray[np.float64]  # one number a name, from 0 to 1
 _EMPTY = FUNCTION_WORDS | {"every", "its", "this"}  # words of a description that say nothing of what it describes
@@ -83,7 +83,7 @@ class _Index:
             parts = self._joined.get(word.folded, [])
         if parts or len(word.folded) <= 3:
             return [(part, 1.0) for part in parts]
-        near = taken_for(word.folded, self._spellings.keys())
+        near = find_misspelt(word.folded, self._spellings.keys())
         return [(self._spellings[near[0]], near[1])] if near else []
 
 

@@ -1,4 +1,4 @@
-"""What a question leaves open, as queries that differ from a written one in that alone.
+"""Other readings of a question, as queries that differ from the written one in one matter.
 
 >>> from tableturn.tools.readings import QuestionContext, rivals
 >>> found = rivals("SELECT count(*) FROM orders", schema, QuestionContext("How many orders do we have?"))

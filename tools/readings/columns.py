@@ -15,7 +15,7 @@ from ..sql.dialects import fold
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope, Source
 from ..words import listed_words, name_stems, plain_name, singular, stem, stems
-from .reading import Reading, Rival, column_of, parts
+from .reading import Reading, Rival, make_column, split_name
 
 _MOST_DATES = 2
 _NO_EVENT = listed_words(
@@ -55,16 +55,16 @@ _PERCENT = listed_words("percent percentage pct rate")
 _SIDES = (("net", "gross"), ("excl", "incl"), ("excluding", "including"), ("before", "after"))
 
 
-def dates(reading: Reading) -> Iterator[Rival]:
+def date_rivals(reading: Reading) -> Iterator[Rival]:
     """Yield the query with each other date column of the same table."""
     query, context = reading.query, reading.context
     for scope in reading.scopes:
-        for used in _used_dates(query, scope):
-            if not parts(used.schema.name).isdisjoint(_BIRTH):
+        for used in _find_used_dates(query, scope):
+            if not split_name(used.schema.name).isdisjoint(_BIRTH):
                 continue
             is_own = _is_rows_own(reading, used)
             # Whoever says a word of its own, or what happened, has named a date.
-            named = context.has("date") or not _own_stems(used.schema).isdisjoint(context.stems)
+            named = context.has("date") or not _find_own_stems(used.schema).isdisjoint(context.stems)
             if not is_own and (named or any(map(_HAPPENED.fullmatch, context.words))):
                 continue
             compared = {
@@ -75,11 +75,11 @@ def dates(reading: Reading) -> Iterator[Rival]:
             others = [
                 other
                 for other in used.table.columns
-                if _is_date(other) and parts(other.name).isdisjoint(_NO_EVENT) and id(other) not in compared
+                if _is_date(other) and split_name(other.name).isdisjoint(_NO_EVENT) and id(other) not in compared
                 if not is_own or _is_said_instead(reading, other)
             ]
             for other in others[:_MOST_DATES]:
-                yield _by_date(query, used, other)
+                yield _swap_date(query, used, other)
             return
 
 
@@ -89,16 +89,16 @@ def _is_date(column: ColumnSchema) -> bool:
     return column.kind == "time" or (column.kind == "text" and column_kind("", filled) == "time")
 
 
-def _used_dates(query: Query, scope: Scope) -> list[TableColumn]:
+def _find_used_dates(query: Query, scope: Scope) -> list[TableColumn]:
     """Return the dates by which a SELECT filters or groups."""
-    found: dict[tuple[int, str], TableColumn] = {}
+    dates: dict[tuple[int, str], TableColumn] = {}
     for column in query.columns_of(scope):
-        if column.is_filtered_or_grouped and _is_date(column.schema) and not _beside_a_column(query, column.node):
-            found.setdefault((id(column.source), column.schema.name), column)
-    return list(found.values())
+        if column.is_filtered_or_grouped and _is_date(column.schema) and not _is_compared_to_column(query, column.node):
+            dates.setdefault((id(column.source), column.schema.name), column)
+    return list(dates.values())
 
 
-def _beside_a_column(query: Query, node: exp.Expr) -> bool:
+def _is_compared_to_column(query: Query, node: exp.Expr) -> bool:
     """Whether a date is compared with another column, as in shipped after required."""
     condition = query.around(node, exp.Predicate)
     columns = condition.find_all(exp.Column) if condition is not None else ()
@@ -111,7 +111,7 @@ def _is_rows_own(reading: Reading, date: TableColumn) -> bool:
     # What was earned in March, and not the orders of March, may be by the date of the order or of the payment.
     of_table = frozenset(name_stems(date.table.name))
     came = _CAME_INTO_BEING if of_table.isdisjoint(_SENT_IN) else _CAME_INTO_BEING | {stem("received")}
-    return _own_stems(date.schema) <= of_table | came and not of_table.isdisjoint(reading.context.stems)
+    return _find_own_stems(date.schema) <= of_table | came and not of_table.isdisjoint(reading.context.stems)
 
 
 def _is_said_instead(reading: Reading, other: ColumnSchema) -> bool:
@@ -119,39 +119,39 @@ def _is_said_instead(reading: Reading, other: ColumnSchema) -> bool:
     context = reading.context
     happened = {stem(word) for word in context.words if _HAPPENED.fullmatch(word)}
     return (
-        not _own_stems(other).isdisjoint(context.stems)
+        not _find_own_stems(other).isdisjoint(context.stems)
         and happened.isdisjoint(_CAME_INTO_BEING)
         and not context.has("date")
     )
 
 
-def _own_stems(date: ColumnSchema) -> frozenset[str]:
+def _find_own_stems(date: ColumnSchema) -> frozenset[str]:
     return frozenset(name_stems(date.name)) - _DATE_WORDS
 
 
-def _by_date(query: Query, date: TableColumn, other: ColumnSchema) -> Rival:
+def _swap_date(query: Query, date: TableColumn, other: ColumnSchema) -> Rival:
     edit = query.edit()
-    for column in _same(query, date):
+    for column in _find_mentions(query, date):
         node = edit.of(column.node)
         node.set("this", exp.to_identifier(other.name, quoted=True))
         if column.clause == "select" and isinstance(node.parent, exp.Select):
             node.replace(exp.alias_(node.copy(), column.schema.name, quoted=True))
-    return Rival("date", f"by {_date_noun(other)}", f"by {_date_noun(date.schema)}", edit.sql)
+    return Rival("date", f"by {_name_date(other)}", f"by {_name_date(date.schema)}", edit.sql)
 
 
-def _same(query: Query, column: TableColumn) -> Iterator[TableColumn]:
+def _find_mentions(query: Query, column: TableColumn) -> Iterator[TableColumn]:
     """Yield every mention of the same column of the same source."""
     of_scope = query.columns_of(column.scope)
     return (other for other in of_scope if other.source is column.source and other.schema is column.schema)
 
 
-def _date_noun(column: ColumnSchema) -> str:
+def _name_date(column: ColumnSchema) -> str:
     name = plain_name(column.name)
     return name.removesuffix(" on").removesuffix(" at") + (" date" if not name.endswith("date") else "")
 
 
 @dataclass(frozen=True)
-class _Other:
+class _OtherColumn:
     """A like-named column, with the reference to its table if the query does not read it."""
 
     table: TableSchema
@@ -160,7 +160,7 @@ class _Other:
     key: ForeignKey | None = None
 
 
-def likes(reading: Reading) -> Iterator[Rival]:
+def like_rivals(reading: Reading) -> Iterator[Rival]:
     """Yield the query with a like-named column of another table."""
     for scope in reading.scopes:
         facts = reading.query.counted_source(scope)
@@ -168,19 +168,19 @@ def likes(reading: Reading) -> Iterator[Rival]:
             continue
         done: set[str] = set()
         for column in reading.query.columns_of(scope):
-            own, name = parts(column.schema.name), column.schema.name
+            own, name = split_name(column.schema.name), column.schema.name
             kind = next((kind for kind in _KINDS if kind in own), "")
             if not kind or name in done or column.clause not in ("where", "group", "select", "order"):
                 continue
             done.add(name)
             if _is_named(reading, column, kind, facts):
                 continue
-            others = _others(reading, column, kind, facts.table)
+            others = _find_others(reading, column, kind, facts.table)
             if others:
                 # The one most like it in what it holds, by how many different values it has.
                 values = column.schema.distinct or 1
                 other = min(others, key=lambda other: abs(math.log(values / (other.column.distinct or 1))))
-                yield _by_other(reading.query, facts, column, other)
+                yield _swap_column(reading.query, facts, column, other)
 
 
 def _is_named(reading: Reading, column: TableColumn, kind: str, facts: Source) -> bool:
@@ -193,85 +193,85 @@ def _is_named(reading: Reading, column: TableColumn, kind: str, facts: Source) -
     return any(part in reading.context.stems for part in name_stems(column.table.name) if part != stem(kind))
 
 
-def _others(reading: Reading, column: TableColumn, kind: str, facts: TableSchema) -> list[_Other]:
+def _find_others(reading: Reading, column: TableColumn, kind: str, facts: TableSchema) -> list[_OtherColumn]:
     query, scope = reading.query, column.scope
-    found = [
-        _Other(table, named, source)
+    others = [
+        _OtherColumn(table, named, source)
         for source, table in scope.tables
         if source is not column.source and table.name != column.table.name
         for named in table.columns
-        if _alike(named, column.schema, kind) and (table.name, named.name) not in reading.used
+        if _is_alike(named, column.schema, kind) and (table.name, named.name) not in reading.used
     ]
     read = {table.name for _, table in scope.tables}
     for key in query.schema.foreign_keys:
         other = query.schema.table(key.ref_table)
         if key.table != facts.name or len(key.columns) != 1 or other is None or other.name in read:
             continue
-        found += [_Other(other, named, None, key) for named in other.columns if _alike(named, column.schema, kind)]
-    return found
+        others += [_OtherColumn(other, one, None, key) for one in other.columns if _is_alike(one, column.schema, kind)]
+    return others
 
 
-def _alike(one: ColumnSchema, other: ColumnSchema, kind: str) -> bool:
-    return kind in parts(one.name) and one.kind == other.kind and _coded(one) == _coded(other)
+def _is_alike(one: ColumnSchema, other: ColumnSchema, kind: str) -> bool:
+    return kind in split_name(one.name) and one.kind == other.kind and _is_code(one) == _is_code(other)
 
 
-def _coded(column: ColumnSchema) -> bool:
-    return not parts(column.name).isdisjoint({"code", "id"})
+def _is_code(column: ColumnSchema) -> bool:
+    return not split_name(column.name).isdisjoint({"code", "id"})
 
 
-def _by_other(query: Query, facts: Source, column: TableColumn, other: _Other) -> Rival:
+def _swap_column(query: Query, facts: Source, column: TableColumn, other: _OtherColumn) -> Rival:
     edit, scope = query.edit(), column.scope
     alias = other.source.node.alias_or_name if other.source is not None else _free_name(scope, other.table)
     if other.key is not None:
         on = exp.EQ(
-            this=column_of(facts, other.key.columns[0]),
+            this=make_column(facts, other.key.columns[0]),
             expression=exp.column(other.key.ref_columns[0], table=alias, quoted=True),
         )
         joined = exp.alias_(exp.table_(*other.table.path[::-1], quoted=True), alias, table=True, quoted=True)
         edit.of(scope.select).join(joined, on=on, join_type="left", copy=False)
-    for same in _same(query, column):
+    for same in _find_mentions(query, column):
         edit.of(same.node).replace(exp.column(other.column.name, table=alias, quoted=True))
     # A further table could make columns ambiguous that are written without their table.
     for one in query.columns_of(scope):
         if not one.node.table and not one.source.using:
             edit.of(one.node).set("table", exp.to_identifier(one.source.node.alias_or_name, quoted=True))
-    return Rival("like", f"by {_noun(other.table, other.column)}", f"by {_noun(column.table, column.schema)}", edit.sql)
+    return Rival("like", f"by {_name(other.table, other.column)}", f"by {_name(column.table, column.schema)}", edit.sql)
 
 
 def _free_name(scope: Scope, table: TableSchema) -> str:
-    name = "the_" + "_".join(sorted(parts(table.name)))
+    name = "the_" + "_".join(sorted(split_name(table.name)))
     return name if name not in {fold(source.node.alias_or_name) for source in scope.sources} else f"{name}_2"
 
 
-def _noun(table: TableSchema, column: ColumnSchema) -> str:
+def _name(table: TableSchema, column: ColumnSchema) -> str:
     name = plain_name(column.name).removesuffix(" code").removesuffix(" id")
     return f"the {name} of the {singular(plain_name(table.name))}"
 
 
-def net(reading: Reading) -> Iterator[Rival]:
+def net_rivals(reading: Reading) -> Iterator[Rival]:
     """Yield sums of prices minus their discount, and net columns for gross ones."""
     for scope in reading.scopes:
-        yield from _discounted(reading, scope)
-    yield from _other_side(reading)
+        yield from _subtract_discounts(reading, scope)
+    yield from _swap_sides(reading)
 
 
-def _discounted(reading: Reading, scope: Scope) -> Iterator[Rival]:
+def _subtract_discounts(reading: Reading, scope: Scope) -> Iterator[Rival]:
     query = reading.query
     if reading.context.has("discount", "gross", "list", "rebate", "current"):
         return
     priced = [
         node
         for node in query.aggregates(scope, exp.Sum, exp.Avg)
-        if any(not _PRICE.isdisjoint(parts(column.schema.name)) for column in query.columns_of(scope, node))
+        if any(not _PRICE.isdisjoint(split_name(column.schema.name)) for column in query.columns_of(scope, node))
     ]
     sums = priced if all(isinstance(node.this, exp.Mul | exp.Paren) for node in priced) else []
     for source, table in scope.tables if sums else ():
         for column in table.columns:
-            if column.kind != "number" or _DISCOUNT.isdisjoint(parts(column.name)):
+            if column.kind != "number" or _DISCOUNT.isdisjoint(split_name(column.name)):
                 continue
             if (table.name, column.name) in reading.used:
                 continue
-            if not _AMOUNT.isdisjoint(parts(column.name)) or (left := _left(source, column)) is None:
+            if not _AMOUNT.isdisjoint(split_name(column.name)) or (left := _remaining_share(source, column)) is None:
                 continue
             edit = query.edit()
             for node in sums:
@@ -282,13 +282,13 @@ def _discounted(reading: Reading, scope: Scope) -> Iterator[Rival]:
             return
 
 
-def _left(source: Source, column: ColumnSchema) -> exp.Expr | None:
+def _remaining_share(source: Source, column: ColumnSchema) -> exp.Expr | None:
     """Return the share that remains after a discount; None if it may be an amount."""
     numbers = [value for value in column.samples if isinstance(value, int | float) and not isinstance(value, bool)]
     if not numbers or min(numbers) < 0:
         return None
-    share: exp.Expr = column_of(source, column.name)
-    percent = "%" in column.name or not _PERCENT.isdisjoint(parts(column.name))
+    share: exp.Expr = make_column(source, column.name)
+    percent = "%" in column.name or not _PERCENT.isdisjoint(split_name(column.name))
     if percent and 1 < max(numbers) <= 100:
         share = exp.Div(this=share, expression=exp.Literal.number("100.0"))
     elif "%" in column.name or max(numbers) > 1 or not any(0 < number < 1 for number in numbers):
@@ -296,27 +296,27 @@ def _left(source: Source, column: ColumnSchema) -> exp.Expr | None:
     return exp.Sub(this=exp.Literal.number(1), expression=share)
 
 
-def _other_side(reading: Reading) -> Iterator[Rival]:
+def _swap_sides(reading: Reading) -> Iterator[Rival]:
     """Yield the query with a net column for its gross one, and the like."""
     query, context = reading.query, reading.context
     for scope in reading.scopes:
         for column in query.columns_of(scope):
-            twin = _twin(column)
-            if twin is None or twin[1] in parts(column.schema.name) & context.words or context.has(twin[1]):
+            twin = _find_twin(column)
+            if twin is None or twin[1] in split_name(column.schema.name) & context.words or context.has(twin[1]):
                 continue
             edit = query.edit()
-            for same in _same(query, column):
+            for same in _find_mentions(query, column):
                 edit.of(same.node).set("this", exp.to_identifier(twin[0], quoted=True))
             yield Rival("net", f"by {plain_name(twin[0])}", f"by {plain_name(column.schema.name)}", edit.sql)
             return
 
 
-def _twin(column: TableColumn) -> tuple[str, str] | None:
+def _find_twin(column: TableColumn) -> tuple[str, str] | None:
     """Return the opposite column's name, and the word that this one's name has instead."""
-    names = parts(column.schema.name)
+    names = split_name(column.schema.name)
     for pair in _SIDES:
         for own, other in (pair, pair[::-1]):
-            twins = (held.name for held in column.table.columns if parts(held.name) == names - {own} | {other})
+            twins = (held.name for held in column.table.columns if split_name(held.name) == names - {own} | {other})
             if own in names and (twin := next(twins, None)) is not None:
                 return twin, own
     return None

@@ -87,9 +87,9 @@ def _describe(here: Rows, there: Rows) -> str:
         changed = [(after, before) for before, after in zip(here[0], there[0], strict=True) if before != after]
         return ", ".join(short_cell(after, before) for after, before in changed)
     labels = label_cells(cell for rows in (here, there) for row in rows for cell in row)
-    kept = Counter(tuple(labels[cell] for cell in row) for row in here)
+    old = Counter(tuple(labels[cell] for cell in row) for row in here)
     new = Counter(tuple(labels[cell] for cell in row) for row in there)
-    added, gone = (new - kept).total(), (kept - new).total()
+    added, gone = (new - old).total(), (old - new).total()
     if not gone:
         return f"{added:,} more {'row' if added == 1 else 'rows'}"
     if not added:
@@ -106,12 +106,12 @@ def short_cell(cell: Cell, beside: Cell = None) -> str:
     if isinstance(cell, bool) or not isinstance(cell, int | float):
         text = " ".join(str(cell).split())
         return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
-    short = _number(cell)
-    same = isinstance(beside, int | float) and _number(beside) == short and beside != cell
+    short = _format_number(cell)
+    same = isinstance(beside, int | float) and _format_number(beside) == short and beside != cell
     return f"{cell:,}" if same else short
 
 
-def _number(number: float) -> str:
+def _format_number(number: float) -> str:
     for size, unit in _ROUND:
         if abs(number) >= size:
             return f"{number / size:,.1f} {unit}"

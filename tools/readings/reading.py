@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -13,6 +12,7 @@ from sqlglot import exp
 
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
+from ..derived import shared_property
 from ..sql.query import Edit, Query
 from ..sql.scope import Scope, Source
 from ..words import name_stems, name_words, plain_name, plural, stems, words
@@ -53,12 +53,12 @@ class QuestionContext:
     question: str  # as asked
     beside: str = ""  # what was said before, notes, and definitions that the question needs
 
-    @cached_property
+    @shared_property
     def words(self) -> frozenset[str]:
         """The folded words of question and context."""
         return frozenset(word.folded for word in words(f"{self.question} {self.beside}"))
 
-    @cached_property
+    @shared_property
     def stems(self) -> frozenset[str]:
         """The stems of question and context."""
         return frozenset(stems(f"{self.question} {self.beside}"))
@@ -73,10 +73,10 @@ class QuestionContext:
 
     def counts(self, wanted: Sequence[str]) -> bool:
         """Whether the question counts the noun with these stems, as after `how many`."""
-        asked = stems(self.question)
-        for start, pair in enumerate(pairwise(asked)):
+        stemmed = stems(self.question)
+        for start, pair in enumerate(pairwise(stemmed)):
             if pair in (("how", "mani"), ("number", "of"), ("count", "of"), ("count", "the")):
-                after = [part for part in asked[start + 2 : start + 6] if part not in ("the", "our", "all", "of")]
+                after = [part for part in stemmed[start + 2 : start + 6] if part not in ("the", "our", "all", "of")]
                 return bool(wanted) and after[: len(wanted)] == list(wanted)
         return False
 
@@ -97,12 +97,12 @@ class Reading:
         sought = exp.select(exp.column(column.name, quoted=True)).distinct().from_(table).limit(most)
         return self._look(sought.sql(dialect=self.query.rules.grammar))
 
-    @cached_property
+    @shared_property
     def used(self) -> frozenset[tuple[str, str]]:
         """The `(table, column)` pairs that the query names."""
         return frozenset(column.item for column in self.query.columns)
 
-    @cached_property
+    @shared_property
     def scopes(self) -> tuple[Scope, ...]:
         """The SELECTs that may be read differently: no UNION branches, no shared tables.
 
@@ -120,14 +120,14 @@ class Reading:
 
     def subjects(self, scope: Scope) -> list[Source]:
         """Return the tables whose rows a SELECT aggregates."""
-        found: dict[int, Source] = {}
+        sources: dict[int, Source] = {}
         for aggregate in self.query.aggregates(scope):
             own = self.query.sources_in(aggregate, scope) or [self.query.counted_source(scope)]
-            found.update((id(source), source) for source in own if source is not None and source.table is not None)
-        return list(found.values())
+            sources.update((id(source), source) for source in own if source is not None and source.table is not None)
+        return list(sources.values())
 
 
-def column_of(source: Source, column: str) -> exp.Column:
+def make_column(source: Source, column: str) -> exp.Column:
     """Return an expression for a column of a source."""
     return exp.column(column, table=source.node.alias_or_name, quoted=True)
 
@@ -142,12 +142,12 @@ def add_condition(edit: Edit, scope: Scope, source: Source, condition: exp.Expr)
     edit.of(scope.select).where(condition, copy=False)
 
 
-def things(table: TableSchema) -> str:
+def name_rows(table: TableSchema) -> str:
     """Return the plural noun for rows of a table."""
     return plural(plain_name(table.name))
 
 
-def parts(name: str) -> frozenset[str]:
+def split_name(name: str) -> frozenset[str]:
     """Return a name's words in lower case."""
     return frozenset(name_words(name))
 

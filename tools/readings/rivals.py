@@ -12,10 +12,10 @@ from ..sql.parse import analysis_or
 from ..sql.query import Query
 from ..sql.scope import Scope
 from ..words import listed_words, words
-from .columns import dates, likes, net
-from .counting import counts, zeros
+from .columns import date_rivals, like_rivals, net_rivals
+from .counting import count_rivals, zero_rivals
 from .reading import Derivation, Look, QuestionContext, Reading, Rival
-from .rows import exclusions, missing
+from .rows import exclusion_rivals, missing_rivals
 
 MOST = 4
 """Rivals of one query."""
@@ -32,7 +32,7 @@ _ASKS_WHICH = listed_words("which who whose whom where with has have had having 
 """Words by which a question asks for the thing that comes first, and not for the value by which it does."""
 
 
-def ties(reading: Reading) -> Iterator[Rival]:
+def tie_rivals(reading: Reading) -> Iterator[Rival]:
     """Yield the query with more rows, and with its ORDER BY terms as columns."""
     query = reading.query
     tree, count, scope = query.tree, query.limit, query.scope(query.tree)
@@ -66,12 +66,12 @@ def _asks_which(reading: Reading, keys: Sequence[exp.Expr]) -> bool:
     query, context = reading.query, reading.context
     if all(output.unalias() in keys for output in query.tree.expressions):
         return False
-    asked = frozenset(word.folded for word in words(context.question))
-    if not asked.isdisjoint(_ASKS_WHICH):
+    question_words = frozenset(word.folded for word in words(context.question))
+    if not question_words.isdisjoint(_ASKS_WHICH):
         return True
     columns = [query.column(column) for key in keys for column in key.find_all(exp.Column)]
     values = [column.schema for column in columns if column is not None]
-    return "what" in asked and not any(value.kind == "time" or context.names(value.name) for value in values)
+    return "what" in question_words and not any(value.kind == "time" or context.names(value.name) for value in values)
 
 
 def _is_unique(query: Query, scope: Scope) -> bool:
@@ -81,7 +81,9 @@ def _is_unique(query: Query, scope: Scope) -> bool:
     return any(column is not None and column.is_key for column in (query.column(term.this) for term in query.order))
 
 
-_DERIVATIONS: tuple[Derivation, ...] = (exclusions, net, dates, likes, counts, missing, zeros, ties)
+_DERIVATIONS: tuple[Derivation, ...] = (
+    exclusion_rivals, net_rivals, date_rivals, like_rivals, count_rivals, missing_rivals, zero_rivals, tie_rivals,
+)  # fmt: skip
 
 
 @analysis_or(())
@@ -95,11 +97,11 @@ def rivals(
     if len(sql) > _LONGEST:
         return ()
     reading = Reading(Query.of(sql, schema.dialect, schema), context, look)
-    found = chain.from_iterable(_derived(derive, reading) for derive in _DERIVATIONS)
-    return tuple(islice(found, most))
+    derived = chain.from_iterable(_derive_rivals(derive, reading) for derive in _DERIVATIONS)
+    return tuple(islice(derived, most))
 
 
 @analysis_or(())
-def _derived(derive: Derivation, reading: Reading) -> tuple[Rival, ...]:
+def _derive_rivals(derive: Derivation, reading: Reading) -> tuple[Rival, ...]:
     """Return the rivals of one matter; none if it is not understood."""
     return tuple(derive(reading))

@@ -39,20 +39,20 @@ def build_sample(path: str | Path) -> Path:
             connection.executescript(
                 files(__name__.rpartition(".")[0]).joinpath("schema.sql").read_text(encoding="utf-8")
             )
-            for table, rows in _tables(Random(SEED)):  # noqa: S311 - made-up rows, not secrets
+            for table, rows in _make_tables(Random(SEED)):  # noqa: S311 - made-up rows, not secrets
                 marks = ", ".join("?" * len(rows[0]))
                 connection.executemany(f'INSERT INTO "{table}" VALUES ({marks})', rows)
         os.replace(made, path)
     return path
 
 
-def _tables(random: Random) -> Iterator[tuple[str, list[Row]]]:
+def _make_tables(random: Random) -> Iterator[tuple[str, list[Row]]]:
     yield "countries", list(vocabulary.COUNTRIES)
-    stores = _stores(random)
+    stores = _make_stores(random)
     yield "stores", stores
-    employees = _employees(random, stores)
+    employees = _make_employees(random, stores)
     yield "employees", employees
-    customers = _customers(random)
+    customers = _make_customers(random)
     yield "customers", customers
     yield "suppliers", [(number, name, country) for number, (name, country) in enumerate(vocabulary.SUPPLIERS, 1)]
     categories = [name for name, _ in vocabulary.CATEGORIES]
@@ -63,44 +63,44 @@ def _tables(random: Random) -> Iterator[tuple[str, list[Row]]]:
             for number, (name, parent) in enumerate(vocabulary.CATEGORIES, 1)
         ],
     )
-    products = _products(random, categories)
+    products = _make_products(random, categories)
     yield "products", products
     yield "tags", list(enumerate(vocabulary.TAGS, 1))
-    yield "product_tags", _product_tags(random, products)
-    orders, lines, payments = _sales(random, customers, employees, products)
+    yield "product_tags", _make_product_tags(random, products)
+    orders, lines, payments = _make_sales(random, customers, employees, products)
     yield "orders", orders
     yield "order lines", lines
     yield "payments", payments
-    yield "reviews", _reviews(random, products)
-    yield "repairs", _repairs(random, employees)
+    yield "reviews", _make_reviews(random, products)
+    yield "repairs", _make_repairs(random, employees)
 
 
-def _day(random: Random, first: date = FIRST_DAY, last: date = LAST_DAY) -> date:
+def _choose_day(random: Random, first: date = FIRST_DAY, last: date = LAST_DAY) -> date:
     return first + timedelta(days=random.randrange((last - first).days + 1))
 
 
-def _stores(random: Random) -> list[Row]:
+def _make_stores(random: Random) -> list[Row]:
     return [
         (
             number,
             name,
             city,
             country,
-            _day(random, date(2008, 3, 1), date(2018, 11, 30)).isoformat(),
+            _choose_day(random, date(2008, 3, 1), date(2018, 11, 30)).isoformat(),
             None if name == "Web Shop" else random.randrange(120, 900, 10),
         )
         for number, (name, city, country) in enumerate(vocabulary.STORES, 1)
     ]
 
 
-def _employees(random: Random, stores: list[Row]) -> list[Row]:
+def _make_employees(random: Random, stores: list[Row]) -> list[Row]:
     rows: list[Row] = []
     for store in stores:
         manager = len(rows) + 1
         for place in range(random.randrange(6, 11)):
             role, pay = vocabulary.ROLES[0] if place == 0 else random.choice(vocabulary.ROLES[1:])
-            hired = _day(random, date(2012, 1, 1), date(2023, 12, 31))
-            gone = _day(random, max(hired, FIRST_DAY), LAST_DAY) if place and random.random() < 0.2 else None
+            hired = _choose_day(random, date(2012, 1, 1), date(2023, 12, 31))
+            gone = _choose_day(random, max(hired, FIRST_DAY), LAST_DAY) if place and random.random() < 0.2 else None
             rows.append(
                 (
                     len(rows) + 1,
@@ -117,7 +117,7 @@ def _employees(random: Random, stores: list[Row]) -> list[Row]:
     return rows
 
 
-def _customers(random: Random) -> list[Row]:
+def _make_customers(random: Random) -> list[Row]:
     countries, weights = list(vocabulary.CITIES), [30, 18, 14, 10, 6, 12, 6, 4]
     rows: list[Row] = []
     for number in range(1, CUSTOMERS + 1):
@@ -132,14 +132,14 @@ def _customers(random: Random) -> list[Row]:
                 None if random.random() < 0.12 else mail,
                 random.choice(vocabulary.CITIES[country]),
                 country,
-                _day(random, date(2018, 1, 1), date(2024, 10, 31)).isoformat(),
+                _choose_day(random, date(2018, 1, 1), date(2024, 10, 31)).isoformat(),
                 random.choices([None, "Bronze", "Silver", "Gold"], [55, 25, 14, 6])[0],
             )
         )
     return rows
 
 
-def _products(random: Random, categories: list[str]) -> list[Row]:
+def _make_products(random: Random, categories: list[str]) -> list[Row]:
     rows: list[Row] = []
     for category, (models, low, high, weight) in vocabulary.GOODS.items():
         for model in models:
@@ -158,7 +158,7 @@ def _products(random: Random, categories: list[str]) -> list[Row]:
     return rows
 
 
-def _product_tags(random: Random, products: list[Row]) -> list[Row]:
+def _make_product_tags(random: Random, products: list[Row]) -> list[Row]:
     return sorted(
         (product[0], tag + 1)
         for product in products
@@ -166,7 +166,7 @@ def _product_tags(random: Random, products: list[Row]) -> list[Row]:
     )
 
 
-def _sales(
+def _make_sales(
     random: Random, customers: list[Row], employees: list[Row], products: list[Row]
 ) -> tuple[list[Row], list[Row], list[Row]]:
     """Return orders, order lines and payments, with uneven demand as in a real shop."""
@@ -179,7 +179,7 @@ def _sales(
     for employee in employees:
         staff.setdefault(employee[4], []).append(employee[0])
     web = len(vocabulary.STORES)
-    days = sorted(_day(random) for _ in range(ORDERS))
+    days = sorted(_choose_day(random) for _ in range(ORDERS))
     for number, day in enumerate(days, 1):
         store = random.choices(range(1, web + 1), [5] * (web - 1) + [25])[0]
         state = random.choices(["shipped", "returned", "cancelled", "open"], [86, 5, 4, 5])[0]
@@ -205,11 +205,11 @@ def _sales(
             lines.append((number, place, product[0], quantity, product[4], discount))
             total += quantity * product[4] * (100 - discount) / 100
         if state != "cancelled":
-            payments += _payments(random, len(payments), number, sent or day, round(total, 2))
+            payments += _make_payments(random, len(payments), number, sent or day, round(total, 2))
     return orders, lines, payments
 
 
-def _payments(random: Random, before: int, order: int, day: date, total: float) -> list[Row]:
+def _make_payments(random: Random, before: int, order: int, day: date, total: float) -> list[Row]:
     """Return one payment, or two for a large order that is paid in parts."""
     first = round(total / 2, 2) if total > 2_000 and random.random() < 0.3 else total
     parts = [first] if first == total else [first, round(total - first, 2)]
@@ -225,7 +225,7 @@ def _payments(random: Random, before: int, order: int, day: date, total: float) 
     ]
 
 
-def _reviews(random: Random, products: list[Row]) -> list[Row]:
+def _make_reviews(random: Random, products: list[Row]) -> list[Row]:
     return [
         (
             number,
@@ -233,17 +233,17 @@ def _reviews(random: Random, products: list[Row]) -> list[Row]:
             random.randrange(CUSTOMERS) + 1,
             random.choices([1, 2, 3, 4, 5], [6, 8, 16, 36, 34])[0],
             None if random.random() < 0.35 else random.choice(vocabulary.COMMENTS),
-            _day(random).isoformat(),
+            _choose_day(random).isoformat(),
         )
         for number in range(1, REVIEWS + 1)
     ]
 
 
-def _repairs(random: Random, employees: list[Row]) -> list[Row]:
+def _make_repairs(random: Random, employees: list[Row]) -> list[Row]:
     mechanics = [employee[0] for employee in employees if "Mechanic" in employee[3]]
     rows: list[Row] = []
     for number in range(1, REPAIRS + 1):
-        received = _day(random)
+        received = _choose_day(random)
         finished = received + timedelta(days=random.randrange(1, 21))
         done = finished <= LAST_DAY and random.random() < 0.97
         rows.append(

@@ -8,8 +8,9 @@ The code runs in a process of its own, forked from a warm parent that has pandas
 answer to a pipe; every other door is closed by seccomp and Landlock, whatever the code does to get at it.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .. import importing
 
 if TYPE_CHECKING:
     from .agreement import Comparison, results_agree
@@ -34,18 +35,14 @@ __all__ = [
     "warm_up",
 ]
 
-_PLACES = {
-    "agreement": ("Comparison", "results_agree"),
-    "frames": ("Frames", "load_frames"),
-    "run": ("run_on_database", "run_python", "sandbox_available", "warm_up"),
-    "static_check": ("refuse",),
-    "terms": ("Boundary", "SandboxLimits", "SandboxResult", "default_limits"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    # The processes that run queries stand behind the same boundary, and have no need of the rest.
-    for place, names in _PLACES.items():
-        if name in names:
-            return getattr(import_module(f".{place}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# The processes that run queries stand behind the same boundary, and have no need of the rest.
+__getattr__ = importing(
+    __name__,
+    {
+        "agreement": "Comparison results_agree",
+        "frames": "Frames load_frames",
+        "run": "run_on_database run_python sandbox_available warm_up",
+        "static_check": "refuse",
+        "terms": "Boundary SandboxLimits SandboxResult default_limits",
+    },
+)

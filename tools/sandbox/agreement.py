@@ -1,4 +1,4 @@
-"""Whether a code's result and a query's result are the same answer."""
+"""Comparison of the results of pandas code and of SQL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORK_CELLS = 600_000
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two results compare."""
+    """The outcome of comparing two results."""
 
     agree: bool
     conclusive: bool = True  # whether a difference means anything: not where rows were left out on either side
@@ -77,10 +77,8 @@ def _yield_readings(ran: SandboxResult, table: Table) -> Iterator[Table]:
 
 def _surely_differ(code: Table, sql: Table) -> bool:
     """Whether truncated results differ in columns, or one ends where the other goes on."""
-    if len(code.columns) != len(sql.columns):
-        return True
     cut, whole = (code, sql) if code.truncated else (sql, code)
-    return not whole.truncated and len(whole.rows) <= len(cut.rows)
+    return len(code.columns) != len(sql.columns) or (not whole.truncated and len(whole.rows) <= len(cut.rows))
 
 
 def _with_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
@@ -111,27 +109,22 @@ def _plain_cell(cell: Cell) -> Cell:
 def _digits_to_numbers(sql: Table, code: Table) -> Table:
     """Return `sql` with digit texts as numbers, in columns whose texts `code` lacks."""
     known = {frozenset(Counter(column).items()) for column in zip(*code.rows, strict=True)}
-
-    def as_number(cell: Cell) -> Cell:
-        return int(cell) if isinstance(cell, str) and _DIGITS.fullmatch(cell) else cell
-
     columns = [
-        column if frozenset(Counter(column).items()) in known else tuple(map(as_number, column))
+        column
+        if frozenset(Counter(column).items()) in known
+        else tuple(int(cell) if isinstance(cell, str) and _DIGITS.fullmatch(cell) else cell for cell in column)
         for column in zip(*sql.rows, strict=True)
     ]
     return replace(sql, rows=tuple(zip(*columns, strict=True)))
 
 
 def _describe_difference(code: Table, sql: Table, ordered: bool, work: Work) -> str:
-    if len(code.columns) != len(sql.columns):
-        return f"The code gives {_count_noun(len(code.columns), 'column')}, the SQL {len(sql.columns)}."
-    if code.truncated or sql.truncated or len(code.rows) != len(sql.rows):
+    columns, rows = len(code.columns), len(code.rows)
+    if columns != len(sql.columns):
+        return f"The code gives {columns} column{'s' if columns != 1 else ''}, the SQL {len(sql.columns)}."
+    if code.truncated or sql.truncated or rows != len(sql.rows):
         more, most = ("more than " if table.truncated else "" for table in (code, sql))
-        return f"The code gives {more}{_count_noun(len(code.rows), 'row')}, the SQL {most}{len(sql.rows)}."
+        return f"The code gives {more}{rows} row{'s' if rows != 1 else ''}, the SQL {most}{len(sql.rows)}."
     if ordered and _any_equal([code], sql, False, work):
         return "The code and the SQL give the same rows in another order."
     return "The code and the SQL give as many rows and columns, with other values."
-
-
-def _count_noun(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -21,7 +21,7 @@ class AnswerTooLarge(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
+class CodeAnswer:
     """Rows of an answer."""
 
     columns: list[str]
@@ -31,7 +31,7 @@ class Answer:
     labelled: bool = False  # whether these are single values under labels: a row for each, or one row
 
 
-def to_answer(value: object, limit: int) -> Answer:
+def to_answer(value: object, limit: int) -> CodeAnswer:
     """Return at most `limit` rows of a frame, series, array, collection or single value.
 
     An index that has a name counts as columns (the keys of a group-by), one without does not (the numbers of rows).
@@ -40,15 +40,15 @@ def to_answer(value: object, limit: int) -> Answer:
     With too many columns it raises `AnswerTooLarge`.
     """
     if pd.api.types.is_scalar(value):
-        return Answer(["result"], [[_plain_value(value)]], False, 0)
+        return CodeAnswer(["result"], [[_plain_value(value)]], False, 0)
     frame, index_columns, labelled = _to_frame(value)
     if frame.shape[1] > MOST_COLUMNS:
         raise AnswerTooLarge(TOO_WIDE)
-    shown = frame.iloc[:limit]
+    head = frame.iloc[:limit]
     # Column by column and by position: names may repeat.
-    cells = [[_plain_value(value) for value in shown.iloc[:, position]] for position in range(shown.shape[1])]
+    cells = [[_plain_value(value) for value in head.iloc[:, position]] for position in range(head.shape[1])]
     rows = [list(row) for row in zip(*cells, strict=True)]
-    return Answer([_name_column(name) for name in frame.columns], rows, len(frame) > limit, index_columns, labelled)
+    return CodeAnswer([_name_column(name) for name in frame.columns], rows, len(frame) > limit, index_columns, labelled)
 
 
 def _to_frame(value: object) -> tuple[pd.DataFrame, int, bool]:

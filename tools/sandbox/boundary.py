@@ -52,7 +52,7 @@ def has_seccomp() -> bool:
 
 
 def landlock_version() -> int:
-    """Return the version of Landlock's interface; 0 where there is none."""
+    """Return the version of Landlock's interface; 0 if the kernel has none."""
     version: int = _libc().syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)
     return max(0, version)
 
@@ -64,7 +64,7 @@ def die_with_parent() -> None:
 
 
 def confine(boundary: Boundary) -> None:
-    """Close the boundary for good; raise OSError if the kernel refuses."""
+    """Close the boundary for good; after an OSError the process must not go on."""
     if boundary == "none_i_trust_this_code":
         return
     _drop_capabilities()
@@ -75,7 +75,7 @@ def confine(boundary: Boundary) -> None:
 
 
 def confine_reader() -> None:
-    """Let this process only read and write files, compute, and use its open socket.
+    """Let this process and its threads only read and write files, compute, and use its socket.
 
     It starts no program, process or thread and makes no socket; nothing opens it again. Where the kernel has no
     filters, or this processor's calls are not known, nothing is closed.
@@ -86,10 +86,10 @@ def confine_reader() -> None:
 
 
 def drop_capabilities_for(*paths: str) -> None:
-    """Give up what root may do, for good, before the first thread.
+    """Give up the privileges of root for good, except reading if `paths` need it.
 
-    Root reads files that belong to others and are closed to everybody else. Where that is what it takes to read
-    `paths`, the right to read (and no other) is kept.
+    It must be called before the first thread starts. Root reads files that are closed to everybody else: where that is
+    what it takes to read `paths`, the right to read (and no other) is kept.
     """
     header, sets = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
     _check(_libc().capget(header, sets))

@@ -86,7 +86,7 @@ def load_frames(
             if seconds <= 0:
                 raise QueryTimeout(f"loading tables ran past {limits.seconds:g} s")
             left = Limits(seconds=seconds, rows=limits.frame_rows, cell_bytes=_CELL_BYTES, result_bytes=room)
-            rows, spread = _Reader(database, table, cancellation).read(left)
+            rows, spread = _TableReader(database, table, cancellation).read(left)
         except QueryError as error:
             notes.append(f"Table {table.name} was not loaded: {error}.")
             continue
@@ -142,7 +142,7 @@ def _to_series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:
     return pandas.Series(values, dtype=object)
 
 
-class _Reader:
+class _TableReader:
     def __init__(self, database: Database, table: TableSchema, cancellation: Cancellation | None) -> None:
         self._database = database
         self._table = table

@@ -42,17 +42,13 @@ class WarmParent(ForkServer):
 
     def run(self, order: Order) -> socket.socket:
         """Return the socket over which a worker's pipes and its ending will come."""
-        try:
+        with _start_errors():
             return self.call(order.pack())
-        except OSError as error:
-            raise _parent_error(error) from None
 
     def warm_up(self) -> None:
         """Start the parent if it isn't running."""
-        try:
+        with _start_errors():
             self.start()
-        except OSError as error:
-            raise _parent_error(error) from None
 
     def _begin(self) -> None:
         super()._begin()
@@ -60,16 +56,21 @@ class WarmParent(ForkServer):
         self.turns = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
 
 
-def _parent_error(error: OSError) -> SandboxUnavailable:
-    return SandboxUnavailable(f"reasoning with code is off: the sandbox's parent process does not start: {error}")
+@contextlib.contextmanager
+def _start_errors() -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        problem = f"reasoning with code is off: the sandbox's parent process does not start: {error}"
+        raise SandboxUnavailable(problem) from None
 
 
 PARENT = WarmParent()
 
 
 @dataclass(frozen=True)
-class _Outcome:
-    """What came back: a reply, or why there is none."""
+class _RunOutcome:
+    """A worker's reply, or the reason why there is none."""
 
     reply: bytes = b""
     problem: str = ""
@@ -113,7 +114,7 @@ def take_turn(turns: threading.Semaphore, cancellation: Cancellation | None) -> 
 
 def exchange(
     line: socket.socket, request: list[memoryview], limits: SandboxLimits, cancellation: Cancellation | None = None
-) -> _Outcome:
+) -> _RunOutcome:
     """Write the request while reading the reply, since either side may wait for the other.
 
     Parts of the request are used up. Closing the line, which is the caller's, ends a worker that is still there. It
@@ -128,14 +129,14 @@ def exchange(
         if len(pipes) < 2:
             for end in pipes:
                 os.close(end)
-            few = _Outcome(problem="this process has too many open files to run code")
+            few = _RunOutcome(problem="this process has too many open files to run code")
             return few if data == PIPES_FOLLOW else _explain_ending(data, limits)
         reply = _exchange_bytes(pipes[0], pipes[1], request, limits.result_bytes, wait)
         if reply is None:
-            return _Outcome(problem=f"the result has more than {limits.result_bytes:,} bytes")
+            return _RunOutcome(problem=f"the result has more than {limits.result_bytes:,} bytes")
         # A whole reply is all that is wanted; without one, the reason is.
         if len(reply) > len(CONFINED):
-            return _Outcome(reply.removeprefix(CONFINED))
+            return _RunOutcome(reply.removeprefix(CONFINED))
         wait.ready(message)
         ending = line.recv(_ENDING_BYTES)
         if not reply and ending and Ending.unpack(ending).cause == "exit":
@@ -190,19 +191,19 @@ def _write(end: int, request: list[memoryview]) -> bool:
     return False
 
 
-def _explain_ending(ending: bytes, limits: SandboxLimits) -> _Outcome:
-    """Return why there is no reply."""
+def _explain_ending(ending: bytes, limits: SandboxLimits) -> _RunOutcome:
+    """Return the reason why there is no reply."""
     if not ending:
-        return _Outcome(problem="the sandbox's parent process was ended during the run")
+        return _RunOutcome(problem="the sandbox's parent process was ended during the run")
     how = Ending.unpack(ending)
     if how.cause == "timeout" or (how.cause == "signal" and how.code == signal.SIGXCPU):
         return _time_out(limits)
     if how.cause == "fork":
-        return _Outcome(problem=f"no process could be started for the run: {os.strerror(how.code)}")
+        return _RunOutcome(problem=f"no process could be started for the run: {os.strerror(how.code)}")
     if how.cause == "signal":
-        return _Outcome(problem=f"the run crashed ({signal.strsignal(how.code)})")
-    return _Outcome(problem="the run ended without a reply")
+        return _RunOutcome(problem=f"the run crashed ({signal.strsignal(how.code)})")
+    return _RunOutcome(problem="the run ended without a reply")
 
 
-def _time_out(limits: SandboxLimits) -> _Outcome:
-    return _Outcome(problem=f"the code ran past {limits.seconds:g} s", timed_out=True)
+def _time_out(limits: SandboxLimits) -> _RunOutcome:
+    return _RunOutcome(problem=f"the code ran past {limits.seconds:g} s", timed_out=True)

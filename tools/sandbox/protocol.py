@@ -12,7 +12,7 @@ import json
 import os
 import struct
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal, cast
 
 from .terms import Boundary
@@ -47,7 +47,7 @@ class Order:
     boundary: Boundary
 
     def pack(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
+        return json.dumps(vars(self)).encode()
 
     @classmethod
     def unpack(cls, data: bytes) -> Order:
@@ -56,7 +56,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a worker ended."""
+    """The end of a worker."""
 
     cause: Literal["exit", "signal", "timeout", "fork"]
     code: int = 0  # the exit status, the signal, or the error's number

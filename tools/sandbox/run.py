@@ -17,7 +17,7 @@ from ..database.table import Cell, Table
 from ..database.watchdog import Cancellation
 from ..errors import SandboxUnavailable
 from .boundary import MISSING_LANDLOCK, MISSING_SECCOMP, has_seccomp, landlock_version
-from .frames import Frames, load_frames
+from .frames import DEFAULT_LIMITS, Frames, load_frames
 from .parent import PARENT, Cancelled, exchange, take_turn
 from .protocol import ERROR_CHARS, MOST_COLUMNS, TOO_WIDE, Order, Request, omission_note
 from .static_check import refuse, size_problem
@@ -26,8 +26,6 @@ from .terms import SANDBOX_VARIABLE, Boundary, SandboxLimits, SandboxResult
 
 if TYPE_CHECKING:
     import pandas
-
-DEFAULT_LIMITS = SandboxLimits()
 
 _TYPE_NAMES: Mapping[type, str] = {int: "integer", float: "real", str: "text", bytes: "blob"}
 _CELL_BYTES = 1_000_000  # as a database bounds them

@@ -55,9 +55,7 @@ def refuse(code: str, most: int = CODE_BYTES) -> str | None:
 def _find_bindings(node: ast.AST) -> Iterator[str]:
     """Yield the names that a node of the code defines."""
     match node:
-        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):
-            yield name
-        case ast.alias(asname=str(name)):
+        case ast.Name(name, ast.Store()) | ast.arg(name) | ast.FunctionDef(name) | ast.alias(asname=str(name)):
             yield name
         case _:
             pass

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .answer import Answer, AnswerTooLarge, to_answer
+from .answer import AnswerTooLarge, CodeAnswer, to_answer
 from .protocol import CODE_NAME, ERROR_CHARS, Request, omission_note, read_request
 from .wire import decode
 
@@ -28,9 +28,8 @@ class PrintedText(io.TextIOBase):
     """Standard output that keeps the first characters and counts the rest."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__()
         self._parts: list[str] = []
-        self._room = limit  # below zero by what was omission_note
+        self._room = limit  # below zero by what was dropped
 
     def write(self, text: str, /) -> int:
         if self._room > 0:
@@ -98,7 +97,7 @@ def _run(request: Request) -> dict[str, Any]:
     if "result" not in names:
         return {"error": _NO_ANSWER}
     # `result = None` is one NULL, as an aggregate over nothing gives in SQL.
-    return vars(Answer(["result"], [[None]], False, 0))
+    return vars(CodeAnswer(["result"], [[None]], False, 0))
 
 
 def _keep_last_value(tree: ast.Module) -> tuple[ast.Module, str]:

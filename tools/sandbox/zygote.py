@@ -51,7 +51,7 @@ _TIME_ZONES: list[tuple[tzinfo, tzinfo]] = []
 
 
 @dataclass(frozen=True)
-class _Worker:
+class _ForkedWorker:
     """A forked worker and the caller's ends of its pipes."""
 
     pid: int
@@ -62,10 +62,10 @@ class _Worker:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _BusyWorker:
     """A worker at work, the socket to its caller, and its deadline."""
 
-    worker: _Worker
+    worker: _ForkedWorker
     line: socket.socket
     deadline: float
 
@@ -94,8 +94,8 @@ def serve(descriptor: int) -> None:
 class _Parent:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
-        self._spare: _Worker | None = None
-        self._runs: dict[int, _Run] = {}  # by pidfd, and by the line's descriptor
+        self._spare: _ForkedWorker | None = None
+        self._runs: dict[int, _BusyWorker] = {}  # by pidfd, and by the line's descriptor
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         self._base_memory = measure_memory()
@@ -135,7 +135,7 @@ class _Parent:
         except (OSError, ValueError, TypeError, OverflowError) as error:
             _discard(worker)
             return self._decline(line, error)
-        run = _Run(worker, line, time.monotonic() + order.seconds)
+        run = _BusyWorker(worker, line, time.monotonic() + order.seconds)
         self._runs[worker.pidfd] = self._runs[line.fileno()] = run
         self._poll.register(worker.pidfd, select.POLLIN)
         self._poll.register(line, 0)  # errors and hang-ups only
@@ -147,7 +147,7 @@ class _Parent:
             self._spare = _fork_worker(order.boundary)
         return True
 
-    def _take(self, boundary: Boundary) -> _Worker:
+    def _take(self, boundary: Boundary) -> _ForkedWorker:
         """Return the waiting worker if it is alive and has this boundary, else a new one."""
         spare, self._spare = self._spare, None
         if spare is not None:
@@ -163,7 +163,7 @@ class _Parent:
             line.send(Ending("fork", number or 0).pack())
         return True
 
-    def _finish(self, run: _Run, timed_out: bool = False) -> None:
+    def _finish(self, run: _BusyWorker, timed_out: bool = False) -> None:
         """Kill the run's worker, and tell its caller how it ended."""
         del self._runs[run.worker.pidfd], self._runs[run.line.fileno()]
         self._poll.unregister(run.worker.pidfd)
@@ -174,7 +174,7 @@ class _Parent:
             run.line.send(ending.pack())
 
 
-def _fork_worker(boundary: Boundary) -> _Worker:
+def _fork_worker(boundary: Boundary) -> _ForkedWorker:
     """Fork a worker that waits for its request; raise OSError if that fails."""
     with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
         request, our_request = os.pipe()
@@ -186,7 +186,7 @@ def _fork_worker(boundary: Boundary) -> _Worker:
         pid = os.fork()
         if pid == 0:
             _be_worker(request, reply, boundary)
-        worker = _Worker(pid, os.pidfd_open(pid), our_request, our_reply, boundary)
+        worker = _ForkedWorker(pid, os.pidfd_open(pid), our_request, our_reply, boundary)
         ours.pop_all()
         return worker
 
@@ -214,14 +214,14 @@ def _be_worker(request: int, reply: int, boundary: Boundary) -> None:
         os._exit(status)
 
 
-def _discard(worker: _Worker) -> None:
+def _discard(worker: _ForkedWorker) -> None:
     """End a worker that was not used."""
     os.close(worker.request)
     os.close(worker.reply)
     _bury(worker)
 
 
-def _bury(worker: _Worker) -> int:
+def _bury(worker: _ForkedWorker) -> int:
     """Kill the worker's session and return its exit code, negative for a signal."""
     # Not reaped yet, so its number is still its own.
     for kill in (os.kill, os.killpg):

@@ -59,13 +59,13 @@ class Rules:
             return ""
         return self.naming.key(identifier.name, in_quotes=bool(identifier.args.get("quoted")))
 
-    def shown(self, name: str) -> str:
+    def spell_name(self, name: str) -> str:
         """Return a declared name as advice spells it."""
         return name if self.is_sqlite else self.naming.written(name)
 
-    def shown_table(self, table: str, schema: Schema) -> str:
+    def spell_table(self, table: str, schema: Schema) -> str:
         """Return a table's name as advice spells it."""
-        return ".".join(map(self.shown, schema.path(table)))
+        return ".".join(map(self.spell_name, schema.path(table)))
 
     @property
     def is_sqlite(self) -> bool:

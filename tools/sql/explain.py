@@ -35,7 +35,7 @@ _VERBS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.RegexpLike: ("matches the expression", "does not match the expression"),
 }
 _CONDITIONS = (*_VERBS, exp.Connector, exp.Not, exp.Like, exp.ILike, exp.In, exp.Between, exp.Exists, exp.Escape)
-"""Kinds of expressions that `condition` says."""
+"""Kinds of expressions that `say_condition` says."""
 
 _ARITHMETIC: dict[type[exp.Expr], str] = {
     exp.Add: "plus",
@@ -82,7 +82,7 @@ def explain(sql: str, schema: Schema) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _bracketed(text: str) -> str:
+def _add_brackets(text: str) -> str:
     """Return the text, in parentheses if it has several words."""
     return f"({text})" if " " in text else text
 
@@ -97,27 +97,27 @@ class Explainer:
         """Return a query of any kind as a noun phrase."""
         node = node.unnest()
         if isinstance(node, exp.Select):
-            said = self._select(node)
+            words = self._say_select(node)
         elif isinstance(node, exp.SetOperation):
-            said = self._compound(node)
+            words = self._say_compound(node)
         elif isinstance(node, exp.Subquery):
-            said = self.say_query(node.this)
+            words = self.say_query(node.this)
         else:
-            said = f"the values {self.all_of(node.expressions)}"
+            words = f"the values {self.say_all(node.expressions)}"
         with_ = node.args.get("with_")
         if with_ is None:
-            return said
+            return words
         defined = [f"{plain_name(cte.alias)!r} is {self.say_query(cte.this)}" for cte in with_.expressions]
-        return f"{said}, where {listed(defined)}"
+        return f"{words}, where {listed(defined)}"
 
-    def _compound(self, node: exp.SetOperation) -> str:
-        if (shared := self._shared(node)) is not None:
-            return shared + self._tail(node)
+    def _say_compound(self, node: exp.SetOperation) -> str:
+        if (shared := self._say_shared(node)) is not None:
+            return shared + self._say_tail(node)
         kind = node.key if node.args.get("distinct") is not False or node.key != "union" else "union all"
         sides = (f"({self.say_query(node.this)})", f"({self.say_query(node.expression)})")
-        return _COMPOUND[kind].format(*sides) + self._tail(node)
+        return _COMPOUND[kind].format(*sides) + self._say_tail(node)
 
-    def _shared(self, node: exp.SetOperation) -> str | None:
+    def _say_shared(self, node: exp.SetOperation) -> str | None:
         """Return one sentence for two sides that differ only in their conditions."""
         sides = (node.this.unnest(), node.expression.unnest())
         if node.key not in ("intersect", "except") or not all(isinstance(side, exp.Select) for side in sides):
@@ -127,56 +127,56 @@ class Explainer:
         if parts != others or not parts.keys() <= _PLAIN or "from_" not in parts or len(wheres) < 2:
             return None
         first, second = map(self.say, wheres)
-        base = f"{self.all_of(sides[0].expressions)}{self._from(self._scope(sides[0]))}"
-        found = "found also" if node.key == "intersect" else "not found"
-        return f"{base} where {first}, {found} where {second}, each once"
+        base = f"{self.say_all(sides[0].expressions)}{self._say_from(self._get_scope(sides[0]))}"
+        verb = "found also" if node.key == "intersect" else "not found"
+        return f"{base} where {first}, {verb} where {second}, each once"
 
-    def _select(self, node: exp.Select) -> str:
-        scope = self._scope(node)
-        outputs = self.all_of(node.expressions)
+    def _say_select(self, node: exp.Select) -> str:
+        scope = self._get_scope(node)
+        outputs = self.say_all(node.expressions)
         kind = "values" if len(node.expressions) == 1 else "combinations"
         unique = f"the different {kind} of " if node.args.get("distinct") is not None else ""
-        parts = [f"{unique}{outputs}", self._from(scope)]
+        parts = [f"{unique}{outputs}", self._say_from(scope)]
         where, group, having = (node.args.get(key) for key in ("where", "group", "having"))
         if where is not None:
             parts.append(f" where {self.say(where.this)}")
         if group is not None:
-            terms = [self._term(term, node).removeprefix("the ") for term in group.expressions]
+            terms = [self._say_term(term, node).removeprefix("the ") for term in group.expressions]
             parts.append(f", for each {listed(terms)}")
         if having is not None:
             parts.append(f", only {'groups ' if group is not None else ''}where {self.say(having.this)}")
         for window in node.args.get("windows") or ():
             parts.append(f", with the window {window.name!r} being rows {self.say(window)}")
-        return "".join(parts) + self._tail(node)
+        return "".join(parts) + self._say_tail(node)
 
-    def _from(self, scope: Scope) -> str:
+    def _say_from(self, scope: Scope) -> str:
         if not scope.sources:
             return ""
         first, *others = scope.sources
-        return f" from {self.source(first)}" + "".join(self._joined(source, scope) for source in others)
+        return f" from {self.say_source(first)}" + "".join(self._say_join(source, scope) for source in others)
 
-    def _joined(self, source: Source, scope: Scope) -> str:
-        join, said = source.join, self.source(source)
+    def _say_join(self, source: Source, scope: Scope) -> str:
+        join, source_words = source.join, self.say_source(source)
         if join is None:  # LATERAL behind a table without a comma
-            return f" and {said}"
+            return f" and {source_words}"
         conditions = " and ".join(self.say(part) for part in join_conditions(source))
-        on = f" ({conditions})" if conditions and not self._goes_without_saying(source, scope) else ""
+        on = f" ({conditions})" if conditions and not self._is_obvious_join(source, scope) else ""
         if source.using:
             on = f" (by equal {listed(sorted(plain_name(name) for name in source.using))})"
         if join.side == "LEFT":
-            return f", with {said} where there is one{on}"
+            return f", with {source_words} where there is one{on}"
         if join.side in ("RIGHT", "FULL"):
-            both = "every row of both sides" if join.side == "FULL" else f"every row of {said}"
-            return f" joined with {said}{on}, keeping {both}"
-        return f" joined with {said}{on}" if conditions or on else f" and {said}"
+            both = "every row of both sides" if join.side == "FULL" else f"every row of {source_words}"
+            return f" joined with {source_words}{on}, keeping {both}"
+        return f" joined with {source_words}{on}" if conditions or on else f" and {source_words}"
 
-    def _goes_without_saying(self, source: Source, scope: Scope) -> bool:
+    def _is_obvious_join(self, source: Source, scope: Scope) -> bool:
         """Whether a join uses the only foreign key between its two tables."""
         parts = join_conditions(source)
         if len(parts) != 1 or not isinstance(parts[0], exp.EQ):
             return False
-        found = [self.query.column(side) for side in (parts[0].left, parts[0].right)]
-        ends = {end.item for end in found if end is not None}
+        columns = [self.query.column(side) for side in (parts[0].left, parts[0].right)]
+        ends = {end.item for end in columns if end is not None}
         tables = {table for table, _ in ends}
         read = [table.name for _, table in scope.tables]
         keys = [key for key in self.query.schema.foreign_keys if {key.table, key.ref_table} == tables]
@@ -184,43 +184,43 @@ class Explainer:
             return False
         return ends == {(keys[0].table, keys[0].columns[0]), (keys[0].ref_table, keys[0].ref_columns[0])}
 
-    def _scope(self, select: exp.Expr) -> Scope:
+    def _get_scope(self, select: exp.Expr) -> Scope:
         scope = self.query.scope(select)
         assert scope is not None
         return scope
 
-    def _term(self, term: exp.Expr, node: exp.Expr | None) -> str:
+    def _say_term(self, term: exp.Expr, node: exp.Expr | None) -> str:
         """Return a term of GROUP BY or ORDER BY in words; a number names an output column."""
         selected = node.selects if isinstance(node, exp.Query) else []
         if isinstance(term, exp.Literal) and term.is_int and 0 < int(term.name) <= len(selected):
             return self.say(selected[int(term.name) - 1].unalias())
         return self.say(term)
 
-    def _tail(self, node: exp.Expr) -> str:
+    def _say_tail(self, node: exp.Expr) -> str:
         order, limit, offset = (node.args.get(key) for key in ("order", "limit", "offset"))
         rows = limit_count(node)
         count = self.say(rows) if rows is not None else "1"
-        said = ""
+        words = ""
         if order is not None and limit is not None and offset is None and len(order.expressions) == 1:
             term = order.expressions[0]
             extreme = "largest" if term.args.get("desc") else "smallest"
             which, first = ("the one", "") if count == "1" else (f"the {count}", f", {extreme} first")
-            return f", only {which} with the {extreme} {self._term(term.this, node).removeprefix('the ')}{first}"
+            return f", only {which} with the {extreme} {self._say_term(term.this, node).removeprefix('the ')}{first}"
         if order is not None:
-            said += f", sorted by {self.order(order, node)}"
+            words += f", sorted by {self.say_order(order, node)}"
         if limit is not None:
-            said += f", only the first {count} row{'s' if count != '1' else ''}"
+            words += f", only the first {count} row{'s' if count != '1' else ''}"
         if offset is not None:
-            said += f" after the first {self.say(offset.expression)}"
-        return said
+            words += f" after the first {self.say(offset.expression)}"
+        return words
 
     def say(self, node: exp.Expr) -> str:
         """Return an expression in words, or as SQL in back-ticks if there are no words for it."""
         if isinstance(node, _CONDITIONS):
-            return self.condition(node)
+            return self.say_condition(node)
         if isinstance(node, exp.Query):
             return f"({self.say_query(node)})"
-        for kinds, method in self._sayers:
+        for kinds, method in self._writers:
             if isinstance(node, kinds):
                 return method(node)
         return f"`{self.query.text(node)}`"
@@ -230,52 +230,52 @@ class Explainer:
         for part in node.find_all(exp.Func, exp.Interval):
             if isinstance(part, (*_CONDITIONS, exp.Query)):
                 continue
-            method = next((method for kinds, method in self._sayers if isinstance(part, kinds)), None)
+            method = next((method for kinds, method in self._writers if isinstance(part, kinds)), None)
             arguments = [one for one in part.iter_expressions() if not isinstance(one, exp.Identifier)]
-            if method is None or (method == self._function and len(arguments) != 1):
+            if method is None or (method == self._say_function and len(arguments) != 1):
                 return False
         return True
 
-    def all_of(self, nodes: list[exp.Expr], last: str = "and") -> str:
+    def say_all(self, nodes: list[exp.Expr], last: str = "and") -> str:
         """Return a list of expressions in words."""
         return listed([self.say(node) for node in nodes], last)
 
-    def order(self, node: exp.Expr, query: exp.Expr | None = None) -> str:
+    def say_order(self, node: exp.Expr, query: exp.Expr | None = None) -> str:
         """Return the terms of an ORDER BY in words."""
-        return listed([f"{self._term(term.this, query)} {self.direction(term)}" for term in node.expressions], "then")
+        return listed([f"{self._say_term(one.this, query)} {self.say_sort(one)}" for one in node.expressions], "then")
 
-    def direction(self, term: exp.Expr) -> str:
+    def say_sort(self, term: exp.Expr) -> str:
         """Return the direction of an ORDER BY term, and the place of NULLs if it is unusual."""
         descending, first = bool(term.args.get("desc")), term.args.get("nulls_first")
-        said = "descending" if descending else "ascending"
+        words = "descending" if descending else "ascending"
         usual = {"nulls_are_small": not descending, "nulls_are_large": descending}
         if first is not None and bool(first) is not usual.get(self.query.rules.grammar.NULL_ORDERING, False):
-            said += f" with missing values {'first' if first else 'last'}"
-        return said
+            words += f" with missing values {'first' if first else 'last'}"
+        return words
 
-    def text(self, node: exp.Expr) -> str | None:
+    def read_text(self, node: exp.Expr) -> str | None:
         """Return a string's content; None for anything else."""
         value = self.query.literal(node)
         return value if isinstance(value, str) else None
 
-    def source(self, source: Source) -> str:
+    def say_source(self, source: Source) -> str:
         """Return a source of FROM in words."""
         if not source.own:
             inner = f"({self.say_query(source.query)})" if source.query is not None else self.say(source.node)
             return f"{inner} called {source.name!r}" if source.name else inner
         if not isinstance(source.node.this, exp.Identifier):
             called = source.node.this or source.node
-            return f"the parts of {self.all_of(called.expressions or called.args.get('rows_from') or [])}"
-        return self.named(source)
+            return f"the parts of {self.say_all(called.expressions or called.args.get('rows_from') or [])}"
+        return self.say_name(source)
 
-    def named(self, source: Source) -> str:
+    def say_name(self, source: Source) -> str:
         """Return a source's name in words, as its columns refer to it."""
         if not source.own or not isinstance(source.node.this, exp.Identifier):
             return repr(source.name) if source.name else "the sub-query"
         name = plain_name(source.node.name)
-        return f"{name} {source.name!r}" if self._ambiguous(source) else name
+        return f"{name} {source.name!r}" if self._is_ambiguous(source) else name
 
-    def _ambiguous(self, source: Source) -> bool:
+    def _is_ambiguous(self, source: Source) -> bool:
         """Whether a table is read under several names, so that its alias must be named.
 
         Not by the other side of a UNION: what stands side by side is never named together.
@@ -285,7 +285,7 @@ class Explainer:
         names = {other.name for scope in near for other in scope.sources if other.own == source.own}
         return len(names) > 1 and source.name != source.own
 
-    def _column(self, node: exp.Expr) -> str:
+    def _say_column(self, node: exp.Expr) -> str:
         reference = self.query.at(node)
         if reference is None:
             return plain_name(node.name)
@@ -296,149 +296,149 @@ class Explainer:
         if reference.source is None:
             return plain_name(reference.column)
         if reference.kind == "star":
-            return f"all columns of {self.named(reference.source)}"
+            return f"all columns of {self.say_name(reference.source)}"
         owner = reference.owner
         alone = owner is reference.scope and owner is not None and len(owner.sources) == 1
         return (
             plain_name(reference.column)
             if alone
-            else f"{plain_name(reference.column)} of {self.named(reference.source)}"
+            else f"{plain_name(reference.column)} of {self.say_name(reference.source)}"
         )
 
-    def _count(self, node: exp.Expr) -> str:
+    def _say_count(self, node: exp.Expr) -> str:
         inner = node.this
         if inner is None or isinstance(inner, exp.Star):
             return "the number of rows"
         if isinstance(inner, exp.Distinct):
-            return f"the number of different values of {self.all_of(inner.expressions)}"
+            return f"the number of different values of {self.say_all(inner.expressions)}"
         return f"the number of known values of {self.say(inner)}"
 
-    def _aggregate(self, node: exp.Expr) -> str:
+    def _say_aggregate(self, node: exp.Expr) -> str:
         inner = node.this
         if isinstance(inner, exp.Distinct):
-            return f"{_AGGREGATES[type(node)]} different {self.all_of(inner.expressions)}"
+            return f"{_AGGREGATES[type(node)]} different {self.say_all(inner.expressions)}"
         separator = node.args.get("separator")
         between = f" with {self.say(separator)} between them" if separator is not None else ""
-        said = self.say(inner)
-        if isinstance(node, exp.Sum) and said.startswith("total"):
-            return f"the sum of {said}{between}"
+        words = self.say(inner)
+        if isinstance(node, exp.Sum) and words.startswith("total"):
+            return f"the sum of {words}{between}"
         of = "of " if not isinstance(inner.unnest(), exp.Column) else ""
-        return f"{_AGGREGATES[type(node)]} {of}{said}{between}"
+        return f"{_AGGREGATES[type(node)]} {of}{words}{between}"
 
-    def _arithmetic(self, node: exp.Expr) -> str:
+    def _say_arithmetic(self, node: exp.Expr) -> str:
         sides = (node.this, node.args["expression"])
         left, right = (
-            _bracketed(self.say(side)) if isinstance(side.unnest(), exp.Binary) else self.say(side) for side in sides
+            _add_brackets(self.say(side)) if isinstance(side.unnest(), exp.Binary) else self.say(side) for side in sides
         )
         return f"{left} {_ARITHMETIC[type(node)]} {right}"
 
-    def _case(self, node: exp.Expr) -> str:
+    def _say_case(self, node: exp.Expr) -> str:
         subject = f"{self.say(node.this)} is " if node.this is not None else ""
         parts = [f"{self.say(branch.args['true'])} if {subject}{self.say(branch.this)}" for branch in node.args["ifs"]]
         default = node.args.get("default")
         return f"{'; '.join(parts)}; otherwise {self.say(default) if default is not None else 'nothing'}"
 
-    def _if(self, node: exp.Expr) -> str:
+    def _say_if(self, node: exp.Expr) -> str:
         otherwise = node.args.get("false")
         rest = self.say(otherwise) if otherwise is not None else "nothing"
         return f"{self.say(node.args['true'])} if {self.say(node.this)}, otherwise {rest}"
 
-    def _window(self, node: exp.Expr) -> str:
+    def _say_window(self, node: exp.Expr) -> str:
         parts = [] if isinstance(node.this, exp.Identifier) else [self.say(node.this)]
         if node.args.get("partition_by"):
-            parts.append(f"within each {self.all_of(node.args['partition_by'])}")
+            parts.append(f"within each {self.say_all(node.args['partition_by'])}")
         if node.args.get("order") is not None:
-            parts.append(f"in the order of {self.order(node.args['order'])}")
+            parts.append(f"in the order of {self.say_order(node.args['order'])}")
         if node.args.get("spec") is not None:
             parts.append(f"over {self.query.text(node.args['spec']).lower()}")
         if node.alias:
             parts.append(f"over the window {node.alias!r}")
         return " ".join(parts)
 
-    def _strftime(self, node: exp.Expr) -> str:
-        shown = self.text(node.args["format"])
+    def _say_strftime(self, node: exp.Expr) -> str:
+        shown = self.read_text(node.args["format"])
         part = _DATE_PARTS.get(shown or "")
         return f"the {part} of {self.say(node.this)}" if part else f"{self.say(node.this)} in the form {shown!r}"
 
-    def _json(self, node: exp.Expr) -> str:
+    def _say_json(self, node: exp.Expr) -> str:
         path = node.args["expression"]
         shown = self.query.text(path) if isinstance(path, exp.JSONPath) else self.say(path)
         return f"the part {shown} of {self.say(node.this)}"
 
-    def _round(self, node: exp.Expr) -> str:
+    def _say_round(self, node: exp.Expr) -> str:
         decimals = node.args.get("decimals")
         return f"{self.say(node.this)} rounded" + (f" to {self.say(decimals)} decimals" if decimals is not None else "")
 
-    def _function(self, node: exp.Expr) -> str:
+    def _say_function(self, node: exp.Expr) -> str:
         assert isinstance(node, exp.Func)
         name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
-        said = [self.say(argument) for argument in node.iter_expressions() if not isinstance(argument, exp.Identifier)]
+        words = [self.say(one) for one in node.iter_expressions() if not isinstance(one, exp.Identifier)]
         plain = plain_name(name.lower())
-        return f"{plain} of {listed(said)}" if said else plain
+        return f"{plain} of {listed(words)}" if words else plain
 
     @cached_property
-    def _sayers(self) -> tuple[tuple[type[exp.Expr] | tuple[type[exp.Expr], ...], Callable[[exp.Expr], str]], ...]:
+    def _writers(self) -> tuple[tuple[type[exp.Expr] | tuple[type[exp.Expr], ...], Callable[[exp.Expr], str]], ...]:
         return (
-            (exp.Column, self._column),
+            (exp.Column, self._say_column),
             (exp.Literal, lambda node: quote_text(node.name) if node.args.get("is_string") else node.name),
             (exp.Star, lambda node: "all columns"),
             (exp.Null, lambda node: "nothing"),
             (exp.Boolean, lambda node: "true" if node.this else "false"),
             (exp.Alias, lambda node: self.say(node.this)),
-            (exp.Count, self._count),
-            (tuple(_AGGREGATES), self._aggregate),
-            (tuple(_ARITHMETIC), self._arithmetic),
-            (exp.Case, self._case),
-            (exp.If, self._if),
-            (exp.Window, self._window),
-            (exp.Distinct, lambda node: f"different {self.all_of(node.expressions)}"),
-            (exp.Tuple, lambda node: f"({self.all_of(node.expressions)})"),
+            (exp.Count, self._say_count),
+            (tuple(_AGGREGATES), self._say_aggregate),
+            (tuple(_ARITHMETIC), self._say_arithmetic),
+            (exp.Case, self._say_case),
+            (exp.If, self._say_if),
+            (exp.Window, self._say_window),
+            (exp.Distinct, lambda node: f"different {self.say_all(node.expressions)}"),
+            (exp.Tuple, lambda node: f"({self.say_all(node.expressions)})"),
             (exp.Filter, lambda node: f"{self.say(node.this)} only where {self.say(node.expression.this)}"),
-            ((exp.JSONExtract, exp.JSONExtractScalar), self._json),
-            (exp.Round, self._round),
-            (exp.Coalesce, lambda node: f"the first known of {self.all_of([node.this, *node.expressions])}"),
+            ((exp.JSONExtract, exp.JSONExtractScalar), self._say_json),
+            (exp.Round, self._say_round),
+            (exp.Coalesce, lambda node: f"the first known of {self.say_all([node.this, *node.expressions])}"),
             (exp.Cast, lambda node: f"{self.say(node.this)} as {node.args['to'].sql().lower()}"),
             (exp.Collate, lambda node: f"{self.say(node.this)} (compared as {node.expression.name.lower()})"),
-            (exp.TimeToStr, self._strftime),
+            (exp.TimeToStr, self._say_strftime),
             (tuple(_FUNCTIONS), lambda node: _FUNCTIONS[type(node)].format(self.say(node.this))),
-            (exp.Func, self._function),
+            (exp.Func, self._say_function),
         )
 
-    def condition(self, node: exp.Expr, negated: bool = False) -> str:
+    def say_condition(self, node: exp.Expr, negated: bool = False) -> str:
         """Return a condition as a clause, negated if asked for."""
         node = node.unnest()
         if isinstance(node, exp.Not):
-            return self.condition(node.this, not negated)
+            return self.say_condition(node.this, not negated)
         if isinstance(node, exp.Connector) and not negated:
-            return self._connected(node)
+            return self._say_connector(node)
         if isinstance(node, exp.Exists):
             return f"there is {'no' if negated else 'a'} row among ({self.say_query(node.this)})"
         if isinstance(node, exp.In):
-            return self._in(node, negated)
+            return self._say_in(node, negated)
         if isinstance(node, exp.Between):
             bounds = f"{self.say(node.args['low'])} and {self.say(node.args['high'])}"
             return f"{self.say(node.this)} is {'not ' if negated else ''}between {bounds}"
         if isinstance(node, exp.Escape) and isinstance(node.this, exp.Like | exp.ILike):
             pattern = f"{self.say(node.this.expression)} with escape {self.say(node.expression)}"
-            return self._pattern(node.this, pattern, negated)
+            return self._say_pattern(node.this, pattern, negated)
         if isinstance(node, exp.ILike):
-            return f"{self._like(node, negated)}, in any case of its letters"
+            return f"{self._say_like(node, negated)}, in any case of its letters"
         if isinstance(node, exp.Like):
-            return self._like(node, negated)
+            return self._say_like(node, negated)
         if type(node) in _VERBS:
-            return self._compared(node, negated)
-        said = self.say(node)
-        return f"it is not so that {_bracketed(said)}" if negated else said
+            return self._say_comparison(node, negated)
+        words = self.say(node)
+        return f"it is not so that {_add_brackets(words)}" if negated else words
 
-    def _connected(self, node: exp.Connector) -> str:
+    def _say_connector(self, node: exp.Connector) -> str:
         word = " and " if isinstance(node, exp.And) else " or "
         texts: list[str] = []
         for part in node.flatten(unnest=False):
-            said = self.condition(part)
-            texts.append(f"({said})" if isinstance(part.unnest(), exp.Connector) else said)
+            words = self.say_condition(part)
+            texts.append(f"({words})" if isinstance(part.unnest(), exp.Connector) else words)
         return word.join(texts)
 
-    def _compared(self, node: exp.Expr, negated: bool) -> str:
+    def _say_comparison(self, node: exp.Expr, negated: bool) -> str:
         left, right = node.this, node.args["expression"]
         verb = _VERBS[type(node)][negated]
         if isinstance(right.unnest(), exp.Null):
@@ -447,21 +447,21 @@ class Explainer:
             return f"{self.say(left)} {verb} equal to NULL (which never holds)"
         return f"{self.say(left)} {verb} {self.say(right)}"
 
-    def _in(self, node: exp.In, negated: bool) -> str:
+    def _say_in(self, node: exp.In, negated: bool) -> str:
         is_ = "is not" if negated else "is"
         left, query = self.say(node.this), node.args.get("query")
         if query is not None:
             return f"{left} {is_} among ({self.say_query(query)})"
         if node.args.get("field") is not None:
             return f"{left} {is_} among the rows of {self.say(node.args['field'])}"
-        return f"{left} {is_} {'one of ' if len(node.expressions) > 1 else ''}{self.all_of(node.expressions, 'or')}"
+        return f"{left} {is_} {'one of ' if len(node.expressions) > 1 else ''}{self.say_all(node.expressions, 'or')}"
 
-    def _like(self, node: exp.Like | exp.ILike, negated: bool) -> str:
+    def _say_like(self, node: exp.Like | exp.ILike, negated: bool) -> str:
         negated ^= bool(node.args.get("negate"))
-        text = self.text(node.expression)
+        text = self.read_text(node.expression)
         core = text.strip("%") if text is not None else ""
         if text is None or not core or "%" in core or "_" in core:
-            return self._pattern(node, self.say(node.expression), negated)
+            return self._say_pattern(node, self.say(node.expression), negated)
         verbs = {
             (True, True): ("contains", "does not contain"),
             (True, False): ("ends with", "does not end with"),
@@ -471,7 +471,7 @@ class Explainer:
         verb = verbs[text.startswith("%"), text.endswith("%")][negated]
         return f"{self.say(node.this)} {verb} {quote_text(core)}"
 
-    def _pattern(self, node: exp.Like | exp.ILike, pattern: str, negated: bool) -> str:
+    def _say_pattern(self, node: exp.Like | exp.ILike, pattern: str, negated: bool) -> str:
         negated ^= bool(node.args.get("negate")) and isinstance(node.parent, exp.Escape)
         return f"{self.say(node.this)} {'does not match' if negated else 'matches'} the pattern {pattern}"
 
@@ -486,28 +486,28 @@ class Heading:
 
 def headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading, ...]:
     """Return a heading per result column; the column's name if the SQL cannot be parsed."""
-    return _headings(sql, columns, schema) or tuple(map(Heading, columns))
+    return _find_headings(sql, columns, schema) or tuple(map(Heading, columns))
 
 
 @analysis_or(())
-def _headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading, ...]:
+def _find_headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading, ...]:
     query = Query.of(sql, schema.dialect, schema)
     outputs = query.tree.expressions
     if not isinstance(query.tree, exp.Select) or len(outputs) != len(columns) or query.tree.is_star:
         return ()
-    return tuple(_heading(item, name, query) for item, name in zip(outputs, columns, strict=True))
+    return tuple(_make_heading(item, name, query) for item, name in zip(outputs, columns, strict=True))
 
 
-def _heading(item: exp.Expr, name: str, query: Query) -> Heading:
+def _make_heading(item: exp.Expr, name: str, query: Query) -> Heading:
     node = item.unalias()
-    counted = _counted(node, query) if isinstance(node, exp.Count) else ""
+    counted = _name_counted(node, query) if isinstance(node, exp.Count) else ""
     if isinstance(item, exp.Alias) or isinstance(node, exp.Column):
         return Heading(name, counted)
     words = f"number of {counted}" if counted else Explainer(query).say(node).removeprefix("the ")
     return Heading(name if "`" in words or len(words) > _LONGEST_HEADING else words, counted)
 
 
-def _counted(node: exp.Count, query: Query) -> str:
+def _name_counted(node: exp.Count, query: Query) -> str:
     """Return the plural noun for the table whose rows are counted; empty if there is none."""
     inner, scope = node.this, query.scope(query.tree)
     assert scope is not None

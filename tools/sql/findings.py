@@ -15,7 +15,7 @@ Severity = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One remark about a query."""
+    """A remark about a query."""
 
     kind: FindingKind
     # `error`: it won't run, or a condition can never hold; `warning`: likely not what was meant; `info`: worth a look.

@@ -26,7 +26,7 @@ class Contents(ColumnValues, Protocol):
 
 @dataclass(frozen=True)
 class SearchedLiteral:
-    """One text or number that a column is compared with."""
+    """A text or number that a column is compared with."""
 
     table: str  # as the schema spells it
     column: str
@@ -65,13 +65,13 @@ def searched_literals(sql: str, schema: Schema, contents: Contents) -> tuple[Sea
         for node in query.own(scope, exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
         if not isinstance(node.parent, exp.Escape)  # its pattern is another without the escape
     )
-    searched = chain.from_iterable(_searched_by(node, query, scope, contents) for node, scope in comparisons)
+    searched = chain.from_iterable(_find_searched(node, query, scope, contents) for node, scope in comparisons)
     return tuple(dict.fromkeys(islice(searched, MOST_LOOKED_UP)))
 
 
-def _searched_by(node: exp.Expr, query: Query, scope: Scope, contents: Contents) -> Iterator[SearchedLiteral]:
+def _find_searched(node: exp.Expr, query: Query, scope: Scope, contents: Contents) -> Iterator[SearchedLiteral]:
     """Yield the literals of one comparison."""
-    found: list[tuple[tuple[str, str], str, str, bool]] = []
+    literals: list[tuple[tuple[str, str], str, str, bool]] = []
     for column, operand in query.operands(node):
         value = query.literal(operand)
         if value is None:
@@ -82,10 +82,10 @@ def _searched_by(node: exp.Expr, query: Query, scope: Scope, contents: Contents)
         else:
             held = contents.holds(*column.item, text)
         is_text = isinstance(value, str)
-        found.append((column.item, plain_text(text) if is_text else text, text.strip("%") if is_text else "", held))
+        literals.append((column.item, plain_text(text) if is_text else text, text.strip("%") if is_text else "", held))
     negated = isinstance(node, exp.NEQ) or query.around(node, exp.Not) is not None
-    excluded = negated or any(held for *_, held in found)
-    for item, text, written, held in found:
+    excluded = negated or any(held for *_, held in literals)
+    for item, text, written, held in literals:
         sought = bool(text) and (held or not excluded)
         alike = contents.nearest(*item, written, 2) if sought and not held and written else ()
         near = alike[0] if len(alike) == 1 else ""
@@ -102,10 +102,10 @@ _PASSED_ON = (
 def _is_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
     """Whether the query has no result if no row meets a comparison."""
     own = (condition for condition in query.conditions(scope) if condition.node is node)
-    return any(one.clause != "on" or one.is_conjunct for one in own) and _carries(scope.select, query, set())
+    return any(one.clause != "on" or one.is_conjunct for one in own) and _empties_query(scope.select, query, set())
 
 
-def _carries(node: exp.Expr, query: Query, seen: set[str]) -> bool:
+def _empties_query(node: exp.Expr, query: Query, seen: set[str]) -> bool:
     """Whether the query has no result if a SELECT, or a named CTE, has none."""
     counts = isinstance(node, exp.Select) and any(item.find(exp.Count) for item in node.expressions)
     while node is not query.tree and (parent := node.parent) is not None:
@@ -114,7 +114,7 @@ def _carries(node: exp.Expr, query: Query, seen: set[str]) -> bool:
                 return False
             seen.add(parent.alias)
             named = (table for table in query.tree.find_all(exp.Table) if table.name == parent.alias)
-            return any(_carries(table, query, seen) for table in named)
+            return any(_empties_query(table, query, seen) for table in named)
         compares = isinstance(parent, exp.Binary) and not isinstance(parent, exp.And | exp.Intersect)
         # A count of nothing is a number like others, and what a LEFT JOIN brings in is no condition.
         if (compares and counts) or (isinstance(parent, exp.Join) and parent.side):

@@ -98,11 +98,22 @@ def parse(sql: str, dialect: str = "sqlite") -> Parsed:
     """
     if len(sql) > MAX_LENGTH:
         raise SQLParseError(f"The SQL has {len(sql):,} characters; at most {MAX_LENGTH:,} are read.")
-    return _remembered(sql, dialect) if len(sql) <= REMEMBERED_LENGTH else _long_remembered(sql, dialect)
+    found = _read_cached(sql, dialect) if len(sql) <= REMEMBERED_LENGTH else _read_long_cached(sql, dialect)
+    if isinstance(found, str):
+        raise SQLParseError(found)
+    return found
+
+
+def _read(sql: str, dialect: str) -> Parsed | str:
+    """Return the query, or why it is none, which is remembered too."""
+    try:
+        return _parse(sql, dialect)
+    except SQLParseError as error:
+        return str(error)
 
 
 @analysis
-def _read(sql: str, dialect: str) -> Parsed:
+def _parse(sql: str, dialect: str) -> Parsed:
     rules = rules_of(dialect)
     text = (join_split_operators(sql) if rules.is_sqlite else sql).strip().strip(";").strip()
     if not text:
@@ -115,7 +126,7 @@ def _read(sql: str, dialect: str) -> Parsed:
             raise SQLParseError("Steps after |> are not read; write one SELECT with sub-queries.")
         tokens, trees = read_text(text, dialect)
     except SqlglotError as error:
-        raise SQLParseError(_one_line(error)) from None
+        raise SQLParseError(_shorten_error(error)) from None
     statements = [tree for tree in trees if tree is not None]
     if len(statements) != 1:
         raise SQLParseError(f"Expected one SQL query, found {len(statements)} statements; write only one.")
@@ -134,7 +145,7 @@ def _read(sql: str, dialect: str) -> Parsed:
     return Parsed(text, tokens, tree, rules)
 
 
-_remembered, _long_remembered = lru_cache(512)(_read), lru_cache(8)(_read)
+_read_cached, _read_long_cached = lru_cache(512)(_read), lru_cache(8)(_read)
 
 
 def parse_select(sql: str, dialect: str = "sqlite") -> exp.Expr:
@@ -221,7 +232,7 @@ def _mark_brackets(text: str, tree: exp.Expr) -> None:
             identifier.meta["bracketed"] = True
 
 
-def _one_line(error: SqlglotError) -> str:
+def _shorten_error(error: SqlglotError) -> str:
     details = getattr(error, "errors", None)
     if not details:
         return " ".join(str(error).split())[:200]

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Literal, TypeVar
 
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema, Schema, TableSchema
+from ..derived import shared_property
 from .dialects import Clause, fold
 from .parse import REMEMBERED_LENGTH, Parsed, analysis, analysis_or, parse
 from .resolve import resolve
@@ -121,7 +122,7 @@ class Query(Parsed):
     @staticmethod
     def of(sql: str, dialect: str, schema: Schema | None = None) -> Query:
         """Return the analysis of a statement, cached; without a schema only its form is known."""
-        read = _remembered if len(sql) <= REMEMBERED_LENGTH else _long_remembered
+        read = _read_cached if len(sql) <= REMEMBERED_LENGTH else _read_long_cached
         return read(sql, dialect, None if schema is None else _SchemaKey(schema))
 
     def edit(self) -> Edit:
@@ -136,7 +137,7 @@ class Query(Parsed):
 
     # Names
 
-    @cached_property
+    @shared_property
     @analysis
     def resolution(self) -> Resolution:
         """The resolved names."""
@@ -147,7 +148,7 @@ class Query(Parsed):
         """The SELECTs in order of resolution, a CTE's before its readers."""
         return self.resolution.scopes
 
-    @cached_property
+    @shared_property
     def _references(self) -> dict[int, Reference]:
         return {id(reference.node): reference for reference in self.resolution.references}
 
@@ -155,19 +156,19 @@ class Query(Parsed):
         """Return the resolved reference of a `Column` expression; else None."""
         return self._references.get(id(node))
 
-    @cached_property
+    @shared_property
     def columns(self) -> tuple[TableColumn, ...]:
         """The table columns that the query names, in order of reference."""
-        found: list[TableColumn] = []
+        columns: list[TableColumn] = []
         for reference in self.resolution.references:
             source, owner = reference.source, reference.owner
             if reference.kind == "column" and owner is not None and source is not None and source.table is not None:
                 column = source.table.column(source.declared(reference.column))
                 if column is not None:
-                    found.append(TableColumn(reference.node, reference.clause, owner, source, source.table, column))
-        return tuple(found)
+                    columns.append(TableColumn(reference.node, reference.clause, owner, source, source.table, column))
+        return tuple(columns)
 
-    @cached_property
+    @shared_property
     def _columns_by_node(self) -> dict[int, TableColumn]:
         return {id(column.node): column for column in self.columns}
 
@@ -213,12 +214,12 @@ class Query(Parsed):
         elif (right := self.column(node.expression)) is not None:
             yield right, node.this
 
-    @cached_property
+    @shared_property
     def tables(self) -> Mapping[str, TableSchema]:
         """The schema's tables that the query reads, by name."""
         return {table.name: table for scope in self.scopes for _, table in scope.tables}
 
-    @cached_property
+    @shared_property
     def used(self) -> UsedItems:
         """The tables and columns that the query names, sub-queries included."""
         columns = {column.item for column in self.columns}
@@ -228,12 +229,12 @@ class Query(Parsed):
                 stars += scope.sources
             # USING and NATURAL compare columns on both sides.
             for name in (name for source in scope.sources for name in source.using):
-                held = ((table, table.column(name)) for _, table in scope.tables)
-                columns.update((table.name, column.name) for table, column in held if column)
+                columns_named = ((table, table.column(name)) for _, table in scope.tables)
+                columns.update((table.name, column.name) for table, column in columns_named if column)
         columns.update((source.table.name, ALL_COLUMNS) for source in stars if source and source.table)
         return UsedItems(frozenset(self.tables), frozenset(columns))
 
-    @cached_property
+    @shared_property
     def constants(self) -> Constants:
         """The texts and numbers in the query's conditions."""
         literals = list(self.tree.find_all(exp.Literal))
@@ -251,7 +252,7 @@ class Query(Parsed):
 
     # SELECTs and what belongs to them
 
-    @cached_property
+    @shared_property
     def _scopes_by_select(self) -> dict[int, Scope]:
         return {id(scope.select): scope for scope in self.scopes}
 
@@ -259,26 +260,19 @@ class Query(Parsed):
         """Return the scope of a SELECT; None for any other expression."""
         return self._scopes_by_select.get(id(select))
 
-    @cached_property
+    @shared_property
     def chain(self) -> tuple[Scope, ...]:
         """The SELECT that gives the rows, then those it reads from alone; empty for a UNION."""
-        found: list[Scope] = []
+        scopes: list[Scope] = []
         query: exp.Expr | None = self.tree
-        while query is not None and (scope := self.scope(query.unnest())) is not None and scope not in found:
-            found.append(scope)
+        while query is not None and (scope := self.scope(query.unnest())) is not None and scope not in scopes:
+            scopes.append(scope)
             query = scope.sources[0].query if len(scope.sources) == 1 and scope.reads_only_sources else None
-        return tuple(found)
+        return tuple(scopes)
 
     def own(self, scope: Scope, *kinds: type[N]) -> list[N]:
-        """Return the expressions of these kinds that stand in a SELECT, without those in sub-queries."""
-        return [node for node in self._own_nodes[id(scope.select)] if isinstance(node, kinds)]
-
-    @cached_property
-    def _own_nodes(self) -> dict[int, list[exp.Expr]]:
-        def nodes(select: exp.Expr) -> list[exp.Expr]:
-            return [*select.walk(prune=lambda node: node is not select and isinstance(node, exp.Select))]
-
-        return {id(scope.select): nodes(scope.select) for scope in self.scopes}
+        """Return the expressions of these kinds in a SELECT, without those in sub-queries."""
+        return [node for node in scope.nodes if isinstance(node, kinds)]
 
     def around(self, node: exp.Expr, *kinds: type[N]) -> N | None:
         """Return the nearest enclosing expression of these kinds within the SELECT, or None."""
@@ -313,7 +307,7 @@ class Query(Parsed):
 
     # Conditions
 
-    @cached_property
+    @shared_property
     def _conditions(self) -> dict[int, list[Condition]]:
         return {id(scope): list(self._conditions_of(scope)) for scope in self.scopes}
 
@@ -345,11 +339,11 @@ class Query(Parsed):
             if isinstance(node, exp.Filter):
                 yield from (Condition(part, scope, "counted") for part in split_condition(node.expression.this))
             elif is_aggregate(node) and isinstance(node.this, exp.Expr):
-                yield from (Condition(part, scope, "counted") for part in _counted_parts(node.this, scope.select))
+                yield from (Condition(part, scope, "counted") for part in _find_counted_parts(node.this, scope.select))
 
     # What FROM gives
 
-    def equalities(self, scope: Scope) -> tuple[set[SourceColumn], list[tuple[SourceColumn, SourceColumn]]]:
+    def find_equalities(self, scope: Scope) -> tuple[set[SourceColumn], list[tuple[SourceColumn, SourceColumn]]]:
         """Return the columns equal to a constant, and the pairs of equal columns."""
         fixed: set[SourceColumn] = set()
         pairs: list[tuple[SourceColumn, SourceColumn]] = []
@@ -368,9 +362,9 @@ class Query(Parsed):
                 pairs += [((id(source), name), (id(other), name)) for other in scope.sources[:place]]
         return fixed, pairs
 
-    def repeating(self, source: Source, scope: Scope) -> list[Source]:
+    def find_repeating(self, source: Source, scope: Scope) -> list[Source]:
         """Return the other sources that may have several rows for one row of `source`."""
-        fixed, pairs = self.equalities(scope)
+        fixed, pairs = self.find_equalities(scope)
         reached, left = {id(source)}, [other for other in scope.sources if other is not source]
         while True:
             bound = fixed | {one for pair in pairs for one, other in (pair, pair[::-1]) if other[0] in reached}
@@ -383,7 +377,7 @@ class Query(Parsed):
     def row_source(self, scope: Scope) -> Source | None:
         """Return the source with at most one FROM row per row of its own, or None."""
         sure = (source for source in scope.sources if not scope.is_optional(source))
-        return next((source for source in sure if not self.repeating(source, scope)), None)
+        return next((source for source in sure if not self.find_repeating(source, scope)), None)
 
     def leading_source(self, scope: Scope) -> Source | None:
         """Return the table from which foreign keys lead to all others, or None."""
@@ -399,7 +393,7 @@ class Query(Parsed):
         """Return the table that has one row per row of FROM, or None."""
         if len(scope.tables) < len(scope.sources):
             return None
-        whole = (source for source in scope.sources if not self.repeating(source, scope))
+        whole = (source for source in scope.sources if not self.find_repeating(source, scope))
         return next(whole, None) or self.leading_source(scope)
 
     # The rows of the result
@@ -407,13 +401,23 @@ class Query(Parsed):
     @property
     def order(self) -> Sequence[exp.Expr]:
         """The terms of the outermost ORDER BY."""
-        order = self.tree.args.get("order")
-        return order.expressions if order is not None else []
+        order = self._find_clause("order")
+        return order.args["order"].expressions if order is not None else []
 
     @property
     def limit(self) -> exp.Expr | None:
         """The number of rows of LIMIT or FETCH FIRST; None if there is neither."""
-        return limit_count(self.tree)
+        limited = self._find_clause("limit")
+        return None if limited is None else limit_count(limited)
+
+    def _find_clause(self, name: str) -> exp.Expr | None:
+        """Return the statement, or what stands in parentheses as the whole of it, that has a clause."""
+        node: exp.Expr = self.tree
+        while node.args.get(name) is None:
+            if not isinstance(node, exp.Subquery):
+                return None
+            node = node.this
+        return node
 
 
 class Edit:
@@ -454,7 +458,7 @@ def _read(sql: str, dialect: str, schema: _SchemaKey | None) -> Query:
     return Query(**vars(parse(sql, dialect)), schema=known)
 
 
-_remembered, _long_remembered = lru_cache(128)(_read), lru_cache(8)(_read)
+_read_cached, _read_long_cached = lru_cache(128)(_read), lru_cache(8)(_read)
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -500,7 +504,7 @@ def plain_text(text: str) -> str:
     return text.strip("% ").casefold()
 
 
-def _counted_parts(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
+def _find_counted_parts(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
     """Yield the conditions of CASE and IF in an aggregate, or a condition summed up."""
     if isinstance(inner, exp.Predicate | exp.Connector):
         yield inner

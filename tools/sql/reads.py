@@ -33,10 +33,10 @@ def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> 
     query = Query.of(sql, schema.dialect, schema)
     if not query.rules.is_sqlite and _OTHER_READING.search(sql):
         return None
-    tables = _tables(query)
+    tables = _find_tables(query)
     if tables is None:
         return None
-    words = _words(query, sql)
+    words = _list_words(query, sql)
     if any(table not in tables and table.casefold() in words for table, _ in columns):
         return None  # named where our parser sees no table
     everything = _stands_for_all(query, words)
@@ -48,7 +48,7 @@ def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> 
     ]
 
 
-def _tables(query: Query) -> dict[str, TableSchema] | None:
+def _find_tables(query: Query) -> dict[str, TableSchema] | None:
     """Return the schema's tables that a query names; None if it names anything else."""
     own = {cte.alias.lower() for cte in query.tree.find_all(exp.CTE)}
     named: dict[str, TableSchema] = {}
@@ -57,10 +57,10 @@ def _tables(query: Query) -> dict[str, TableSchema] | None:
             if not (query.rules.is_sqlite and _reads_no_table(node)):
                 return None
             continue
-        found = query.schema.table(f"{node.db}.{node.name}") if node.db else None
-        found = found or query.schema.table(node.name)
-        if found is not None:
-            named[found.name] = found
+        table = query.schema.table(f"{node.db}.{node.name}") if node.db else None
+        table = table or query.schema.table(node.name)
+        if table is not None:
+            named[table.name] = table
         elif node.name.lower() not in own:
             return None
     return named
@@ -74,7 +74,7 @@ def _reads_no_table(node: exp.Table) -> bool:
     )
 
 
-def _words(query: Query, sql: str) -> Collection[str]:
+def _list_words(query: Query, sql: str) -> Collection[str]:
     """Return every word of the text, and every name and string as parsed."""
     written = re.findall(r"\w+", sql)
     nodes = query.tree.find_all(exp.Identifier, exp.Literal)
@@ -82,8 +82,8 @@ def _words(query: Query, sql: str) -> Collection[str]:
 
 
 def _is_named(column: str, table: TableSchema, words: Collection[str]) -> bool:
-    found = table.column(column)
-    names = (column, *_ROW_NUMBERS) if found is not None and found.primary_key else (column,)
+    key = table.column(column)
+    names = (column, *_ROW_NUMBERS) if key is not None and key.primary_key else (column,)
     return any(name.casefold() in words for name in names)
 
 

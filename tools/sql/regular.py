@@ -97,7 +97,7 @@ def rename(query: Query) -> Edits:
             edits.text[start] = quote_name(resolution.rules.key(identifier), naming)
             if is_alias(identifier) and identifier.arg_key != "columns":
                 edits.aliases.add(start)
-    kept = _kept_aliases(resolution)
+    kept = _find_kept_aliases(resolution)
     for scope in resolution.scopes:
         for source in scope.sources:
             _drop_alias(source, kept, edits)
@@ -115,7 +115,7 @@ def is_alias(identifier: exp.Identifier) -> bool:
     return isinstance(parent, exp.Alias | exp.TableAlias) and not isinstance(parent.parent, exp.CTE)
 
 
-def _kept_aliases(resolution: Resolution) -> set[Source]:
+def _find_kept_aliases(resolution: Resolution) -> set[Source]:
     """Return the sources that need their alias to differ from others.
 
     Starts from those that occur twice and adds until all names that will be visible are distinct where they must be: in
@@ -132,35 +132,35 @@ def _kept_aliases(resolution: Resolution) -> set[Source]:
         reference.source for reference in resolution.references if reference.source and reference.node.args.get("db")
     }
     while True:
-        clashing = {loser for pair in _must_differ(resolution) if (loser := _loser(*pair, kept)) is not None}
+        clashing = {loser for pair in _pair_sources(resolution) if (loser := _find_loser(*pair, kept)) is not None}
         if not clashing:
             return kept
         kept |= clashing
 
 
-def _must_differ(resolution: Resolution) -> Iterator[tuple[Source, Source]]:
+def _pair_sources(resolution: Resolution) -> Iterator[tuple[Source, Source]]:
     """Yield pairs of sources whose visible names must differ."""
     for scope in resolution.scopes:
         yield from combinations(scope.sources, 2)
     for reference in resolution.references:
         if reference.source is not None:
-            yield from ((reference.source, between) for between in _between(reference))
+            yield from ((reference.source, between) for between in _sources_between(reference))
 
 
-def _loser(first: Source, second: Source, kept: set[Source]) -> Source | None:
+def _find_loser(first: Source, second: Source, kept: set[Source]) -> Source | None:
     """Return the source that must keep its alias because visible names clash, or None."""
-    if _visible(first, kept) != _visible(second, kept):
+    if _visible_name(first, kept) != _visible_name(second, kept):
         return None
     return next((source for source in (first, second) if source not in kept), None)
 
 
-def _between(reference: Reference) -> Iterator[Source]:
+def _sources_between(reference: Reference) -> Iterator[Source]:
     """Yield the sources between a correlated reference and its owner."""
     for level in takewhile(lambda level: level is not reference.owner, outwards(reference.scope)):
         yield from level.sources
 
 
-def _visible(source: Source, kept: set[Source]) -> str:
+def _visible_name(source: Source, kept: set[Source]) -> str:
     return source.name if source in kept else source.own
 
 
@@ -191,7 +191,7 @@ def _write_reference(reference: Reference, kept: set[Source], edits: Edits, nami
         return
     if source is None:
         return
-    visible = _visible(source, kept)
+    visible = _visible_name(source, kept)
     written = quote_name(visible, naming) if source in kept else _own_name(source, naming)
     qualifier = node.args.get("table")
     if qualifier is not None:
@@ -207,9 +207,9 @@ def _can_qualify(reference: Reference, key: str, visible: str, kept: set[Source]
     owner = reference.owner
     if not visible or owner is None or owner.merges(key):
         return False
-    if sum(_visible(other, kept) == visible for other in owner.sources) > 1:
+    if sum(_visible_name(other, kept) == visible for other in owner.sources) > 1:
         return False
-    return reference.scope is None or all(_visible(between, kept) != visible for between in _between(reference))
+    return all(_visible_name(between, kept) != visible for between in _sources_between(reference))
 
 
 class Piece(str):
@@ -229,10 +229,10 @@ _BEFORE_OPERAND = _OPERATORS | {"SELECT", "DISTINCT", "WHERE", "AND", "OR", "ON"
 
 def write(query: Query, edits: Edits) -> str:
     """Return the regular form of a query with edits applied."""
-    return _space(_reorder_limit(_unwrap(_pieces(query, edits))))
+    return _space(_reorder_limit(_unwrap(_write_pieces(query, edits))))
 
 
-def _pieces(query: Query, edits: Edits) -> list[Piece]:
+def _write_pieces(query: Query, edits: Edits) -> list[Piece]:
     pieces: list[Piece] = []
     tokens = [*query.tokens, None]
     before: Token | None = None
@@ -251,16 +251,16 @@ def _pieces(query: Query, edits: Edits) -> list[Piece]:
         elif last in ("<", ">") and before is not None and token.text == last and token.start == before.end + 1:
             pieces[-1] = Piece(last * 2, "mark")  # sqlglot's tokens halve the shift operators
         else:
-            pieces += _plain(query.sql, before, token, following, edits.mask)
+            pieces += _spell(query.sql, before, token, following, edits.mask)
         before = token
     return pieces
 
 
-def _plain(sql: str, before: Token | None, token: Token, following: Token | None, mask: str | None) -> list[Piece]:
+def _spell(sql: str, before: Token | None, token: Token, following: Token | None, mask: str | None) -> list[Piece]:
     """Return the pieces of a token that is not a name; none if it is redundant."""
     raw = sql[token.start : token.end + 1]
     if token.token_type in _LITERALS:
-        return [Piece((_plain_text(raw) if mask is None else mask), "literal")]
+        return [Piece((_requote_text(raw) if mask is None else mask), "literal")]
     word = " ".join(raw.split())
     if not (word[:1].isalpha() or word[:1] == "_"):
         return [Piece(_SPELLED.get(word, word), "mark")]
@@ -273,7 +273,7 @@ def _plain(sql: str, before: Token | None, token: Token, following: Token | None
     return [Piece(_SPELLED.get(upper, upper), "word")]
 
 
-def _plain_text(raw: str) -> str:
+def _requote_text(raw: str) -> str:
     """Return a literal in single quotes if that means the same."""
     inner = raw[1:-1]
     return f"'{inner}'" if raw[0] == raw[-1] == '"' and not set(inner) & set("'\"\\") else raw
@@ -281,22 +281,22 @@ def _plain_text(raw: str) -> str:
 
 def _unwrap(pieces: list[Piece]) -> list[Piece]:
     """Remove parentheses around a single column."""
-    kept: list[Piece] = []
+    left: list[Piece] = []
     index = 0
     while index < len(pieces):
         piece = pieces[index]
-        needed = kept[-2:] == ["DISTINCT", "ON"]
-        if piece == "(" and kept and kept[-1] in _BEFORE_OPERAND and kept[-1].role != "literal" and not needed:
+        needed = left[-2:] == ["DISTINCT", "ON"]
+        if piece == "(" and left and left[-1] in _BEFORE_OPERAND and left[-1].role != "literal" and not needed:
             end = index + 1
             while end < len(pieces) and (pieces[end].role == "name" or pieces[end] == "."):
                 end += 1
             if end < len(pieces) and end > index + 1 and pieces[end] == ")":
-                kept += pieces[index + 1 : end]
+                left += pieces[index + 1 : end]
                 index = end + 1
                 continue
-        kept.append(piece)
+        left.append(piece)
         index += 1
-    return kept
+    return left
 
 
 def _reorder_limit(pieces: list[Piece]) -> list[Piece]:
@@ -324,7 +324,7 @@ def _space(pieces: list[Piece]) -> str:
     unary = False
     for piece in pieces:
         # Two minus signs together begin a comment.
-        if before is not None and (before == piece == "-" or not (unary or _tight(before, piece))):
+        if before is not None and (before == piece == "-" or not (unary or _is_tight(before, piece))):
             written.append(" ")
         written.append(piece)
         unary = piece.role == "mark" and piece in _PREFIXED and _expects_operand(before)
@@ -332,7 +332,7 @@ def _space(pieces: list[Piece]) -> str:
     return "".join(written)
 
 
-def _tight(before: Piece, piece: Piece) -> bool:
+def _is_tight(before: Piece, piece: Piece) -> bool:
     """Whether two pieces have no space between them."""
     if piece.role == "mark" and (piece in (",", ")") or (piece == "." and before.role in ("name", "word"))):
         return True

@@ -33,7 +33,7 @@ _CLAUSES: dict[str, Clause] = {
 
 
 @dataclass
-class _Shape:
+class _Outputs:
     """The result columns of a query, for its readers."""
 
     outputs: list[str | None] | None = None  # result columns' names; None if not known
@@ -41,7 +41,7 @@ class _Shape:
     arms: list[Scope] = field(default_factory=list)
 
 
-_CTEs = dict[str, tuple[exp.Expr, _Shape]]
+_CTEs = dict[str, tuple[exp.Expr, _Outputs]]
 """Queries of common table expressions, with what they offer, by their names."""
 
 _Refer = Callable[..., Reference]
@@ -56,46 +56,46 @@ def resolve(tree: exp.Expr, schema: Schema) -> Resolution:
         SQLParseError: It has what is not understood.
     """
     resolver = _Resolver(schema)
-    resolver.query(tree, None)
-    return resolver.found
+    resolver.resolve_query(tree, None)
+    return resolver.resolution
 
 
 class _Resolver:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self.rules = rules_of(schema.dialect)
-        self.found = Resolution(rules=self.rules)
+        self.resolution = Resolution(rules=self.rules)
         self.ctes: _CTEs = {}
 
-    def _alias(self, node: exp.Expr) -> str:
+    def _alias_key(self, node: exp.Expr) -> str:
         """Return the key of an expression's alias; empty if there is none."""
         alias = node.args.get("alias")
         return self.rules.key(alias.this if isinstance(alias, exp.TableAlias) else alias)
 
-    def query(self, node: exp.Expr, parent: Scope | None) -> _Shape:
+    def resolve_query(self, node: exp.Expr, parent: Scope | None) -> _Outputs:
         """Resolve a query expression and everything in it."""
         outer = self.ctes
-        self._with(node, parent)
-        shape = self._shape(node, parent)
+        self._resolve_with(node, parent)
+        shape = self._resolve_body(node, parent)
         self.ctes = outer
         return shape
 
-    def _shape(self, node: exp.Expr, parent: Scope | None) -> _Shape:
+    def _resolve_body(self, node: exp.Expr, parent: Scope | None) -> _Outputs:
         if isinstance(node, exp.Select):
-            return self._select(node, parent)
+            return self._resolve_select(node, parent)
         if isinstance(node, exp.SetOperation):
-            return self._compound(node, parent)
+            return self._resolve_compound(node, parent)
         if isinstance(node, exp.Subquery | exp.Paren):
-            shape = self.query(node.this, parent)
-            self._tail(node, shape, parent)
+            shape = self.resolve_query(node.this, parent)
+            self._resolve_tail(node, shape, parent)
             return shape
         for child in node.iter_expressions():
-            self._walk(child, parent, "select")
+            self._resolve_columns(child, parent, "select")
         if isinstance(node, exp.Values) and node.expressions:
-            return _Shape([f"column{index + 1}" for index in range(len(node.expressions[0].expressions))])
-        return _Shape()
+            return _Outputs([f"column{index + 1}" for index in range(len(node.expressions[0].expressions))])
+        return _Outputs()
 
-    def _with(self, node: exp.Expr, parent: Scope | None) -> None:
+    def _resolve_with(self, node: exp.Expr, parent: Scope | None) -> None:
         """Resolve the common table expressions of a query."""
         clause = node.args.get("with_")
         if clause is None:
@@ -103,64 +103,65 @@ class _Resolver:
         # A CTE may read itself and later ones: what can be known of each before it is resolved is registered first.
         self.ctes = dict(self.ctes)
         for cte in clause.expressions:
-            self.ctes[self._alias(cte)] = cte.this, _Shape(self._declared(cte) or self._outputs_before(cte.this))
+            names = self._declared_names(cte) or self._guess_outputs(cte.this)
+            self.ctes[self._alias_key(cte)] = cte.this, _Outputs(names)
         for cte in clause.expressions:
-            shape = self.query(cte.this, parent)
-            self.ctes[self._alias(cte)] = cte.this, _Shape(self._declared(cte)) if self._declared(cte) else shape
+            shape, declared = self.resolve_query(cte.this, parent), self._declared_names(cte)
+            self.ctes[self._alias_key(cte)] = cte.this, _Outputs(declared) if declared else shape
 
-    def _compound(self, node: exp.SetOperation, parent: Scope | None) -> _Shape:
+    def _resolve_compound(self, node: exp.SetOperation, parent: Scope | None) -> _Outputs:
         chain: list[exp.SetOperation] = [node]
         while isinstance(chain[-1].this, exp.SetOperation) and chain[-1].this.args.get("with_") is None:
             chain.append(chain[-1].this)
-        first = self.query(chain[-1].this, parent)
-        shape = _Shape(first.outputs, first.texts, list(first.arms))
+        first = self.resolve_query(chain[-1].this, parent)
+        shape = _Outputs(first.outputs, first.texts, list(first.arms))
         for link in reversed(chain):
-            shape.arms += self.query(link.expression, parent).arms
-            self._tail(link, shape, parent)
+            shape.arms += self.resolve_query(link.expression, parent).arms
+            self._resolve_tail(link, shape, parent)
         return shape
 
-    def _tail(self, node: exp.Expr, shape: _Shape, parent: Scope | None) -> None:
+    def _resolve_tail(self, node: exp.Expr, shape: _Outputs, parent: Scope | None) -> None:
         """Resolve ORDER BY and LIMIT of a compound, by result columns or its SELECTs."""
         names = {self.rules.naming.key(name) for arm in shape.arms for name in arm.outputs or () if name}
         for key in ("order", "limit", "offset"):
             clause = node.args.get(key)
-            for column in self._columns(clause, parent) if clause is not None else ():
+            for column in self._find_columns(clause, parent) if clause is not None else ():
                 if not column.table and self.rules.key(column.this) in names:
-                    self.found.references.append(Reference(column, None, "order", "output", column=column.name))
+                    self.resolution.references.append(Reference(column, None, "order", "output", column=column.name))
                     continue
                 tried = [self._look_up(column, arm, "order") for arm in shape.arms]
                 good = [one for one in tried if one.kind in ("column", "alias", "rowid", "open")]
                 chosen = (good or tried or [self._look_up(column, parent, "order")])[0]
                 chosen.scope = None
-                self.found.references.append(chosen)
+                self.resolution.references.append(chosen)
 
-    def _select(self, node: exp.Select, parent: Scope | None) -> _Shape:
+    def _resolve_select(self, node: exp.Select, parent: Scope | None) -> _Outputs:
         scope = Scope(node, parent)
-        self.found.scopes.append(scope)
+        self.resolution.scopes.append(scope)
         start = node.args.get("from_")
         if start is not None:
-            self._source(start.this, scope, None)
+            self._add_source(start.this, scope, None)
         for join in node.args.get("joins") or ():
-            self._join(join, scope)
+            self._resolve_join(join, scope)
         for lateral in node.args.get("laterals") or ():
-            self._source(lateral, scope, None)
+            self._add_source(lateral, scope, None)
         for item in node.expressions:
             if isinstance(item, exp.Alias):
                 scope.aliases.setdefault(self.rules.key(item.args["alias"]), item.this)
-        scope.outputs = self._outputs(node, scope)
+        scope.outputs = self._list_outputs(node, scope)
         for source in scope.sources:
             if source.join is not None and source.join.args.get("on") is not None:
-                self._walk(source.join.args["on"], scope, "from")
+                self._resolve_columns(source.join.args["on"], scope, "from")
         for key, clause in _CLAUSES.items():
             value = node.args.get(key)
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, exp.Expr):
-                    self._walk(part, scope, clause)
-        return _Shape(scope.outputs, self._texts(node), [scope])
+                    self._resolve_columns(part, scope, clause)
+        return _Outputs(scope.outputs, self._list_texts(node), [scope])
 
-    def _join(self, join: exp.Join, scope: Scope) -> None:
+    def _resolve_join(self, join: exp.Join, scope: Scope) -> None:
         before = list(scope.sources)
-        self._source(join.this, scope, join)
+        self._add_source(join.this, scope, join)
         added = scope.sources[len(before) :]
         names = {self.rules.key(name) for name in join.args.get("using") or ()}
         if join.method == "NATURAL":
@@ -169,81 +170,81 @@ class _Resolver:
         for source in added:
             source.using |= names
 
-    def _source(self, node: exp.Expr, scope: Scope, join: exp.Join | None) -> None:
+    def _add_source(self, node: exp.Expr, scope: Scope, join: exp.Join | None) -> None:
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
-            self._source(node.this, scope, join)
+            self._add_source(node.this, scope, join)
         elif isinstance(node, exp.Table):
-            source = self._table(node, scope)
+            source = self._read_table(node, scope)
             source.join = join
             scope.sources.append(source)
         elif isinstance(node, exp.Subquery | exp.Values):
-            shape = self.query(node, scope if self.rules.name == "duckdb" else scope.parent)
+            shape = self.resolve_query(node, scope if self.rules.name == "duckdb" else scope.parent)
             inner = node.this if isinstance(node, exp.Subquery) else node
-            name, columns = self._alias(node), self._named(self._declared(node) or shape.outputs)
+            name, columns = self._alias_key(node), self._index_names(self._declared_names(node) or shape.outputs)
             if node.args.get("pivots"):
                 columns = None
             scope.sources.append(Source(name, "", None, columns, node, query=inner, join=join, texts=shape.texts))
         elif isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
-            shape = self.query(node.this, scope)
-            columns = self._named(self._declared(node) or shape.outputs)
-            scope.sources.append(Source(self._alias(node), "", None, columns, node, query=node.this.this, join=join))
+            shape = self.resolve_query(node.this, scope)
+            name, columns = self._alias_key(node), self._index_names(self._declared_names(node) or shape.outputs)
+            scope.sources.append(Source(name, "", None, columns, node, query=node.this.this, join=join))
         else:
-            self._walk(node, scope, "from")
-            name = self._alias(node) or self.rules.naming.key(node.alias_or_name)
+            self._resolve_columns(node, scope, "from")
+            name = self._alias_key(node) or self.rules.naming.key(node.alias_or_name)
             scope.sources.append(Source(name, "", None, None, node, join=join))
         for nested in node.args.get("joins") or ():
-            self._join(nested, scope)
+            self._resolve_join(nested, scope)
 
-    def _table(self, node: exp.Table, scope: Scope) -> Source:
+    def _read_table(self, node: exp.Table, scope: Scope) -> Source:
         if not isinstance(node.this, exp.Identifier):
             called: list[exp.Expr] = [node.this] if node.this else [each.this for each in node.args["rows_from"]]
             for argument in (argument for function in called for argument in function.expressions):
-                self._walk(argument, scope, "from")
+                self._resolve_columns(argument, scope, "from")
             own = self.rules.naming.key(called[0].name)
-            return Source(self._alias(node) or own, own, None, None, node)
+            return Source(self._alias_key(node) or own, own, None, None, node)
         own = self.rules.key(node.this)
-        visible = self._alias(node) or own
+        visible = self._alias_key(node) or own
         if own in self.ctes and not node.args.get("db"):
             query, shape = self.ctes[own]
-            return Source(visible, own, None, self._named(shape.outputs), node, query=query, texts=shape.texts)
-        table = self._of_schema(node, own)
+            return Source(visible, own, None, self._index_names(shape.outputs), node, query=query, texts=shape.texts)
+        table = self._find_table(node, own)
         if table is None:
             known = own.startswith(self.rules.system) or node.db.lower() == "information_schema"
             return Source(visible, own, None, None, node, known=known)
-        given = [] if self.rules.is_sqlite else self._declared(node)
-        columns = self._named([*given, *(column.name for column in table.columns[len(given) :])])
+        given = [] if self.rules.is_sqlite else self._declared_names(node)
+        columns = self._index_names([*given, *(column.name for column in table.columns[len(given) :])])
         renamed = {name: column.name for name, column in zip(given, table.columns, strict=False) if name}
         return Source(visible, own, table, None if node.args.get("pivots") else columns, node, renamed=renamed)
 
-    def _of_schema(self, node: exp.Table, own: str) -> TableSchema | None:
+    def _find_table(self, node: exp.Table, own: str) -> TableSchema | None:
         """Return the schema's table for a table expression, qualified or not."""
-        found = self.schema.table(f"{self.rules.key(node.args['db'])}.{own}") if node.args.get("db") else None
-        found = found or self.schema.table(own)
+        table = self.schema.table(f"{self.rules.key(node.args['db'])}.{own}") if node.args.get("db") else None
+        table = table or self.schema.table(own)
         key = self.rules.naming.key
-        return found if found is not None and key(found.name).endswith(own) else None
+        return table if table is not None and key(table.name).endswith(own) else None
 
-    def _walk(self, node: exp.Expr, scope: Scope | None, clause: Clause) -> None:
-        for column in self._columns(node, scope):
-            self.found.references.append(self._look_up(column, scope, clause))
+    def _resolve_columns(self, node: exp.Expr, scope: Scope | None, clause: Clause) -> None:
+        for column in self._find_columns(node, scope):
+            self.resolution.references.append(self._look_up(column, scope, clause))
 
-    def _columns(self, node: exp.Expr, scope: Scope | None) -> Iterator[exp.Column]:
+    def _find_columns(self, node: exp.Expr, scope: Scope | None) -> Iterator[exp.Column]:
         """Yield the column expressions in order, resolving sub-queries on the way."""
         stack = [node]
         while stack:
             top = stack.pop()
             if isinstance(top, exp.Query):
-                self.query(top, scope)
+                self.resolve_query(top, scope)
             elif isinstance(top, exp.Column):
                 yield top
             else:
                 stack.extend(reversed(list(top.iter_expressions())))
 
-    def _declared(self, node: exp.Expr) -> list[str | None]:
+    def _declared_names(self, node: exp.Expr) -> list[str | None]:
         """Return the column names that an alias declares, as in `AS t(a, b)`."""
         alias = node.args.get("alias")
         return [self.rules.key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
-    def _named(self, outputs: list[str | None] | None) -> dict[str, str] | None:
+    def _index_names(self, outputs: list[str | None] | None) -> dict[str, str] | None:
         if outputs is None:
             return None
         named: dict[str, str] = {}
@@ -252,7 +253,7 @@ class _Resolver:
                 named.setdefault(self.rules.naming.key(name), name)
         return named
 
-    def _outputs(self, node: exp.Select, scope: Scope) -> list[str | None] | None:
+    def _list_outputs(self, node: exp.Select, scope: Scope) -> list[str | None] | None:
         names: list[str | None] = []
         for item in node.expressions:
             inner = item.unnest()
@@ -272,36 +273,36 @@ class _Resolver:
             elif isinstance(inner, exp.Columns):
                 return None
             else:
-                names.append(self._output(item))
+                names.append(self._name_output(item))
         return names
 
-    def _output(self, item: exp.Expr) -> str | None:
+    def _name_output(self, item: exp.Expr) -> str | None:
         """Return the name of a result column; None if it has none."""
         inner = item.unnest()
         if isinstance(item, exp.Alias):
-            return self._spelled(item.args["alias"])
+            return self._spell_name(item.args["alias"])
         if isinstance(inner, exp.Column):
-            return self._spelled(inner.this)
+            return self._spell_name(inner.this)
         if self.rules.expressions_as_names:
             return None
         while isinstance(inner, exp.Cast):
             inner = inner.this
         if isinstance(inner, exp.Column):
-            return self._spelled(inner.this)
+            return self._spell_name(inner.this)
         if isinstance(inner, exp.Func):
             return (inner.name if isinstance(inner, exp.Anonymous) else inner.sql_name()).lower()
         return "?column?"
 
-    def _spelled(self, name: exp.Expr) -> str:
+    def _spell_name(self, name: exp.Expr) -> str:
         """Return a name as written if case is ignored, else as its key."""
         return name.name if self.rules.naming.case == "ignored" else self.rules.key(name)
 
-    def _outputs_before(self, node: exp.Expr) -> list[str | None] | None:
+    def _guess_outputs(self, node: exp.Expr) -> list[str | None] | None:
         """Return the result names of an unresolved query; None if it has a star."""
         items = node.selects if isinstance(node, exp.Query) else []
-        return [self._output(item) for item in items] if items and not any(item.is_star for item in items) else None
+        return [self._name_output(one) for one in items] if items and not any(one.is_star for one in items) else None
 
-    def _texts(self, node: exp.Select) -> frozenset[str]:
+    def _list_texts(self, node: exp.Select) -> frozenset[str]:
         if node.parent is None or not self.rules.expressions_as_names:
             return frozenset()
         unnamed = (item for item in node.expressions if not isinstance(item, exp.Alias | exp.Column | exp.Star))
@@ -311,21 +312,21 @@ class _Resolver:
         """Return what a column expression refers to, searching from the inside outwards."""
         refer, name = partial(Reference, node, scope, clause), self.rules.key(node.this)
         if isinstance(node.this, exp.Star):
-            return self._star(node, scope, refer)
+            return self._find_star(node, scope, refer)
         if node.table:
-            return self._qualified(node, name, scope, refer)
+            return self._find_qualified(node, name, scope, refer)
         alias_first = clause == "order" and _is_whole_term(node)
         for level in outwards(scope):
             if alias_first and level is scope and name in level.aliases:
                 return refer("alias", level, column=node.name)
-            reference = self._among_sources(node, name, level, refer)
+            reference = self._find_in_sources(node, name, level, refer)
             if reference is not None:
                 return reference
             if name in level.aliases and (level is not scope or clause in self.rules.aliases):
                 return refer("alias", level, column=node.name)
-        return refer(self._unfound(node, scope), column=node.name)
+        return refer(self._classify_unknown(node, scope), column=node.name)
 
-    def _among_sources(self, node: exp.Column, name: str, level: Scope, refer: _Refer) -> Reference | None:
+    def _find_in_sources(self, node: exp.Column, name: str, level: Scope, refer: _Refer) -> Reference | None:
         holders = [source for source in level.sources if source.columns is not None and name in source.columns]
         distinct = [source for index, source in enumerate(holders) if index == 0 or name not in source.using]
         if len(distinct) > 1:
@@ -342,12 +343,10 @@ class _Resolver:
             return refer("open", level, column=node.name)  # a whole row, as in count(t)
         return None
 
-    def _qualified(self, node: exp.Column, name: str, scope: Scope | None, refer: _Refer) -> Reference:
+    def _find_qualified(self, node: exp.Column, name: str, scope: Scope | None, refer: _Refer) -> Reference:
         wanted = self.rules.key(node.args["table"])
         for level in outwards(scope):
-            named = [
-                source for source in level.sources if source.name == wanted and self._is_of(source, node.args.get("db"))
-            ]
+            named = [one for one in level.sources if one.name == wanted and self._may_belong(one, node.args.get("db"))]
             holders = [source for source in named if source.columns is None or name in source.columns]
             if len(holders) > 1:
                 return refer("ambiguous", level, holders[0], node.name, tuple(holders))
@@ -366,7 +365,7 @@ class _Resolver:
             return refer("open", scope, column=node.name)
         return refer("unknown_source", column=node.name)
 
-    def _is_of(self, source: Source, schema: exp.Expr | None) -> bool:
+    def _may_belong(self, source: Source, schema: exp.Expr | None) -> bool:
         """Whether a source may belong to the schema written before its name."""
         known = source.table.schema if source.table else ""
         return not schema or not known or self.rules.key(schema) == self.rules.naming.key(known)
@@ -381,13 +380,13 @@ class _Resolver:
                     return True
         return False
 
-    def _star(self, node: exp.Column, scope: Scope | None, refer: _Refer) -> Reference:
+    def _find_star(self, node: exp.Column, scope: Scope | None, refer: _Refer) -> Reference:
         for source in scope.sources if scope else ():
             if source.name == self.rules.key(node.args.get("table")):
                 return refer("star", scope, source, "*")
         return refer("unknown_source", column="*")
 
-    def _unfound(self, node: exp.Column, scope: Scope | None) -> ReferenceKind:
+    def _classify_unknown(self, node: exp.Column, scope: Scope | None) -> ReferenceKind:
         """Return the kind of a name that no scope has: a text, a nameless column or unknown."""
         text = squeeze(node.name)
         if any(text in source.texts for level in outwards(scope) for source in level.sources):

@@ -9,6 +9,7 @@ from typing import Literal
 from sqlglot import exp
 
 from ..database.schema import TableSchema
+from ..derived import shared_property
 from .dialects import Clause, Rules, fold, rules_of
 
 SourceColumn = tuple[int, str]
@@ -82,6 +83,11 @@ class Scope:
     aliases: dict[str, exp.Expr] = field(default_factory=dict)  # folded result aliases and their expressions
     # Result column names, None for one that has none; None altogether if not known.
     outputs: list[str | None] | None = None
+
+    @shared_property
+    def nodes(self) -> list[exp.Expr]:
+        """The expressions in the SELECT, without those in sub-queries."""
+        return [*self.select.walk(prune=lambda node: node is not self.select and isinstance(node, exp.Select))]
 
     @property
     def tables(self) -> list[tuple[Source, TableSchema]]:

@@ -52,7 +52,7 @@ def question_skeleton(
     Words of names that are too common to tell, such as `name`, are masked only with `every_name`, which leaves articles
     and the like.
     """
-    masked = _QUOTED.sub(lambda m: " \0 ", _cut(question, values))
+    masked = _QUOTED.sub(lambda m: " \0 ", _mask_mentions(question, values))
     words = _schema_stems(schema, every_name)
     common = FUNCTION_WORDS if every_name else _COMMON
     parts: list[str] = []
@@ -75,7 +75,7 @@ def skeleton_similarity(a: str, b: str) -> float:
     return 2 * LCSseq.similarity(first, second) / (len(first) + len(second))
 
 
-def _cut(question: str, values: Iterable[ValueMatch]) -> str:
+def _mask_mentions(question: str, values: Iterable[ValueMatch]) -> str:
     """Return the question with mentions masked; of overlapping ones the first and longest."""
     pieces: list[str] = []
     position = 0

@@ -62,14 +62,14 @@ Vector = NDArray[np.float64]
 @analysis
 def vectorize(sql: str, dialect: str = "sqlite") -> Vector:
     """Return 41 counts in the order of `FEATURES`, averaged over a compound's sides."""
-    return _query(Query.of(sql, dialect).tree)
+    return _count_query(Query.of(sql, dialect).tree)
 
 
-def _query(node: exp.Expr) -> Vector:
+def _count_query(node: exp.Expr) -> Vector:
     while isinstance(node, exp.Subquery | exp.Paren):
         node = node.this
     if isinstance(node, exp.SetOperation):
-        vector = (_query(node.this) + _query(node.expression)) / 2
+        vector = (_count_query(node.this) + _count_query(node.expression)) / 2
         vector[_INDEX[node.key]] += 1
         _count_tail(node, vector)
         return vector

@@ -149,9 +149,9 @@ class _Drawn:
     chart: Chart
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from ....tools.charts.draw import drawn
+        from ....tools.charts.draw import draw_chart
 
-        yield drawn(self.chart, console)
+        yield draw_chart(self.chart, console)
 
 
 def _show_page(pages: Pages) -> RenderableType:

@@ -28,7 +28,7 @@ from ....tools.linking import STAR
 from ....tools.linking.features import Features, column_features, star_features, table_features
 from ....tools.linking.scoring import COLUMNS_FROM, Forest, Matrix, Model, Net, matrix, mixed, net_features
 from ....tools.linking.vocabulary import Associations, Shares
-from ....tools.whole_files import write_whole, written_whole
+from ....tools.whole_files import replace_file, write_whole
 from ....tools.words import name_words, stem, words
 from ...datasets import load_dataset
 from ...metrics.summary import COUNTED
@@ -366,7 +366,7 @@ def _shift(p: Shares, shift: float) -> Shares:
 
 def write(model: Model, associations: Associations, folder: Path) -> None:
     """Write what the linker reads: `forests.npz` and `associations.json`."""
-    with written_whole(folder / "forests.npz") as file:
+    with replace_file(folder / "forests.npz") as file:
         np.savez_compressed(file, allow_pickle=False, **model.pack())
     stored = {"pairs": associations.pairs, "usual": associations.usual}
     write_whole(folder / "associations.json", json.dumps(stored, sort_keys=True) + "\n")

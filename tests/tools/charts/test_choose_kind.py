@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 from tableturn.tools.charts import Chart, Kind, Wish, choose, vega_lite, wished
-from tableturn.tools.charts.draw import drawn
+from tableturn.tools.charts.draw import draw_chart
 from tableturn.tools.database import Database
 from tableturn.tools.sample import build_sample
 
@@ -36,7 +36,7 @@ def valid(chart: Chart) -> dict[str, Any]:
 def printed(chart: Chart, **console: Any) -> str:
     screen = Console(width=80, **console)
     with screen.capture() as captured:
-        screen.print(drawn(chart, screen))
+        screen.print(draw_chart(chart, screen))
     return captured.get()
 
 

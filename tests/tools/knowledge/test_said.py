@@ -81,11 +81,11 @@ def test_a_join_is_shown_where_both_tables_are_in_play_and_its_columns_are_meant
 
 def test_other_forms_and_other_words() -> None:
     wording = Wording({"shelf"}, {"shelf", "canada", "frequenc", "supplier", "custom", "portug"})
-    assert wording.mended("shellf") == "shelf"
-    assert wording.mended("women") == "woman"
-    assert set(wording.meant("canadian")) == {"canadian", "canada"}
-    assert set(wording.meant("vendor")) == {"vendor", "supplier"}
-    assert set(wording.meant("frequent")) == {"frequent", "frequenc"}
-    assert set(wording.meant("cost")) == {"cost"}
+    assert wording.mend_word("shellf") == "shelf"
+    assert wording.mend_word("women") == "woman"
+    assert set(wording.find_meanings("canadian")) == {"canadian", "canada"}
+    assert set(wording.find_meanings("vendor")) == {"vendor", "supplier"}
+    assert set(wording.find_meanings("frequent")) == {"frequent", "frequenc"}
+    assert set(wording.find_meanings("cost")) == {"cost"}
     assert abbreviates("latam", ["latin", "american"])
     assert not abbreviates("latam", ["latin", "europe"])

@@ -98,5 +98,5 @@ def test_a_page_of_aliases_is_not_unfolded_and_no_device_is_read(tmp_path: Path)
     with pytest.raises(KnowledgeError, match="aliases"):
         read_knowledge(path)
     path.write_text("extends: [/dev/zero]")
-    with pytest.raises(KnowledgeError, match="no regular file"):
+    with pytest.raises(KnowledgeError, match="not a regular file"):
         read_knowledge(path)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -19,7 +21,7 @@ from tableturn.tools.errors import SQLParseError
 from tableturn.tools.expectation import items_fit, traits
 from tableturn.tools.knowledge import Entry
 from tableturn.tools.knowledge.fragment import used_entries
-from tableturn.tools.knowledge.proposals import proposals
+from tableturn.tools.knowledge.proposals import propose_entries
 from tableturn.tools.linking.linked import past_use
 from tableturn.tools.readings import QuestionContext, rivals
 from tableturn.tools.sql import (
@@ -74,10 +76,10 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     monkeypatch.setattr(dialects_module, "parse_tokens", count_parse)
     monkeypatch.setattr(query_module, "resolve", count_resolve)
     monkeypatch.setattr(exp.Select, "__deepcopy__", count_copy)
-    for remembered in (dialects_module.read_text, parse_module._remembered, query_module._remembered):
+    for remembered in (dialects_module.read_text, parse_module._read_cached, query_module._read_cached):
         remembered.cache_clear()
     yield counts
-    query_module._remembered.cache_clear()
+    query_module._read_cached.cache_clear()
 
 
 def _read_in_all_ways(sql: str, schema: Schema) -> None:
@@ -96,7 +98,7 @@ def _read_in_all_ways(sql: str, schema: Schema) -> None:
     vectorize(sql, schema.dialect)
     mend_names(sql, schema)
     may_read(sql, schema, {("customer", "name"): "none"})
-    proposals(sql, sql, "how many customers are there in each country?", schema)
+    propose_entries(sql, sql, "how many customers are there in each country?", schema)
     used_entries(sql, [Entry("term", "big", sql="total > 3")], "how many are big?", schema)
 
 
@@ -147,3 +149,38 @@ def test_a_turn_resolves_each_statement_once(work: Work) -> None:
         assert len(counted) >= len(drafts)
         assert set(counted.values()) == {1}, counted
     assert work["copy"] == 0, "nothing is changed in this conversation"
+
+
+def test_what_cannot_be_read_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    reading = parse_module.read_text
+    monkeypatch.setattr(parse_module, "read_text", lambda text, dialect: read.append(text) or reading(text, dialect))
+    for _ in range(3):
+        with pytest.raises(SQLParseError):
+            Query.of("SELECT TOP 7 FROM FROM t", "sqlite")
+    assert len(read) == 1
+
+
+@pytest.mark.parametrize("sql", ["SELECT a FROM t ORDER BY a LIMIT 3", "(SELECT a FROM t ORDER BY a LIMIT 3)"])
+def test_parentheses_around_a_statement_hide_neither_order_nor_limit(sql: str) -> None:
+    query = Query.of(sql, "duckdb")
+    assert [term.this.name for term in query.order] == ["a"]
+    assert query.limit is not None
+    assert query.limit.name == "3"
+
+
+def test_threads_share_one_resolution(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolved: list[str] = []
+    resolving = query_module.resolve
+
+    def slow(tree: exp.Expr, schema: Schema) -> Resolution:
+        resolved.append("once")
+        time.sleep(0.05)
+        return resolving(tree, schema)
+
+    monkeypatch.setattr(query_module, "resolve", slow)
+    query = Query.of("SELECT 'threads' FROM t", "sqlite")
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(lambda _: query.resolution, range(4))]
+    assert len(resolved) == 1
+    assert all(one is found[0] for one in found)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ...derived import derived
-from ..column_kinds import is_time_like
+from ..column_kinds import is_date_number, is_time_like
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..table import Cell
 from .text import Names, examples, filled, identifier, literal, one_line, pitfalls, remark
@@ -186,6 +186,8 @@ def _telling(column: ColumnSchema, samples: int) -> int:
     few = column.distinct is not None and column.distinct <= _FEW
     if column.type.lower().startswith("bool") and {*filled(column)} <= {0, 1}:
         return 0  # as numbers they would mislead where truth values are no numbers
+    if is_date_number(column):
+        return min(samples, 1)
     if column.kind == "number":
         return column.distinct or 0 if few and not column.likely_key and (column.distinct or 0) <= samples else 0
     every = filled(column)

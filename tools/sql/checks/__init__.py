@@ -36,13 +36,13 @@ def check(
     """
     compiles = compiles or compile_check(schema.dialect)
     try:
-        return _findings(sql, schema, values, compiles)
+        return _check_parsed(sql, schema, values, compiles)
     except SQLParseError as error:
-        return _unparsed(sql, str(error), schema, compiles)
+        return _check_unparsed(sql, str(error), schema, compiles)
 
 
 @analysis
-def _findings(
+def _check_parsed(
     sql: str,
     schema: Schema,
     values: ColumnValues | None,
@@ -50,15 +50,15 @@ def _findings(
 ) -> tuple[Finding, ...]:
     query = Query.of(sql, schema.dialect, schema)
     try:
-        found = _failures(sql, query, compiles) or list(limit_findings(query))
+        findings = _find_failures(sql, query, compiles) or list(limit_findings(query))
     except TooComplex:
         return (_TOO_COMPLEX,)
-    if not found:
-        found += accepted_findings(query, FewLookUps(values) if values else None)
-    return tuple(sorted(dict.fromkeys(found), key=lambda finding: _RANK[finding.severity]))
+    if not findings:
+        findings += accepted_findings(query, FewLookUps(values) if values else None)
+    return tuple(sorted(dict.fromkeys(findings), key=lambda finding: _RANK[finding.severity]))
 
 
-def _unparsed(sql: str, reason: str, schema: Schema, compiles: Compiles | None) -> tuple[Finding, ...]:
+def _check_unparsed(sql: str, reason: str, schema: Schema, compiles: Compiles | None) -> tuple[Finding, ...]:
     engine = engine_name(schema.dialect)
     if compiles is None:
         return (Finding("syntax", "warning", f"This cannot be read as SQL of {engine}: {reason}"),)
@@ -71,7 +71,7 @@ def _unparsed(sql: str, reason: str, schema: Schema, compiles: Compiles | None) 
     return tuple(failure_findings(sql, error, None, schema))
 
 
-def _failures(sql: str, query: Query, compiles: Compiles | None) -> list[Finding]:
+def _find_failures(sql: str, query: Query, compiles: Compiles | None) -> list[Finding]:
     tables = list(query.tables.values())
     if compiles is None or any(table.kind == "virtual" for table in tables):
         return list(name_findings(query))

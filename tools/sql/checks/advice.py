@@ -1,4 +1,4 @@
-"""What to write instead of what an engine does not know."""
+"""Advice on functions and syntax that an engine does not know."""
 
 from __future__ import annotations
 
@@ -139,13 +139,13 @@ _FOREIGN: Mapping[str, tuple[tuple[str, str], ...]] = {
 """By dialect: what another database's syntax, found in a query that cannot be parsed, asks for."""
 
 
-def instead_of(function: str, dialect: str = "sqlite") -> str:
+def suggest_function(function: str, dialect: str = "sqlite") -> str:
     """Return the engine's substitute for another database's function; empty if unknown."""
     known = _INSTEAD.get(dialect, {})
     return f"{engine_name(dialect)} has {known[function]}" if function in known else ""
 
 
-def syntax_advice(sql: str, message: str, near: str, schema: Schema) -> str:
+def advise_syntax(sql: str, message: str, near: str, schema: Schema) -> str:
     """Return advice for a syntax error; `near` is the token at which parsing stopped."""
     rules = naming(schema.dialect)
     if join_split_operators(sql) != sql:
@@ -163,7 +163,7 @@ def syntax_advice(sql: str, message: str, near: str, schema: Schema) -> str:
     if fold(near) in keywords & names:
         marks = "back-ticks" if rules.mark == "`" else "double quotes"
         return f"write the name {near} in {marks}: {rules.quoted(near)}"
-    for pattern, advice in _patterns(schema.dialect):
+    for pattern, advice in _compile_patterns(schema.dialect):
         if pattern.search(sql):
             return advice
     bare = _STRING.sub("", sql)
@@ -174,6 +174,6 @@ def syntax_advice(sql: str, message: str, near: str, schema: Schema) -> str:
 
 
 @lru_cache(maxsize=16)
-def _patterns(dialect: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+def _compile_patterns(dialect: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     foreign = _FOREIGN.get(dialect, ())
     return tuple((re.compile(pattern, re.IGNORECASE), advice) for pattern, advice in foreign)

@@ -14,7 +14,7 @@ from ..dialects import Rules, fold
 from ..findings import Finding
 from ..query import Query, is_aggregate, is_bound
 from ..scope import Reference, Scope, Source, SourceColumn, outwards
-from .advice import instead_of, syntax_advice
+from .advice import advise_syntax, suggest_function
 
 _FUNCTION = re.compile(r"function(?: with name)?:? (?:\w+\.)?(\w+)", re.IGNORECASE)
 _WHOLE = re.compile(r"\s*[-+]?(\d+(\.0*)?|0x[0-9a-fA-F]+)(e\+?\d+)?\s*", re.IGNORECASE)
@@ -28,14 +28,14 @@ def failure_findings(sql: str, error: QueryError, query: Query | None, schema: S
     The error's kind comes from the engine's codes, its message is shown; the query is None if it could not be parsed.
     """
     kind, message = error.kind, str(error)
-    found = list(name_findings(query)) if query is not None else []
-    of_kind = [finding for finding in found if finding.kind == kind]
+    findings = list(name_findings(query)) if query is not None else []
+    of_kind = [finding for finding in findings if finding.kind == kind]
     if not of_kind:
-        return [_plain_finding(kind, sql, message, query, schema), *found]
+        return [_report_failure(kind, sql, message, query, schema), *findings]
     # Those whose place the database's message names, last or in quotes, come before the others.
     named = {fold(name) for name in (message.rpartition(": ")[2], *_QUOTED.findall(message))}
     of_kind.sort(key=lambda finding: fold(finding.place) not in named)
-    return of_kind + [finding for finding in found if finding.kind != kind]
+    return of_kind + [finding for finding in findings if finding.kind != kind]
 
 
 def name_findings(query: Query) -> Iterator[Finding]:
@@ -43,10 +43,10 @@ def name_findings(query: Query) -> Iterator[Finding]:
     for scope in query.scopes:
         for source in scope.sources:
             if not source.known:
-                yield _unknown_table(source, query)
+                yield _report_table(source, query)
     seen: set[str] = set()
     for reference in query.resolution.references:
-        finding = _reference_finding(reference, query)
+        finding = _report_reference(reference, query)
         if finding is not None and finding.place not in seen:
             seen.add(finding.place)
             yield finding
@@ -61,15 +61,15 @@ def limit_findings(query: Query) -> Iterator[Finding]:
             yield Finding("other", "error", "The limit is no whole number.", place, "write a whole number")
 
 
-def _unknown_table(source: Source, query: Query) -> Finding:
+def _report_table(source: Source, query: Query) -> Finding:
     schema, rules = query.schema, query.rules
     near = nearest_names(source.node.name, (table.name for table in schema.tables))
-    names = [rules.shown_table(table.name, schema) for table in schema.tables[:12]]
-    suggestion = _suggested([rules.shown_table(name, schema) for name in near]) or f"the tables are {', '.join(names)}"
+    names = [rules.spell_table(table.name, schema) for table in schema.tables[:12]]
+    suggestion = _suggest([rules.spell_table(name, schema) for name in near]) or f"the tables are {', '.join(names)}"
     return Finding("unknown_table", "error", f"There is no table {source.node.name}.", source.node.name, suggestion)
 
 
-def _reference_finding(reference: Reference, query: Query) -> Finding | None:
+def _report_reference(reference: Reference, query: Query) -> Finding | None:
     if reference.kind not in ("ambiguous", "unknown", "unknown_source"):
         return None
     place = query.text(reference.node)
@@ -78,60 +78,60 @@ def _reference_finding(reference: Reference, query: Query) -> Finding | None:
         message = f"The column {place} is in more than one table of the query."
         return Finding("ambiguous_column", "error", message, place, f"write {listed(choices, 'or')}")
     if reference.kind == "unknown":
-        sources = _reachable(reference) if reference.source is None else [reference.source]
+        sources = _list_reachable(reference) if reference.source is None else [reference.source]
         read = listed([source.node.name or source.label for source in sources], "or") or "the query"
         message = f"There is no column {reference.column} in {read}."
-        advice = _right_column(reference, sources, query.schema, query.rules)
+        advice = _advise_column(reference, sources, query.schema, query.rules)
         return Finding("unknown_column", "error", message, place, advice)
-    return _unknown_source(reference, place, query)
+    return _report_source(reference, place, query)
 
 
-def _right_column(reference: Reference, sources: list[Source], schema: Schema, rules: Rules) -> str:
+def _advise_column(reference: Reference, sources: list[Source], schema: Schema, rules: Rules) -> str:
     """Return advice for a column that the sources lack."""
-    reachable = _reachable(reference)
-    owners = _holding(reference, reachable, rules)
+    reachable = _list_reachable(reference)
+    owners = _find_holders(reference, reachable, rules)
     if owners:
         return f"use {owners[0].label}.{reference.column}"
-    held = [name for source in sources for name in (source.columns or {}).values()]
-    in_other_case = [rules.shown(name) for name in held if fold(name) == fold(reference.column)]
+    columns = [name for source in sources for name in (source.columns or {}).values()]
+    in_other_case = [rules.spell_name(name) for name in columns if fold(name) == fold(reference.column)]
     if in_other_case:
         return f"write {listed(in_other_case, 'or')}"
-    near = [rules.shown(name) for name in nearest_names(reference.column, held)]
+    near = [rules.spell_name(name) for name in nearest_names(reference.column, columns)]
     alias = reference.scope.aliases.get(rules.key(reference.node.this)) if reference.scope is not None else None
     if alias is not None and not reference.node.table and not rules.is_sqlite:
         return f"an alias cannot be used here: write {alias.sql(dialect=rules.grammar)}"
     holder = next((table.name for table in schema.tables if table.column(reference.column)), None)
     if holder is not None:
-        return _join_advice(schema, [source.table.name for source in reachable if source.table], holder, near, rules)
-    if near or not held:
-        return _suggested(near)
-    return f"the columns are {', '.join(map(rules.shown, held[:12]))}"
+        return _advise_join(schema, [source.table.name for source in reachable if source.table], holder, near, rules)
+    if near or not columns:
+        return _suggest(near)
+    return f"the columns are {', '.join(map(rules.spell_name, columns[:12]))}"
 
 
-def _join_advice(schema: Schema, starts: list[str], table: str, near: list[str], rules: Rules) -> str:
-    path = _path_between(schema, starts, table)
-    advice = f"the table {rules.shown_table(table, schema)} has it"
+def _advise_join(schema: Schema, starts: list[str], table: str, near: list[str], rules: Rules) -> str:
+    path = _find_path(schema, starts, table)
+    advice = f"the table {rules.spell_table(table, schema)} has it"
     if path:
-        advice += f": join it {_join_path(path, rules, schema)}"
-    return f"{advice}; or {_suggested(near)}" if near else advice
+        advice += f": join it {_write_joins(path, rules, schema)}"
+    return f"{advice}; or {_suggest(near)}" if near else advice
 
 
-def _suggested(near: Sequence[str]) -> str:
+def _suggest(near: Sequence[str]) -> str:
     """Return advice to use the nearest names."""
     return f"use {near[0]}" if len(near) == 1 else did_you_mean(near)
 
 
-def _join_path(path: Sequence[ForeignKey], rules: Rules, schema: Schema) -> str:
+def _write_joins(path: Sequence[ForeignKey], rules: Rules, schema: Schema) -> str:
     """Return `ON a.x = b.y and ON b.z = c.w`."""
     conditions: list[str] = []
     for key in path:
-        table, ref_table = (rules.shown_table(name, schema) for name in (key.table, key.ref_table))
-        pairs = zip(map(rules.shown, key.columns), map(rules.shown, key.ref_columns), strict=True)
+        table, ref_table = (rules.spell_table(name, schema) for name in (key.table, key.ref_table))
+        pairs = zip(map(rules.spell_name, key.columns), map(rules.spell_name, key.ref_columns), strict=True)
         conditions.append("ON " + " AND ".join(f"{table}.{column} = {ref_table}.{other}" for column, other in pairs))
     return " and ".join(conditions)
 
 
-def _path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:
+def _find_path(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:
     """Return the shortest chain of foreign keys from `starts` to `goal`, or []."""
     reached: dict[str, list[ForeignKey]] = {fold(start): [] for start in starts}
     frontier = list(reached)
@@ -149,9 +149,9 @@ def _path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[Fore
     return reached.get(fold(goal), [])
 
 
-def _unknown_source(reference: Reference, place: str, query: Query) -> Finding:
+def _report_source(reference: Reference, place: str, query: Query) -> Finding:
     qualifier, rules = reference.node.table, query.rules
-    reachable, key = _reachable(reference), rules.key(reference.node.args["table"])
+    reachable, key = _list_reachable(reference), rules.key(reference.node.args["table"])
     message = f"{qualifier} is not among the tables of this SELECT."
     # Else it may be the alias of another SELECT.
     behind = (table for scope in query.scopes for source, table in scope.tables if source.name == key)
@@ -160,44 +160,44 @@ def _unknown_source(reference: Reference, place: str, query: Query) -> Finding:
         advice = f"write {aliased[0].label}.{reference.column}"
     elif table := query.schema.table(qualifier) or next(behind, None):
         starts = [source.table.name for source in reachable if source.table]
-        path = _join_path(_path_between(query.schema, starts, table.name), rules, query.schema)
+        path = _write_joins(_find_path(query.schema, starts, table.name), rules, query.schema)
         advice = f"join {'.'.join(table.path)} {path}".strip()
     else:
-        labels = [source.label for source in _holding(reference, reachable, rules) or reachable]
+        labels = [source.label for source in _find_holders(reference, reachable, rules) or reachable]
         advice = f"write {listed([f'{label}.{reference.column}' for label in labels], 'or')}" if labels else ""
     return Finding("unknown_column", "error", message, place, advice)
 
 
-def _holding(reference: Reference, sources: list[Source], rules: Rules) -> list[Source]:
+def _find_holders(reference: Reference, sources: list[Source], rules: Rules) -> list[Source]:
     """Return the sources that have the column."""
     key = rules.key(reference.node.this)
     return [source for source in sources if key in (source.columns or {})]
 
 
-def _reachable(reference: Reference) -> list[Source]:
+def _list_reachable(reference: Reference) -> list[Source]:
     return [source for level in outwards(reference.scope) for source in level.sources]
 
 
-def _plain_finding(kind: QueryErrorKind, sql: str, message: str, query: Query | None, schema: Schema) -> Finding:
+def _report_failure(kind: QueryErrorKind, sql: str, message: str, query: Query | None, schema: Schema) -> Finding:
     """Return the finding for a failure that no unknown name explains."""
     text = message[:1].upper() + message[1:].rstrip(".") + "."
     if kind == "unknown_function" and (named := _FUNCTION.search(message)):
         function = named[1].lower()
-        return Finding(kind, "error", text, named[1], instead_of(function, schema.dialect))
+        return Finding(kind, "error", text, named[1], suggest_function(function, schema.dialect))
     if kind == "rejected":
         named = _FUNCTION.search(message)
         return Finding(kind, "error", text, named[1] if named else "", "write one SELECT that only reads")
     if kind == "aggregate_misuse":
-        return _aggregate_misuse(text, message, query)
+        return _report_aggregate(text, message, query)
     if kind == "syntax":
-        found = _NEAR.search(message)
-        near = (found[1] or found[2] or "") if found else ""
-        return Finding(kind, "error", text, near, syntax_advice(sql, message, near, schema))
+        match = _NEAR.search(message)
+        near = (match[1] or match[2] or "") if match else ""
+        return Finding(kind, "error", text, near, advise_syntax(sql, message, near, schema))
     advice = "convert one side with CAST, or use a value of the other's type" if kind == "type_mismatch" else ""
     return Finding(kind, "error", text, "", advice)
 
 
-def _aggregate_misuse(text: str, message: str, query: Query | None) -> Finding:
+def _report_aggregate(text: str, message: str, query: Query | None) -> Finding:
     """Return the finding for a misplaced aggregate or an ungrouped column."""
     place = message.partition(":")[2].strip()
     advice = "aggregate in a sub-query first, and use its result here"
@@ -233,7 +233,7 @@ def bare_references(scope: Scope, query: Query, rules: Rules) -> list[Reference]
     return [
         reference
         for item in outputs
-        for reference in _outside_aggregates(item, scope, query)
+        for reference in _find_unaggregated(item, scope, query)
         if reference.place not in keys and not (rules.name == "postgres" and _owns_key(reference, keys))
     ]
 
@@ -246,7 +246,7 @@ def _owns_key(reference: Reference, keys: set[SourceColumn]) -> bool:
     return is_bound(source, keys)
 
 
-def _outside_aggregates(item: exp.Expr, scope: Scope, query: Query) -> Iterator[Reference]:
+def _find_unaggregated(item: exp.Expr, scope: Scope, query: Query) -> Iterator[Reference]:
     stack = [item]
     while stack:
         node = stack.pop()

@@ -20,7 +20,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 def accepted_findings(query: Query, values: ColumnValues | None) -> Iterator[Finding]:
     """Yield findings about conditions that never hold; without values, texts are not checked."""
     for scope in query.scopes:
-        yield from _contradictions(scope, query)
+        yield from _find_contradictions(scope, query)
         for part in query.conjuncts(scope):
             if isinstance(part, exp.EQ | exp.NEQ) and isinstance(part.expression.unnest(), exp.Null):
                 better = f"{query.text(part.this)} IS {'NOT ' if isinstance(part, exp.NEQ) else ''}NULL"
@@ -28,12 +28,12 @@ def accepted_findings(query: Query, values: ColumnValues | None) -> Iterator[Fin
                 message = f"{place} never holds: NULL equals nothing."
                 yield Finding("always_empty", "error", message, place, f"write {better}")
             elif isinstance(part, exp.Between):
-                yield from _empty_range(part, query)
+                yield from _check_range(part, query)
             elif isinstance(part, exp.EQ | exp.In) and values is not None:
-                yield from _absent(part, query, values)
+                yield from _find_absent(part, query, values)
 
 
-def _absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator[Finding]:
+def _find_absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator[Finding]:
     """Yield texts that no row has, if the column holds similar ones or numbers."""
     compared = list(query.operands(part))
     texts = [query.literal(operand) for _, operand in compared]
@@ -58,7 +58,7 @@ def _absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator[Find
             yield Finding("unknown_value", "warning", f"{message}.", place, advice)
 
 
-def _empty_range(node: exp.Between, query: Query) -> Iterator[Finding]:
+def _check_range(node: exp.Between, query: Query) -> Iterator[Finding]:
     low, high = (query.literal(node.args[key]) for key in ("low", "high"))
     turned = isinstance(low, float) and isinstance(high, float) and low > high
     if isinstance(low, str) and isinstance(high, str):
@@ -69,7 +69,7 @@ def _empty_range(node: exp.Between, query: Query) -> Iterator[Finding]:
         yield Finding("always_empty", "error", f"{place} never holds: its bounds are the wrong way round.", place)
 
 
-def _contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
+def _find_contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
     """Yield equalities of one column with two values."""
     equal: dict[SourceColumn, tuple[str | float, exp.Expr]] = {}
     for part in query.conjuncts(scope):
@@ -78,15 +78,15 @@ def _contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
             if value is None:
                 continue
             before = equal.setdefault(column.place, (value, part))
-            if _differ(before[0], value):
+            if _values_differ(before[0], value):
                 place = f"{query.text(before[1])} AND {query.text(part)}"
                 message = f"{place} never holds: one row has one {column.schema.name}."
                 advice = "use OR or IN for either, or INTERSECT for both"
                 yield Finding("always_empty", "error", message, place, advice)
-    yield from _empty_bounds(scope, query)
+    yield from _check_bounds(scope, query)
 
 
-def _empty_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
+def _check_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
     """Yield pairs of bounds that exclude every number or date."""
     bounds: dict[SourceColumn, list[tuple[bool, bool, str | float, exp.Expr]]] = {}
     for part in query.conjuncts(scope):
@@ -98,23 +98,23 @@ def _empty_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
                 lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
                 entry = lower, isinstance(part, exp.GT | exp.LT), value, part
                 bounds.setdefault(column.place, []).append(entry)
-    for found in bounds.values():
-        for one, other in product([one for one in found if one[0]], [one for one in found if not one[0]]):
-            if _cross(one[2], other[2], strict=one[1] or other[1]):
-                first, second = (one, other) if found.index(one) < found.index(other) else (other, one)
+    for entries in bounds.values():
+        for one, other in product([one for one in entries if one[0]], [one for one in entries if not one[0]]):
+            if _bounds_cross(one[2], other[2], strict=one[1] or other[1]):
+                first, second = (one, other) if entries.index(one) < entries.index(other) else (other, one)
                 place = f"{query.text(first[3])} AND {query.text(second[3])}"
                 # People are told; what the papers feed back to a model stays as it was.
                 yield Finding("always_empty", "info", f"{place} never holds: nothing lies between.", place)
 
 
-def _cross(low: str | float, high: str | float, *, strict: bool) -> bool:
+def _bounds_cross(low: str | float, high: str | float, *, strict: bool) -> bool:
     """Whether the lower bound is above the upper one, or equal to it if `strict`."""
     if isinstance(low, str) and isinstance(high, str):
         return low[:10] > high[:10] or (strict and low == high)
     return isinstance(low, float) and isinstance(high, float) and (low > high or (strict and low == high))
 
 
-def _differ(one: str | float, other: str | float) -> bool:
+def _values_differ(one: str | float, other: str | float) -> bool:
     if isinstance(one, str) and isinstance(other, str):
         return one.lower() != other.lower()  # the column's collation may ignore case
     return type(one) is type(other) and one != other
