@@ -146,12 +146,9 @@ def judge_cases(
     listener: Listener,
     *,
     jobs: int,
-    calls: int | None = None,
+    calls: int | None = None,  # the most requests, repeated ones included; None for no limit
 ) -> JudgingEnd:
-    """Have cases judged, up to `jobs` at once, and report each to the listener as it ends.
-
-    `calls` are the requests to make at most, those that are repeated included; None for no limit.
-    """
+    """Have cases judged, up to `jobs` at once, and report each to the listener as it ends."""
     end = JudgingEnd()
     most = math.inf if calls is None else calls
     waiting, failed_in_a_row = iter(cases), 0

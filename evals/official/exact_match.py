@@ -377,7 +377,7 @@ class _Reader:
                 cut = _Reader(self._tokens[start:end], self._names, self._tables)
                 cut._default = self._default
                 self._place = end
-                value = cut._column_unit()
+                value = cut._read_column_unit()
         if bracketed:
             self._expect(")")
         return value

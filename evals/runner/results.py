@@ -145,10 +145,7 @@ class RunResults:
         return mean_redundancy((gold, schema, record.linked) for gold, schema, record in self.linked())
 
     def as_json(self, spec: RunSpec, seconds: float = 0.0, rulings: Sequence[Ruling] = ()) -> dict[str, Any]:
-        """Return the contents of `results.json`: scores, cost, and every question with its answer.
-
-        `seconds` is the wall time of this start.
-        """
+        """Return the contents of `results.json`; `seconds` is the wall time of this start."""
         official = {verdict.question.id: verdict for verdict in self.official}
         records = [record for record, _ in self.answered]
         tokens = [record.tokens for record in records]

@@ -124,7 +124,7 @@ def test_score_prints_one_object(spider_root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("SELECT 1", "has 1 queries, spider dev has 4"),
+        ("SELECT 1", "has 1 queries, but spider dev has 4"),
         ('[{"id": "9", "sql": "SELECT 1"}]', "has no question '9'"),
         ('[{"sql": "SELECT 1"}]', "record 1: id: Field required"),
         ('[{"id": 0, "sql": 5}]', "record 1: sql: Input should be a valid string"),
@@ -277,7 +277,7 @@ def test_predictions_may_hold_what_is_asked_alone(spider_root: Path, tmp_path: P
         predictions.write_text("\n".join(sql for _, sql in QUESTIONS[:count]))
         result = runner.invoke(app, [*options, "--predictions", str(predictions)])
         if count == 3:
-            assert "has 3 queries, spider dev has 4 questions, 2 of them asked" in result.stderr
+            assert "has 3 queries, but spider dev has 4 questions, 2 of them asked" in result.stderr
         else:
             assert (json.loads(result.stdout)["n"], json.loads(result.stdout)["ex"]) == (2, 1.0)
 
@@ -322,7 +322,7 @@ def test_an_experiment_says_what_ts_needs(spider_root: Path, tmp_path: Path) -> 
     options = ["--data", str(spider_root), "--model", model, "--out", str(tmp_path / "out")]
     result = runner.invoke(app, ["experiment", "revision-table-1", *options])
     assert result.exit_code == 0, result.output
-    assert "TS is not run: it needs --suites DIR" in result.stderr
+    assert "TS is skipped: pass --suites DIR" in result.stderr
 
 
 def test_golds_that_cannot_be_judged_by_are_told(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_golds_that_cannot_be_judged_by_are_told(tmp_path: Path) -> None:
     golds = {
         "DELETE FROM player": "delete",
         "PRAGMA user_version = 5": "PRAGMA",
-        "SELECT name FROM player WHERE id <> 1 ORDER BY random() LIMIT 1": "another result each time",
+        "SELECT name FROM player WHERE id <> 1 ORDER BY random() LIMIT 1": "its result changes from run to run",
         many: "200,000 rows",
         "SELECT name FROM player ORDER BY random()": "",
     }

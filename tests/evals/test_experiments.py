@@ -462,7 +462,7 @@ def test_replayed_rows_say_so_and_rows_that_share_predictions_compare_nothing(be
         assert all(one.replayed and one.ours["ex"] == 100.0 for one in ran)
         told = " ".join(remarks(experiment, setup, rows))
         assert all(row_name(one).endswith(" (replayed)") for one in ran)
-        assert ("the plumbing only" in told) == (name != "track-table-1"), "its rows are of two sets"
+        assert ("do not compare them" in told) == (name != "track-table-1"), "its rows are of two sets"
         assert "Replayed: recorded predictions" in told
 
 

@@ -109,13 +109,13 @@ def test_a_judge_that_prefers_a_side_is_not_believed(run: Path) -> None:
         judge(server, run)
     proposals = read_rulings(run / "verdicts.jsonl")
     assert {found.verdict for found in proposals} == {"unclear"}
-    assert "one way in one order and another way in the other" in proposals[0].why
+    assert "The two passes disagree" in proposals[0].why
 
 
 def test_a_reply_that_cannot_be_read_leaves_it_unclear_and_a_server_that_is_down_says_so(run: Path) -> None:
     with OpenAIServer(lambda body: fails(500)) as server:
         told = judge(server, run)
-    assert "2 could not be put to the model" in told
+    assert "2 could not be sent to the model" in told
     assert not (run / "verdicts.jsonl").exists()
     with OpenAIServer(lambda body: says("I would rather not say.")) as server:
         judge(server, run)
@@ -208,7 +208,7 @@ def test_stored_replies_are_said_again_and_nothing_else(tmp_path: Path, server: 
     with pytest.raises(ModelError, match="not stored"):
         stored_model(replies, None, None).invoke("Something else?")
     replies.write_text("{}\n")
-    with pytest.raises(SettingsError, match="no file of stored replies"):
+    with pytest.raises(SettingsError, match="not a file of stored replies"):
         stored_model(replies, None, None)
 
 

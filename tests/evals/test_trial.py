@@ -257,7 +257,7 @@ def test_questions_without_ids_are_found_again_by_their_words(league_file: Path,
     assert "new: List the names of players.\n  gone: List the titles of clubs.\n" in ran.stdout
     page = (out / "report.html").read_text()
     assert re.search(r"<td>gone</td><td[^>]*>List the titles of clubs.</td>", page)
-    assert "what is accepted was changed" in page
+    assert "the accepted answer changed" in page
 
 
 def test_the_record_is_looked_at_before_anything_is_asked(league_file: Path, tmp_path: Path) -> None:

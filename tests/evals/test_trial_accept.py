@@ -79,7 +79,7 @@ def test_columns_are_found_by_the_words_of_their_names() -> None:
         ({"question": " ", "value": 3}, "question"),
         ({"question": "How many?", "rows": "a few"}, "at least 3"),
         ({"question": "How many?", "rows": "10 to 3"}, "write 3 to 10"),
-        ({"question": "How many?", "value": "29 within -2%"}, "not within -2"),
+        ({"question": "How many?", "value": "29 within -2%"}, "must not be negative: within -2"),
         ({"question": "How many?", "value": float("nan")}, "finite number"),
         ({"question": "How many?", "value": 3, "vlaue": 3}, "vlaue"),
         ({"question": "How many?", "must": "ask_back", "value": 3}, "need a reply"),

@@ -64,7 +64,7 @@ def test_without_labels_it_says_what_to_give(league_file: Path, tmp_path: Path) 
         "--trust", str(tmp_path / "trust.json"), "--out", str(tmp_path / "out"),
     )  # fmt: skip
     assert ran.returncode == 2
-    assert "no answer about this database was approved or corrected yet" in ran.stderr
+    assert "no answer about this database has been approved or corrected yet" in ran.stderr
 
 
 def test_approved_answers_are_labels(league_file: Path, tmp_path: Path) -> None:
