@@ -194,7 +194,9 @@ class Leaving:
     def _column(self, table: TableSchema, column: ColumnSchema) -> ColumnSchema:
         level = self.levels.get((table.name, column.name), "values")
         codes = column.codes
-        if codes and (level != "values" or {(codes.table, codes.key), (codes.table, codes.label)} & self.levels.keys()):
+        # Which list of several a code belongs to is told by another column of that table.
+        withheld = {name for table_name, name in self.levels if codes and table_name == codes.table}
+        if codes and (level != "values" or withheld & {codes.key, codes.label} or (codes.part and withheld)):
             column = replace(column, codes=None)
         if level == "values":
             return column
