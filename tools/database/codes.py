@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..words import listed_words, singular
 from .schema import Codes, ColumnSchema, ForeignKey, TableSchema
+from .secret_columns import is_secret_text
 from .table import Cell
 
 Rows: TypeAlias = Sequence[Mapping[str, Cell]]
@@ -22,6 +24,7 @@ LARGE = 400
 
 _MOST_ROWS, _MOST_COLUMNS = 500, 8
 _LIST_ROWS, _LIST_COLUMNS = 20, 6  # of one list of codes
+_MOST_LISTS = 200  # that a column's values are compared with
 _LONGEST_CODE = 6
 """Characters of a text that stands for something else; longer ones speak for themselves."""
 
@@ -101,11 +104,13 @@ def _codes(table: TableSchema, key: str, rows: Rows) -> Codes | None:
 
 def _meanings(table: str, key: str, label: str, rows: Rows, part: str = "") -> Codes | None:
     told = [(row[key], text) for row in rows if isinstance(text := row[label], str) and text.strip()]
+    short = all(isinstance(code, int) or (isinstance(code, str) and len(code) <= _LONGEST_CODE) for code, _ in told)
+    if not short or any(is_secret_text(text) for _, text in told):
+        return None
     # The order of rows may tell of columns that are not shown.
     pairs = tuple(sorted(told, key=lambda pair: (isinstance(pair[0], str), pair)))
-    short = all(isinstance(code, int) or (isinstance(code, str) and len(code) <= _LONGEST_CODE) for code, _ in told)
     unique = len({text for _, text in pairs}) == len({code for code, _ in pairs}) == len(rows)
-    return Codes(table, key, label, pairs, part) if short and unique else None
+    return Codes(table, key, label, pairs, part) if unique else None
 
 
 @dataclass(frozen=True)
@@ -127,8 +132,17 @@ def _infer_codes(
     Letters and numbers of codes are the same in many lists: those that differ are told by the values, others by the
     words that the list's name shares with the column's and the table's.
     """
+    having: dict[Cell, list[_List]] = defaultdict(list)
+    for each in lists:
+        for value in each.values:
+            having[value].append(each)
     for table, column in undeclared(tables, keys) if lists else ():
-        named = _list_of(table, column, lists) if table.key != (column.name,) and not column.likely_key else None
+        # What more lists have in common tells nothing.
+        seen = min(
+            (having.get(sample, []) for sample in column.samples if sample not in (None, "")), key=len, default=[]
+        )
+        fitting = seen if len(seen) <= _MOST_LISTS else ()
+        named = _list_of(table, column, fitting) if table.key != (column.name,) and not column.likely_key else None
         if named and includes(table.name, column.name, named.table, named.key):
             yield table.name, column.name, named
 
@@ -166,8 +180,10 @@ def _lists_of_register(table: TableSchema, rows: Rows) -> Iterator[_List]:
     languages = [name for name in others if name != label and _ENGLISH & {*values[name]}]
     if languages:
         rows = [row for row in rows if row[languages[0]] in _ENGLISH]
-    for name in dict.fromkeys(str(row[part]) for row in rows):
+    for name in dict.fromkeys(row[part] for row in rows):
         own = [row for row in rows if row[part] == name]
+        if not isinstance(name, str) or not name.strip():
+            continue
         codes = _meanings(table.name, key, label, own, name) if 1 < len(own) <= _LIST_ROWS else None
         if codes is not None:
             words = frozenset(_words(name))

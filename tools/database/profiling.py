@@ -38,7 +38,8 @@ _MEASURES = frozenset({"count", "total", "sum", "avg", "average", "rank", "ranki
 """What a number is that a name ends or begins with, whatever table is called like the other words."""
 
 _SAMPLES = 8
-_LEAST_CODE = 4  # characters of a code that tells what it refers to
+_LEAST_CODE, _LONGEST_CODE = 4, 40  # characters of a code that tells what it refers to
+_MOST_HOLDERS, _MOST_LOOKS = 20, 1_000  # unique columns of one form of codes, and look-ups in them
 
 
 def profile_column(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
@@ -161,17 +162,23 @@ def _keys_by_values(
                 unique[form].append(_Target(table, column))
             else:
                 other.append((table, column, form))
+    looks = _MOST_LOOKS
     for table, column, form in other:
-        held = [to for to in unique[form] if includes(table.name, column.name, to.table.name, to.column.name)]
+        holders = unique[form] if len(unique[form]) <= min(_MOST_HOLDERS, looks) else []
+        looks -= len(holders)
+        held = [to for to in holders if includes(table.name, column.name, to.table.name, to.column.name)]
         for target in _original(held) if held else ():
             yield ForeignKey(table.name, (column.name,), target.table.name, (target.column.name,), inferred=True)
 
 
 def _form_of_codes(column: ColumnSchema) -> str:
     """Return the form of a column's codes, letters and digits together, as `A9999`; '' where they have no one form."""
-    forms = {re.sub(r"\d", "9", re.sub(r"[A-Za-z]", "A", str(sample))) for sample in column.samples}
-    form = forms.pop() if len(forms) == 1 and column.kind == "text" else ""
-    return form if len(form) >= _LEAST_CODE and re.fullmatch(r"[A9_/.-]*A[A9_/.-]*9[A9_/.-]*", form) else ""
+    codes = [str(sample) for sample in column.samples] if column.kind == "text" else []
+    if not all(_LEAST_CODE <= len(code) <= _LONGEST_CODE for code in codes):
+        return ""
+    forms = {re.sub(r"\d", "9", re.sub(r"[A-Za-z]", "A", code)) for code in codes}
+    form = forms.pop() if len(forms) == 1 else ""
+    return form if set(form) <= set("A9_/.-") and "A" in form and "9" in form[form.index("A") :] else ""
 
 
 def _original(targets: Sequence[_Target]) -> list[_Target]:

@@ -100,6 +100,7 @@ _PUBLIC = _set(
 )
 """Of what a hash is no secret."""
 
+_PASSWORD_IN_URL = re.compile(r"\w://[^/\s:@]*:[^/\s@]+@")
 _NAME = re.compile(r'"[^"]+"|`[^`]+`|\w+')
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W\d_A-Za-z]+")
 _FLAGS = _set("pass, fail, passed, failed, yes, true, false, none, null, unset, strong, weak, medium")
@@ -150,6 +151,13 @@ def is_secret_name(name: str) -> bool:
 def names_secret(definition: str) -> bool:
     """Whether a view's definition has a name that is a secret's by itself."""
     return any(map(is_secret_name, set(_NAME.findall(definition))))
+
+
+def is_secret_text(text: str) -> bool:
+    """Whether a text is a secret by its form: a key or a token, a hash, a password within a URL, or long and random."""
+    return bool(_FORMS.search(text) or _PASSWORD_IN_URL.search(text)) or any(
+        _is_random(part, _LONG) for part in text.split()
+    )
 
 
 def is_iban(text: str) -> bool:

@@ -88,6 +88,7 @@ def join_split_operators(sql: str) -> str:
     return _SPLIT_OPERATOR.sub(lambda m: "".join(m["split"].split()) if m["split"] else m[0], sql)
 
 
+@analysis
 def parse(sql: str, dialect: str = "sqlite") -> Parsed:
     """Parse one query. The result may be shared, so it must not be changed.
 
@@ -112,7 +113,6 @@ def _read(sql: str, dialect: str) -> Parsed | str:
         return str(error)
 
 
-@analysis
 def _parse(sql: str, dialect: str) -> Parsed:
     rules = rules_of(dialect)
     text = (join_split_operators(sql) if rules.is_sqlite else sql).strip().strip(";").strip()

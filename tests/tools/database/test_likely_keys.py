@@ -221,3 +221,38 @@ def test_codes_are_looked_up_in_a_table_of_several_lists(tmp_path: Path) -> None
         assert not any(column.codes for table in database.leaving().shown.tables for column in table.columns)
     text = render_schema(schema, samples=2)
     assert "stat text {label in code_master for 'ORDER_STAT': '10' = 'Created', '90' = 'Cancelled'}" in text
+
+
+@pytest.mark.parametrize(
+    ("row", "codes"),
+    [
+        ("('HUE', NULL, 'none')", set[str]()),
+        ("('', 'RR', 'rot'), ('', 'BB', 'blau')", {"hue"}),
+        ("('HUE', 'GG', 'postgres://root:hunter2@db/prod')", set[str]()),
+        ("('HUE', 'GG', 'AKIAIOSFODNN7EXAMPLE')", set[str]()),
+    ],
+)
+def test_hostile_tables_of_lists(tmp_path: Path, row: str, codes: set[str]) -> None:
+    file = tmp_path / "hostile.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(f"""
+            CREATE TABLE reg (domain TEXT, code TEXT, label TEXT);
+            INSERT INTO reg VALUES ('HUE', 'RR', 'red'), ('HUE', 'BB', 'blue'), ('SIZE', 'S', 'small'),
+                ('SIZE', 'L', 'large'), ('KIND', 'K', 'one'), ('KIND', 'M', 'other'), {row};
+            CREATE TABLE item (id INTEGER PRIMARY KEY, hue TEXT);
+            INSERT INTO item VALUES (1, 'RR'), (2, 'BB'), (3, 'RR');
+        """)
+    with Database.open(file) as database:
+        found = [column for table in database.schema().tables for column in table.columns if column.codes]
+    assert {column.name for column in found} == codes
+    assert all(column.codes is None or column.codes.part == "HUE" for column in found)
+
+
+def test_long_values_are_no_codes(tmp_path: Path) -> None:
+    file = tmp_path / "long.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(f"CREATE TABLE wide (key TEXT, {', '.join(f'c{n} TEXT' for n in range(410))})")
+        connection.execute("INSERT INTO wide (key, c1) VALUES ('a', ?), ('b', 'x')", ("a9" * 20_000 + "\n",))
+        connection.commit()
+    with Database.open(file) as database:
+        assert database.schema().table("wide")
