@@ -50,7 +50,6 @@ def cut_note(rows: int) -> str:
 _PLAIN_FAILURES: dict[str | None, str] = {
     "timeout": "This took more than {seconds} s. Try a shorter period or fewer rows.",
     "too_large": "The result is too large. Ask for fewer rows or columns, or for a summary.",
-    "locked": "The database is locked by another program. Try again in a moment.",
 }
 
 

@@ -28,7 +28,7 @@ ENTRIES: dict[Part, str] = {
     "follow-up": "tableturn.agent.nodes.link.base_turn",
     "checks": "tableturn.agent.evidence.feedback.check",
     "readings": "tableturn.agent.evidence.readings.rivals",
-    "confidence": "tableturn.agent.evidence.confidence.evidence_of",
+    "confidence": "tableturn.agent.evidence.confidence.gather_evidence",
     "basis": "tableturn.agent.nodes.respond.basis_of",
     "headings": "tableturn.agent.answers.phrasing.headings_of",
     "phrasing": "tableturn.agent.answers.phrasing.phrase",

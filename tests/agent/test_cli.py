@@ -108,7 +108,7 @@ def test_a_fault_of_ours_says_so_and_is_no_usage_error(shop: Path, monkeypatch: 
     ran = tableturn("ask", "--db", str(shop), "--model", "offline", "How many customers are there?")
     assert ran.returncode == 70
     assert ran.stderr.strip().splitlines() == [
-        "tableturn: this is a fault of tableturn, not yours (KeyError: 'ours'): PYTHONDEVMODE=1 shows the traceback"
+        "tableturn: this is an error in tableturn (KeyError: 'ours'): set PYTHONDEVMODE=1 to see the traceback"
     ]
 
 

@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_question(
     ran = ask(own, option, str(own if place == "the database" else tmp_path / "none" / f"x{ending}"), ALL)
     own.rename(shop)
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ("there is no folder" if place == "a folder" else "is what is asked") in ran.stderr
+    assert ("there is no folder" if place == "a folder" else "is the database itself") in ran.stderr
     assert shop.read_bytes() == before
 
 

@@ -51,7 +51,7 @@ def test_a_turn_that_failed_is_no_empty_result_to_later_ones(shop: Path) -> None
         chat.ask("And in Paris?")
     later = "\n".join(model.prompts[before:])
     assert "no rows" not in later
-    assert "could be run: no such column: nme" in later
+    assert "No query for this question ran: no such column: nme" in later
 
 
 def test_the_window_holds_five_turns(shop: Path) -> None:

@@ -104,7 +104,7 @@ FAILED: dict[str, tuple[list[Behaviour], type[Exception], str, int]] = {
     "wrong key": ([fails(401, "bad key")], ModelError, "API key", 1),
     "unknown model": ([fails(404, "no such model")], ModelError, "model's name", 1),
     "bad request": ([fails(400, "no such option")], ModelError, "no such option", 1),
-    "no reply in it": ([EMPTY], ModelError, "not in the form of one", 1),
+    "no reply in it": ([EMPTY], ModelError, "in an unknown format", 1),
     "too long": ([fails(400, "This model's maximum context length is 10")], ModelError, "lower the token budget", 1),
 }
 

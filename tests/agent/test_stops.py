@@ -57,7 +57,7 @@ def test_a_locked_file_is_no_matter_for_the_model(shop: Path) -> None:
             agent.resources.database.execute("SELECT 1")
             answer = agent.ask("Who are the customers?")
     assert (answer.status, answer.stop_kind, len(model.prompts)) == ("failed", "error", 1)
-    assert answer.text == "The database is locked by another program. Try again in a moment."
+    assert answer.text == "the database is locked by another program: try again later"
 
 
 @pytest.mark.parametrize(

@@ -329,7 +329,7 @@ async def test_a_correction_that_cannot_be_shown_is_not_kept(
         raise RuntimeError
 
     answer = agent.ask("Who are the customers?")
-    monkeypatch.setattr("tableturn.tools.knowledge.proposals.proposals", fail)
+    monkeypatch.setattr("tableturn.tools.knowledge.proposals.propose_entries", fail)
     with pytest.raises(RuntimeError):
         agent.correct(answer, "SELECT city FROM customers", question="Who are the customers?")
     with pytest.raises(SettingsError):
