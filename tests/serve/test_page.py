@@ -548,4 +548,8 @@ def test_durations_sort_by_their_length(visit: Visit, shop: Path) -> None:
 
 def test_what_questions_may_still_cost_is_shown_on_a_phone_too(visit: Visit, shop: Path) -> None:
     page = visit(shop, None, ServeSettings(limits=Limits(dollars_a_day=5.0, dollars_a_million=(0.25, 2.0))))
-    page.get_by_text("$5.00 left today").wait_for()
+    left = page.get_by_text("$5.00 left today")
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        left.wait_for()
+        assert left.is_visible()

@@ -24,7 +24,7 @@ LARGE = 400
 
 _MOST_ROWS, _MOST_COLUMNS = 500, 8
 _LIST_ROWS, _LIST_COLUMNS = 20, 6  # of one list of codes
-_MOST_LISTS = 200  # that a column's values are compared with
+_MOST_LISTS, _LONGEST_NAME = 200, 60  # lists that a column is compared with, characters of a list's name
 _LONGEST_CODE = 6
 """Characters of a text that stands for something else; longer ones speak for themselves."""
 
@@ -181,9 +181,9 @@ def _lists_of_register(table: TableSchema, rows: Rows) -> Iterator[_List]:
     if languages:
         rows = [row for row in rows if row[languages[0]] in _ENGLISH]
     for name in dict.fromkeys(row[part] for row in rows):
-        own = [row for row in rows if row[part] == name]
-        if not isinstance(name, str) or not name.strip():
+        if not isinstance(name, str) or not 0 < len(name.strip()) <= _LONGEST_NAME or is_secret_text(name):
             continue
+        own = [row for row in rows if row[part] == name]
         codes = _meanings(table.name, key, label, own, name) if 1 < len(own) <= _LIST_ROWS else None
         if codes is not None:
             words = frozenset(_words(name))

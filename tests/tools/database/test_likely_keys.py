@@ -230,6 +230,7 @@ def test_codes_are_looked_up_in_a_table_of_several_lists(tmp_path: Path) -> None
         ("('', 'RR', 'rot'), ('', 'BB', 'blau')", {"hue"}),
         ("('HUE', 'GG', 'postgres://root:hunter2@db/prod')", set[str]()),
         ("('HUE', 'GG', 'AKIAIOSFODNN7EXAMPLE')", set[str]()),
+        (f"('{'x' * 5_000}', 'RR', 'rot'), ('{'x' * 5_000}', 'BB', 'blau')", {"hue"}),
     ],
 )
 def test_hostile_tables_of_lists(tmp_path: Path, row: str, codes: set[str]) -> None:
