@@ -57,6 +57,8 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
     noted = [f"{entry.name} {entry.text} {entry.sql}" for entry in turn.knowledge]
     context = QuestionContext(as_asked(turn), " ".join([*before, turn.evidence, *noted]))
     found = rivals(chosen.sql, schema, context, look=look)
+    if chosen.other is not None:
+        found = (Rival("meaning", chosen.other.words, "", run.spelt(chosen.other.sql)), *found)
     found = tuple(rival for rival in found if not _is_settled(rival, turn, run, look))
     if not found:
         return Readings()

@@ -14,6 +14,7 @@ Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
 
 _ROUND = ((1e9, "bn"), (1e6, "M"))
 _TEXT = 40
+_WORDS = 120
 
 
 @dataclass(frozen=True)
@@ -122,5 +123,11 @@ def _format_number(number: float) -> str:
 
 def summarize(outcomes: Sequence[Outcome]) -> str:
     """Return the outcomes that differ in one line; empty if none does."""
-    line = "; ".join(f"{outcome.says} {outcome.words}" for outcome in outcomes if not outcome.same)
+    line = "; ".join(map(_say, filter(lambda outcome: not outcome.same, outcomes)))
     return f"{line[:1].upper()}{line[1:]}." if line else ""
+
+
+def _say(outcome: Outcome) -> str:
+    if outcome.matter == "meaning":
+        return f"read as “{' '.join(outcome.words.split())[:_WORDS]}”: {outcome.says}"
+    return f"{outcome.says} {outcome.words}"

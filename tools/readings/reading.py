@@ -20,9 +20,10 @@ from ..words import name_stems, name_words, plain_name, plural, stems, words
 Look = Callable[[str], Sequence[Cell] | None]
 """Gives the first column of a query's result as far as whoever asked may know it; None where that is not to be had."""
 
-Matter = Literal["left_out", "net", "date", "like", "count", "missing", "zeros", "ties"]
+Matter = Literal["meaning", "left_out", "net", "date", "like", "count", "missing", "zeros", "ties"]
 """What a question can leave open.
 
+- `meaning`: what else its words can mean, as the writer of the query says.
 - `left_out`: whether cancelled, returned, discontinued or deleted rows are in.
 - `net`: before or after discounts, net or gross.
 - `date`: which of two dates.
