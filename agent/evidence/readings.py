@@ -78,7 +78,8 @@ def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | N
         return None
     first = changed[0]
     single = answer.rows[0][0] if answer.row_count == 1 and len(answer.columns) == 1 else None
-    here = first.assumed if single is None else f"{first.assumed} ({short_cell(single)})"
+    assumed = first.assumed or "as it stands"
+    here = assumed if single is None else f"{assumed} ({short_cell(single)})"
     offered = (
         Offer(here, first.matter, answer.sql),
         *(Offer(f"{one.words} ({one.says})", one.matter, one.sql) for one in changed),
