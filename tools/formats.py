@@ -1,0 +1,460 @@
+"""How the cells of a result are written for people: numbers, money, per cent, units and dates.
+
+A format is chosen once for a whole column, from the query, the schema and the values. Keys, years and codes stay as
+they are, and so does every cell that its column's format does not fit: a cell is never made into another value.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from sqlglot import exp
+
+from .database.column_kinds import is_date_number
+from .database.schema import ColumnSchema, Schema, TableSchema
+from .database.table import Cell, plain_cell
+from .errors import SettingsError
+from .sql.dialects import fold
+from .sql.parse import analysis_or
+from .sql.query import Query, is_aggregate
+from .words import listed_words, name_stems, name_words, stems
+
+if TYPE_CHECKING:
+    from babel import Locale
+
+FormatKind = Literal[
+    "text", "key", "year", "number", "money", "percent", "boolean", "month", "date", "minute", "second"
+]
+_TIME_KINDS = {"month": "%B %Y", "date": "%d %b %Y", "minute": "%d %b %Y %H:%M", "second": "%d %b %Y %H:%M:%S"}
+
+ENGLISH = ("", "en")
+"""Names of the locale that needs no library."""
+
+_LOOKED = 1_000  # rows whose values choose a format
+_DATES_LOOKED = 50  # texts that all have to be dates
+_MOST_COMPUTED, _MOST_STORED = 2, 6  # decimals of a computed number, and of one that a table holds
+_DIGITS = 12  # that floats hold without noise: 497598.4200000017 is 497598.42
+_LARGE = 15  # digits before the point that a float has
+_YEARS, _LIKELY_YEARS = range(1000, 3000), range(1700, 2101)
+
+_SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£"}
+_CURRENCIES = listed_words(
+    "EUR USD GBP CHF JPY CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF RON BGN UAH BRL MXN ZAR SGD HKD KRW ILS"
+)
+_CURRENCY_WORDS = {code.lower(): code for code in _CURRENCIES} | {
+    "euro": "EUR",
+    "euros": "EUR",
+    "dollar": "USD",
+    "dollars": "USD",
+}
+_PERCENT_WORDS = dict.fromkeys(["percent", "percentage", "pct", "prozent"], "%")
+_UNITS = {unit.lower(): unit for unit in listed_words("kg km cm mm kWh MWh kW MW GB MB ms mph")} | {
+    "kmh": "km/h",
+    "minutes": "min",
+    "seconds": "s",
+    "hours": "h",
+}
+_MONEY_WORDS = listed_words(
+    """amount balance budget cost costs earnings fee fees income paid payment price prices profit revenue salary sales
+    spend spending total turnover value betrag kosten preis umsatz"""
+)
+_KEY_WORDS = listed_words(
+    """id ids key code zip zipcode postcode plz phone telephone telefon mobile fax isbn iban ean sku uuid nr nummer"""
+)
+_KEY_PARTS, _YEAR_WORDS, _MONTH_WORDS, _RATE_WORDS = map(
+    listed_words, ("phone telephone zip postal", "year jahr", "month monat", "rate fx kurs")
+)
+_RATIO_WORDS = listed_words("share rate ratio percent percentage pct proportion growth change margin anteil quote")
+_NOT_ALONE = frozenset({"cent", "cents", "pence", "thousand", "thousands", "million", "millions", "rate", "fx", "per"})
+"""Words in a name or comment beside which a currency or a unit is not that of the plain number."""
+_COMMENT_WORD = re.compile(r"[^\W\d_]+|[€£$%]")
+_MARKS = {"€": "EUR", "£": "GBP", "$": "USD", "%": "%"}
+_IN_COMMENT = re.compile(r"(?:\bin|\()\s*(?:US\s+)?([^\W\d_]+(?:/h)?|[€£$%°]C?)|(?:^|[\s,;:])([A-Z]{3}|[€£$%])\.?$")
+_NO_AMOUNT = re.compile(r"\b(?:if|whether|number of|count of|id of|code)\b", re.IGNORECASE)
+
+_TIME = re.compile(
+    r"([12]\d{3})-(0[1-9]|1[0-2])(?:-([0-3]\d)"
+    r"(?:[ T]([0-2]\d:[0-5]\d)(?::([0-5]\d)(?:\.0+)?)?(?:Z|[+-]00(?::?00)?)?)?)?"
+)
+
+
+@dataclass(frozen=True)
+class ColumnFormat:
+    """The format of a result's column; `key`, `year` and `text` are written as they are.
+
+    Attributes:
+        kind: What the column holds.
+        decimals: Digits after the decimal point; of a number that has none there, a few where it is not whole.
+        currency: The ISO code of an amount of money.
+        unit: Stands after a number, as in 12 kg.
+    """
+
+    kind: FormatKind = "text"
+    decimals: int = 0
+    currency: str = ""
+    unit: str = ""
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the column stands right-aligned."""
+        return self.kind in ("key", "year", "number", "money", "percent")
+
+
+_Role = Literal["", "key", "year", "count", "flag", "rate", "amount", "ratio", "hundredfold", "share"]
+"""What numbers are. A `share` is a ratio times 100; `hundredfold` is one before it is divided."""
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What a query says of an output: its role, and the currency, unit or `%` of its numbers."""
+
+    role: _Role = ""
+    measure: str = ""
+    stored: bool = False  # whether its numbers stand in a table, or are rounded: all their digits count
+
+
+def column_formats(
+    sql: str | None,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    schema: Schema,
+    definitions: Mapping[str, str] | None = None,
+) -> tuple[ColumnFormat, ...]:
+    """Return a format per result column.
+
+    Args:
+        sql: The query; None for a result that no query gave.
+        columns: The result's column names.
+        rows: The result's rows.
+        schema: The schema that the query reads.
+        definitions: Texts that say what is measured, by the names of the measures.
+    """
+    meanings = (_read_meanings(sql, columns, schema) if sql else ()) or (_Meaning(),) * len(columns)
+    defined = {frozenset(stems(name)): _measure_of_comment(text) for name, text in (definitions or {}).items()}
+    cells = list(zip(*rows[:_LOOKED], strict=True)) or [()] * len(columns)
+    formats: list[ColumnFormat] = []
+    for name, meaning, values in zip(columns, meanings, cells, strict=True):
+        measure = _measure_of_name(name) or defined.get(frozenset(name_stems(name))) or meaning.measure
+        formats.append(_choose(name_words(name), replace(meaning, measure=measure), values))
+    return tuple(formats)
+
+
+def _choose(words: Sequence[str], meaning: _Meaning, values: Sequence[Cell]) -> ColumnFormat:
+    known = [value for value in values if value is not None]
+    texts = [value for value in known[:_DATES_LOOKED] if isinstance(value, str)]
+    numbers = [value for value in known if isinstance(value, int | float)]
+    if texts and not numbers:
+        return ColumnFormat(_time_kind(words, texts))
+    if not numbers or len(numbers) < len(known) or not all(map(math.isfinite, numbers)):
+        return ColumnFormat()
+    role, measure = meaning.role, meaning.measure
+    whole = all(isinstance(number, int) or number.is_integer() for number in numbers)
+    if role == "flag" and set(numbers) <= {0, 1}:
+        return ColumnFormat("boolean")
+    if role == "key" or (not role and _names_key(words)):
+        return ColumnFormat("key")
+    is_year = role == "year" or (not role and not _YEAR_WORDS.isdisjoint(words))
+    if is_year or (meaning.stored and not role and not measure and _MONEY_WORDS.isdisjoint(words)):
+        years = _YEARS if is_year else _LIKELY_YEARS
+        if whole and years.start <= min(numbers) and max(numbers) < years.stop:
+            return ColumnFormat("year")
+    largest = max(map(abs, numbers))
+    most = _MOST_STORED if meaning.stored else _MOST_COMPUTED
+    if not meaning.stored and 0 < largest < 1:  # three significant digits
+        most = min(10, _MOST_COMPUTED - math.floor(math.log10(largest)))
+    decimals = 0 if whole else _count_decimals(numbers, most)
+    if measure in _CURRENCIES and role != "count":
+        return ColumnFormat("money", max(2, decimals) if decimals and meaning.stored else 2 * (not whole), measure)
+    is_share = role == "share" and not _RATIO_WORDS.isdisjoint(words)
+    # What is not proven to be a ratio times 100 may be written as 0.25: it stays a number.
+    if is_share or (measure == "%" and largest > 1):
+        return ColumnFormat("percent", decimals)
+    return ColumnFormat("number", decimals, unit="" if measure == "%" or role == "count" else measure)
+
+
+def _count_decimals(numbers: Sequence[int | float], most: int) -> int:
+    """Return the decimals that the numbers have, without the noise of floats, at most so many."""
+    found = 0
+    for number in numbers:
+        text = f"{number:.{_DIGITS}g}"
+        found = max(found, most if "e" in text else len(text.partition(".")[2]))
+        if found >= most:
+            return most
+    return found
+
+
+def _names_key(words: Sequence[str]) -> bool:
+    numbered = len(words) > 1 and words[-1] == "number"
+    return numbered or words[-1] in _KEY_WORDS or not _KEY_PARTS.isdisjoint(words)
+
+
+def _time_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
+    """Return the kind of dates that all the texts are; `text` if they are not."""
+    found = [match for match in map(_TIME.fullmatch, texts) if match]
+    if len(found) < len(texts):
+        return "text"
+    if any(match[5] not in (None, "00") for match in found):
+        return "second"
+    if any(match[4] not in (None, "00:00") for match in found):
+        return "minute"
+    days = {match[3] for match in found}
+    return "month" if days == {None} or (days == {"01"} and not _MONTH_WORDS.isdisjoint(words)) else "date"
+
+
+# What the query says
+
+
+@analysis_or(())
+def _read_meanings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[_Meaning, ...]:
+    query = Query.of(sql, schema.dialect, schema)
+    outputs, reader = query.tree.expressions, _MeaningReader(query)
+    if not isinstance(query.tree, exp.Select):
+        return ()
+    if len(outputs) == len(columns) and not query.tree.is_star:
+        return tuple(reader.read(item.unalias()) for item in outputs)
+    return tuple(map(reader.read_name, columns))
+
+
+_COUNTS = (exp.Count, exp.CountIf, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Length)
+_UNCHANGED = (exp.Min, exp.Max, exp.Neg, exp.Abs, exp.Cast, exp.Filter, exp.Window, exp.Floor, exp.Ceil, exp.Nullif)
+"""Expressions that mean what their argument means."""
+
+
+class _MeaningReader:
+    """A reader of what the expressions of a query mean for their formats."""
+
+    def __init__(self, query: Query) -> None:
+        self._query = query
+        self._keys = {(key.table, column) for key in query.schema.foreign_keys for column in key.columns}
+        self._known: dict[int, _Meaning] = {}
+
+    def read_name(self, name: str) -> _Meaning:
+        """Return the meaning of the only column of that name in the query's tables."""
+        found = [(table, table.column(name)) for table in self._query.tables.values()]
+        meanings = {self._read_column(table, column) for table, column in found if column is not None}
+        return meanings.pop() if len(meanings) == 1 else _Meaning()
+
+    def read(self, node: exp.Expr) -> _Meaning:
+        """Return the meaning of an expression, cached."""
+        node = node.unnest()
+        if id(node) not in self._known:
+            self._known[id(node)] = self._read(node)
+        return self._known[id(node)]
+
+    def _read(self, node: exp.Expr) -> _Meaning:
+        match node:
+            case exp.Column():
+                return self._read_reference(node)
+            case exp.Round():
+                return replace(self.read(node.this), stored=node.args.get("decimals") is not None)
+            case exp.Sum() | exp.Avg():
+                return self._read_aggregate(self.read(node.this), isinstance(node, exp.Avg))
+            case exp.Coalesce():
+                return self._read_alike([node.this, *node.expressions])
+            case exp.Case():
+                branches = (branch.args["true"] for branch in node.args["ifs"])
+                return self._read_alike([*branches, *filter(None, [node.args.get("default")])])
+            case exp.Add() | exp.Sub():
+                return replace(self._read_alike([node.left, node.right]), stored=False)
+            case exp.Mul() | exp.Div():
+                return self._read_product(node)
+            case exp.Year():
+                return _Meaning("year")
+            case exp.Extract():
+                return _Meaning("year" if node.name.upper() == "YEAR" else "count")
+            case exp.Predicate() | exp.Not() | exp.Connector():
+                return _Meaning("flag")
+            case exp.Subquery() if isinstance(node.this, exp.Select) and len(node.this.expressions) == 1:
+                return self.read(node.this.expressions[0].unalias())
+            case _ if isinstance(node, _COUNTS):
+                return _Meaning("count")
+            case _ if isinstance(node, _UNCHANGED):
+                return self.read(node.this)
+            case _:
+                return _Meaning("amount" if is_aggregate(node) else "")
+
+    def _read_column(self, table: TableSchema, column: ColumnSchema) -> _Meaning:
+        words = name_words(column.name)
+        is_key = column.primary_key or column.likely_key or column.codes or (table.name, column.name) in self._keys
+        if is_key or _names_key(words) or is_date_number(column):
+            return _Meaning("key")
+        if column.kind == "boolean":
+            return _Meaning("flag")
+        if not _RATE_WORDS.isdisjoint(words):
+            return _Meaning("rate", stored=True)
+        measure = _measure_of_name(column.name) or _measure_of_comment(column.comment)
+        if not measure and not _MONEY_WORDS.isdisjoint(words):
+            measure = _measure_of_comment(table.comment)
+        return _Meaning("" if measure or _YEAR_WORDS.isdisjoint(words) else "year", measure, stored=True)
+
+    def _read_reference(self, node: exp.Column) -> _Meaning:
+        """Return the meaning of a table's column, or of the output of the sub-query behind it."""
+        if (column := self._query.column(node)) is not None:
+            return self._read_column(column.table, column.schema)
+        reference = self._query.at(node)
+        inner = reference.source.query if reference is not None and reference.source is not None else None
+        if reference is None or inner is None or not isinstance(inner.unnest(), exp.Select):
+            return _Meaning()
+        outputs = [item for item in inner.unnest().expressions if fold(item.alias_or_name) == fold(reference.column)]
+        if len(outputs) != 1:
+            return _Meaning()
+        found = self.read(outputs[0].unalias())
+        return replace(found, measure=_measure_of_name(outputs[0].alias_or_name) or found.measure)
+
+    def _read_aggregate(self, inner: _Meaning, averaged: bool) -> _Meaning:
+        if inner.role in ("key", "year", "flag"):
+            return _Meaning(inner.role if averaged and inner.role == "year" else "amount")
+        return _Meaning("amount", inner.measure if averaged or inner.measure != "%" else "")
+
+    def _read_alike(self, parts: Sequence[exp.Expr]) -> _Meaning:
+        """Return the meaning that all the parts share, apart from constants."""
+        meanings = {self.read(part) for part in parts if part.find(exp.Column, exp.Func) is not None}
+        measures = {meaning.measure for meaning in meanings}
+        if len(meanings) == 1:
+            return meanings.pop()
+        return _Meaning("amount", measures.pop() if len(measures) == 1 else "")
+
+    def _read_product(self, node: exp.Mul | exp.Div) -> _Meaning:
+        """Return the meaning of a product: money times a number is money, money divided by money is a ratio."""
+        left, right = self.read(node.left), self.read(node.right)
+        if isinstance(node, exp.Div):
+            if left.measure == right.measure:
+                return _Meaning("share" if left.role == "hundredfold" else "ratio")
+            return _Meaning("amount", "" if right.measure or right.role == "rate" else left.measure)
+        for factor, other in ((node.left, right), (node.right, left)):
+            if self._query.literal(factor) == 100:
+                return _Meaning("share") if other.role == "ratio" else _Meaning("hundredfold", other.measure)
+        single = not (left.measure and right.measure) and "rate" not in (left.role, right.role)
+        return _Meaning("amount", left.measure or right.measure if single else "")
+
+
+# Currencies and units in names and comments
+
+
+@lru_cache(maxsize=10_000)
+def _measure_of_name(name: str) -> str:
+    """Return the currency, unit or `%` that a column's name tells; empty if it tells none."""
+    words = name_words(name)
+    first, last = words[0], words[-1]
+    if not _NOT_ALONE.isdisjoint(words):
+        return ""
+    currencies = {_CURRENCY_WORDS[word] for word in words if word in _CURRENCY_WORDS}
+    if len(currencies) == 1 and (last in _CURRENCY_WORDS or not _MONEY_WORDS.isdisjoint(words)):
+        return currencies.pop()
+    if currencies:
+        return ""
+    return _PERCENT_WORDS.get(last) or _PERCENT_WORDS.get(first) or (_UNITS.get(last, "") if len(words) > 1 else "")
+
+
+@lru_cache(maxsize=10_000)
+def _measure_of_comment(comment: str) -> str:
+    """Return the currency, unit or `%` that a comment tells, as in `gross, in EUR`; empty if it tells none."""
+    words = {word.lower() for word in _COMMENT_WORD.findall(comment)}
+    if _NOT_ALONE.intersection(words) - {"per"} or _NO_AMOUNT.search(comment):
+        return ""
+    told: set[str] = set()
+    for word in (one or other for one, other in _IN_COMMENT.findall(comment)):
+        low = word.lower()
+        told.add(_MARKS.get(word) or _CURRENCY_WORDS.get(low) or _PERCENT_WORDS.get(low) or _UNITS.get(low, ""))
+    told.discard("")
+    named = {_CURRENCY_WORDS[word] for word in words if word in _CURRENCY_WORDS}
+    return told.pop() if len(told) == 1 and len(named) < 2 and "per" not in words else ""
+
+
+# Cells as text
+
+
+def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
+    """Return a cell as people read it in a locale such as `de` or `pt_BR`; `NULL` for a missing value."""
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, str):
+        return _format_time(cell, form.kind, locale) if form.kind in _TIME_KINDS else cell
+    if isinstance(cell, bytes) or (isinstance(cell, float) and not math.isfinite(cell)):
+        return str(plain_cell(cell))
+    if form.kind == "boolean" and cell in (0, 1):
+        return "yes" if cell else "no"
+    if form.kind in ("number", "money", "percent"):
+        return _format_number(cell, form, locale)
+    return str(int(cell)) if form.kind == "key" and isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def _format_number(number: int | float, form: ColumnFormat, locale: str) -> str:
+    decimals = form.decimals
+    if isinstance(number, float):
+        size = math.floor(math.log10(abs(number))) if number else 0
+        if not -_DIGITS < size < _LARGE:
+            return f"{number:.4g}"
+        if not decimals and not number.is_integer():
+            decimals = _MOST_COMPUTED
+        if number and abs(number) < 0.5 * 10**-decimals:
+            decimals = _MOST_COMPUTED - size  # nothing but zero is written as zero
+    if locale not in ENGLISH:
+        text = _format_with_babel(number, decimals, form, locale)
+    else:
+        mark = _SYMBOLS.get(form.currency) or (f"{form.currency}\N{NO-BREAK SPACE}" if form.currency else "")
+        digits = f"{abs(number):,.{decimals}f}" if isinstance(number, float) or decimals else f"{abs(number):,}"
+        text = f"{'-' if number < 0 else ''}{mark}{digits}{'%' if form.kind == 'percent' else ''}"
+    return f"{text}\N{NO-BREAK SPACE}{form.unit}" if form.unit else text
+
+
+def _format_time(text: str, kind: FormatKind, locale: str) -> str:
+    """Return a text that is a date as people write it; unchanged if it is not one."""
+    match = _TIME.fullmatch(text)
+    try:
+        assert match is not None
+        clock = f"{match[4] or '00:00'}:{match[5] or '00'}"
+        moment = datetime.fromisoformat(f"{match[1]}-{match[2]}-{match[3] or '01'} {clock}")
+    except (AssertionError, ValueError):
+        return text
+    if locale not in ENGLISH:
+        return _format_time_with_babel(moment, kind, locale)
+    return moment.strftime(_TIME_KINDS[kind]).lstrip("0")
+
+
+# Other languages
+
+
+@lru_cache(maxsize=8)
+def read_locale(name: str) -> Locale:
+    """Return Babel's locale of a name such as `de`, `pt_BR` or `pt-BR`.
+
+    Raises:
+        SettingsError: There is no such locale.
+    """
+    # Babel reads its data when it is imported, and English does without.
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        return Locale.parse(name.replace("-", "_"))
+    except (UnknownLocaleError, ValueError):
+        raise SettingsError(f"there is no locale {name!r}: use a name such as en, de or pt_BR") from None
+
+
+def _format_with_babel(number: int | float, decimals: int, form: ColumnFormat, name: str) -> str:
+    from babel.numbers import parse_pattern
+
+    locale = read_locale(name)
+    formats = {"money": locale.currency_formats["standard"], "percent": locale.percent_formats[None]}
+    pattern = parse_pattern(formats.get(form.kind, locale.decimal_formats[None]).pattern)
+    pattern.frac_prec = decimals, decimals
+    value = Decimal(str(number)) / (100 if form.kind == "percent" else 1)
+    return pattern.apply(value, locale, currency=form.currency or None, currency_digits=False)
+
+
+def _format_time_with_babel(moment: datetime, kind: FormatKind, name: str) -> str:
+    from babel.dates import format_date, format_skeleton, format_time
+
+    locale = read_locale(name)
+    if kind == "month":
+        return format_skeleton("yMMMM", moment, locale=locale)
+    day = format_date(moment, "medium", locale)
+    clock = {"minute": "short", "second": "medium"}.get(kind)
+    return f"{day} {format_time(moment, clock, locale=locale)}" if clock else day
