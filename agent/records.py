@@ -104,6 +104,7 @@ class Attempt:
     confidence: float | None = None  # the translator's own; None where it gave none
     sure: float | None = None  # how sure its writer said it was, from 0 to 1; None where it did not say
     doubt: str = ""  # why its writer was not surer; empty if it did not say
+    say: str = ""  # its writer's sentence with places for cells, never filled here
     fit: float | None = None  # log-probability of its form and schema items for the question; only of several drafts
     literals: tuple[SearchedLiteral, ...] = ()  # what it compares with, and whether the database has that
     differences: str = ""  # from the question, by the model's explanation
@@ -238,6 +239,7 @@ class Turn:
     confidence: float | None = None  # the translator's own in the query to run next
     sure: float | None = None  # as the writer of that query said
     doubt: str = ""  # why it was not surer
+    say: str = ""  # its sentence, with places for cells
     caveats: tuple[str, ...] = ()  # what the answer must say about that query, one sentence each
     feedback: Feedback = Feedback()  # what the next revision is told
     written: str = ""  # the query as it was written; where the state's `sql` differs, a person edited it
@@ -350,6 +352,7 @@ class AnswerRecord:
     evidence: dict[str, float] = field(default_factory=dict[str, float])
     basis: Basis | None = None
     readings: Readings = Readings()
+    say: str = ""
 
 
 _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most rows have no others

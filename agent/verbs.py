@@ -234,6 +234,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         trusted=None,
         trust_reason="",
         evidence={},
+        say=record.say if sql == own else "",
         attempts=(*record.attempts, AttemptView(sql, None, rows, "")),
         notes=(_EDITED,),
         choices=(),

@@ -31,6 +31,7 @@ class Draft:
     caveats: tuple[str, ...] = ()  # sentences that a reader must know before relying on it: words not understood
     sure: float | None = None  # how sure its writer says it is, from 0 to 1: no measured confidence
     doubt: str = ""  # why it is not surer
+    say: str = ""  # the answer in one sentence, with places for cells; what fills them is the program's to find
     understood: Rephrasing | None = None  # how the same reply understood the question
 
     @property

@@ -76,6 +76,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         confidence=turn.confidence,
         sure=turn.sure,
         doubt=turn.doubt,
+        say="" if edited or sql != drafted else turn.say,  # a sentence is of its writer's query alone
         dialect=run.resources.database.dialect,
         estimate=cost,
     )

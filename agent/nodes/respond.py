@@ -169,6 +169,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         proposals=proposals,
         basis=basis_for(chosen if sql else None, turn, run, used, readings),
         readings=readings,
+        say=chosen.say if chosen and sql else "",
     )
 
 
