@@ -13,6 +13,7 @@ from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights
 from ..tools.database.table import Cell, PlainCell, Table, Withheld, plain_cell
 from ..tools.examples.example import Example
+from ..tools.formats import ColumnFormat
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from ..tools.readings.compare import Agreement, Outcome
@@ -342,6 +343,7 @@ class AnswerRecord:
     withheld: Withheld = ""
     estimate: Estimate | None = None
     headings: tuple[str, ...] = ()
+    formats: tuple[ColumnFormat, ...] = ()
     used_knowledge: tuple[UsedKnowledge, ...] = ()
     proposals: tuple[Entry, ...] = ()
     confidence_reason: str = ""

@@ -21,7 +21,7 @@ from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
-from .answers.phrasing import WITHHELD, describe_rows, failed, name_columns, phrase_or_count
+from .answers.phrasing import WITHHELD, describe_rows, failed, look_up_columns, phrase_or_count
 from .audit import AuditTrail
 from .cancel_turn import call_async
 from .conversation import Conversation, RunSettings
@@ -226,17 +226,19 @@ class SQLAgent:
         try:
             with asked_in(answer.thread):
                 found = plain_result(database.execute(record.sql, within.limits))
-                headings = name_columns(record.sql, found.columns, database)
+                defined = {used.name: used.text for used in record.used_knowledge}
+                looks = look_up_columns(record.sql, found, database, within.locale, defined)
         except QueryError as error:
             why = failed(f"No query for this question ran: {error}", error.kind, within.query_seconds)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(whole, answer.thread, record)
         remarks = describe_rows(found)
-        words = [phrase_or_count(found, headings), *remarks, record.text.removeprefix(WITHHELD).strip()]
+        words = [phrase_or_count(found, looks), *remarks, record.text.removeprefix(WITHHELD).strip()]
         whole = replace(
             record,
             columns=found.columns,
-            headings=tuple(heading.words for heading in headings),
+            headings=looks.words,
+            formats=looks.formats,
             rows=found.rows,
             row_count=found.row_count,
             truncated=found.truncated,
