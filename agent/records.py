@@ -13,6 +13,7 @@ from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights
 from ..tools.database.table import Cell, PlainCell, Table, Withheld, plain_cell
 from ..tools.examples.example import Example
+from ..tools.formats import ColumnFormat
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from ..tools.readings.compare import Agreement, Outcome
@@ -312,6 +313,19 @@ class UsedKnowledge:
         return f"{self.kind} {self.name}: {self.text or self.sql}"
 
 
+@dataclass(frozen=True)
+class Sentence:
+    """A model's sentence for an answer.
+
+    Attributes:
+        say: The sentence with places for cells, which `SQLAgent.deliver` fills.
+        rest: What the answer's text says after its first sentence.
+    """
+
+    say: str
+    rest: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class AnswerRecord:
     """Everything that an answer says; see `tableturn.agent.Answer` for its fields."""
@@ -344,6 +358,7 @@ class AnswerRecord:
     withheld: Withheld = ""
     estimate: Estimate | None = None
     headings: tuple[str, ...] = ()
+    formats: tuple[ColumnFormat, ...] = ()
     used_knowledge: tuple[UsedKnowledge, ...] = ()
     proposals: tuple[Entry, ...] = ()
     confidence_reason: str = ""
@@ -352,7 +367,7 @@ class AnswerRecord:
     evidence: dict[str, float] = field(default_factory=dict[str, float])
     basis: Basis | None = None
     readings: Readings = Readings()
-    say: str = ""
+    sentence: Sentence | None = None
 
 
 _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most rows have no others

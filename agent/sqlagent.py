@@ -21,7 +21,7 @@ from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
-from .answers.phrasing import WITHHELD, describe_rows, failed, name_columns, phrase_or_count
+from .answers.phrasing import WITHHELD, describe_rows, failed, look_up_columns, phrase_or_count
 from .answers.sentence import say_result
 from .audit import AuditTrail
 from .cancel_turn import call_async
@@ -218,33 +218,34 @@ class SQLAgent:
         withheld rows, because messages and traces are kept, and have the program's sentence.
         """
         record = answer.record
-        if not (answer.withheld or answer.say) or record.sql is None:
+        if not (answer.withheld or answer.sentence) or record.sql is None:
             return answer
         # What goes through the graph - prompts, state, checkpoints, traces - has marks in the place of these rows. They
         # are read again when the answer is handed over, by nothing but its SQL, and are kept nowhere.
         within = self.settings.overridden(make_settings(settings))
         database = self.resources.narrowed(within.permissions).database
+        if not answer.withheld:
+            found = Result(record.columns, record.rows, record.truncated)
+            said = say_result(record, found, answer.formats, database)
+            text = record.text if said is None or record.sentence is None else f"{said} {record.sentence.rest}".strip()
+            return Answer(replace(record, text=text), answer.thread, record)
         try:
             with asked_in(answer.thread):
-                found = Result(record.columns, record.rows, record.truncated)
-                if answer.withheld:
-                    found = plain_result(database.execute(record.sql, within.limits))
-                headings = name_columns(record.sql, found.columns, database)
+                found = plain_result(database.execute(record.sql, within.limits))
+                defined = {used.name: used.text for used in record.used_knowledge}
+                looks = look_up_columns(record.sql, found, database, within.locale, defined)
         except QueryError as error:
             why = failed(f"No query for this question ran: {error}", error.kind, within.query_seconds)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(whole, answer.thread, record)
-        own = phrase_or_count(found, headings)
-        said = say_result(record, found, database.schema()) or own
-        if not answer.withheld:
-            text = said + record.text.removeprefix(own) if record.text.startswith(own) else record.text
-            return Answer(replace(record, text=text), answer.thread, record)
+        said = say_result(record, found, looks.formats, database)
         remarks = describe_rows(found)
-        words = [said, *remarks, record.text.removeprefix(WITHHELD).strip()]
+        words = [said or phrase_or_count(found, looks), *remarks, record.text.removeprefix(WITHHELD).strip()]
         whole = replace(
             record,
             columns=found.columns,
-            headings=tuple(heading.words for heading in headings),
+            headings=looks.words,
+            formats=looks.formats,
             rows=found.rows,
             row_count=found.row_count,
             truncated=found.truncated,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -32,7 +32,12 @@ if TYPE_CHECKING:
 FormatKind = Literal[
     "text", "key", "year", "number", "money", "percent", "boolean", "month", "date", "minute", "second"
 ]
-_TIME_KINDS = {"month": "%B %Y", "date": "%d %b %Y", "minute": "%d %b %Y %H:%M", "second": "%d %b %Y %H:%M:%S"}
+_TIME_KINDS: dict[FormatKind, str] = {
+    "month": "%B %Y",
+    "date": "%d %b %Y",
+    "minute": "%d %b %Y %H:%M",
+    "second": "%d %b %Y %H:%M:%S",
+}
 
 ENGLISH = ("", "en")
 """Names of the locale that needs no library."""
@@ -94,18 +99,27 @@ class ColumnFormat:
         decimals: Digits after the decimal point; of a number that has none there, a few where it is not whole.
         currency: The ISO code of an amount of money.
         unit: Stands after a number, as in 12 kg.
+        locale: The name of the language and country for which it is written, as in `de` or `pt_BR`; English if empty.
     """
 
     kind: FormatKind = "text"
     decimals: int = 0
     currency: str = ""
     unit: str = ""
+    locale: str = ""
+
+    @property
+    def measure(self) -> str:
+        """What the numbers measure, as in EUR, kg or %; empty if nothing says so."""
+        return self.currency or self.unit or ("%" if self.kind == "percent" else "")
 
     @property
     def is_numeric(self) -> bool:
         """Whether the column stands right-aligned."""
         return self.kind in ("key", "year", "number", "money", "percent")
 
+
+PLAIN, PLAIN_NUMBER = ColumnFormat(), ColumnFormat("number")
 
 _Role = Literal["", "key", "year", "count", "flag", "rate", "amount", "ratio", "hundredfold", "share"]
 """What numbers are. A `share` is a ratio times 100; `hundredfold` is one before it is divided."""
@@ -124,8 +138,9 @@ def column_formats(
     sql: str | None,
     columns: Sequence[str],
     rows: Sequence[Sequence[Cell]],
-    schema: Schema,
+    schema: Schema | None = None,
     definitions: Mapping[str, str] | None = None,
+    locale: str = "",
 ) -> tuple[ColumnFormat, ...]:
     """Return a format per result column.
 
@@ -133,16 +148,18 @@ def column_formats(
         sql: The query; None for a result that no query gave.
         columns: The result's column names.
         rows: The result's rows.
-        schema: The schema that the query reads.
+        schema: The schema that the query reads; None if no query gave it.
         definitions: Texts that say what is measured, by the names of the measures.
+        locale: The locale of the formats.
     """
-    meanings = (_read_meanings(sql, columns, schema) if sql else ()) or (_Meaning(),) * len(columns)
+    meanings = (_read_meanings(sql, columns, schema) if sql and schema else ()) or (_Meaning(),) * len(columns)
     defined = {frozenset(stems(name)): _measure_of_comment(text) for name, text in (definitions or {}).items()}
     cells = list(zip(*rows[:_LOOKED], strict=True)) or [()] * len(columns)
     formats: list[ColumnFormat] = []
     for name, meaning, values in zip(columns, meanings, cells, strict=True):
         measure = _measure_of_name(name) or defined.get(frozenset(name_stems(name))) or meaning.measure
-        formats.append(_choose(name_words(name), replace(meaning, measure=measure), values))
+        form = _choose(name_words(name), replace(meaning, measure=measure), values)
+        formats.append(replace(form, locale=locale) if locale else form)
     return tuple(formats)
 
 
@@ -372,7 +389,8 @@ def _measure_of_comment(comment: str) -> str:
 
 
 def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
-    """Return a cell as people read it in a locale such as `de` or `pt_BR`; `NULL` for a missing value."""
+    """Return a cell as people read it, in this locale or else the format's; `NULL` for a missing value."""
+    locale = locale or form.locale
     if cell is None:
         return "NULL"
     if isinstance(cell, str):
@@ -384,6 +402,14 @@ def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
     if form.kind in ("number", "money", "percent"):
         return _format_number(cell, form, locale)
     return str(int(cell)) if form.kind == "key" and isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def format_rows(rows: Iterable[Sequence[Cell]], formats: Sequence[ColumnFormat]) -> list[tuple[str | None, ...]]:
+    """Return rows as people read them; None for a missing value."""
+    return [
+        tuple(None if cell is None else format_cell(cell, form) for cell, form in zip(row, formats, strict=True))
+        for row in rows
+    ]
 
 
 def _format_number(number: int | float, form: ColumnFormat, locale: str) -> str:
@@ -405,15 +431,26 @@ def _format_number(number: int | float, form: ColumnFormat, locale: str) -> str:
     return f"{text}\N{NO-BREAK SPACE}{form.unit}" if form.unit else text
 
 
-def _format_time(text: str, kind: FormatKind, locale: str) -> str:
-    """Return a text that is a date as people write it; unchanged if it is not one."""
+def read_time(text: str) -> datetime | None:
+    """Return a text of the database that is a month, a day or a moment; None for any other."""
     match = _TIME.fullmatch(text)
     try:
-        assert match is not None
-        clock = f"{match[4] or '00:00'}:{match[5] or '00'}"
-        moment = datetime.fromisoformat(f"{match[1]}-{match[2]}-{match[3] or '01'} {clock}")
-    except (AssertionError, ValueError):
+        clock = match and f"{match[4] or '00:00'}:{match[5] or '00'}"
+        return match and datetime.fromisoformat(f"{match[1]}-{match[2]}-{match[3] or '01'} {clock}")
+    except ValueError:  # the 31st of February
+        return None
+
+
+def _format_time(text: str, kind: FormatKind, locale: str) -> str:
+    """Return a text that is a date as people write it; unchanged if it is not one."""
+    moment = read_time(text)
+    if moment is None:
         return text
+    # As fine as the column, or finer: no part of a date is left out.
+    finest = "second" if moment.second else "minute" if moment.hour or moment.minute else "date"
+    kinds = list(_TIME_KINDS)
+    if moment.day > 1 or finest != "date":
+        kind = max(kind, finest, key=kinds.index)
     if locale not in ENGLISH:
         return _format_time_with_babel(moment, kind, locale)
     return moment.strftime(_TIME_KINDS[kind]).lstrip("0")

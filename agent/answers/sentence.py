@@ -17,9 +17,9 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ...tools.database import Schema
+from ...tools.database import Database
 from ...tools.errors import SQLParseError
-from ...tools.formats import ColumnFormat, column_formats, format_cell
+from ...tools.formats import ColumnFormat, format_cell
 from ...tools.sql import Query
 from ...tools.words import fold, words
 from ..advice import advisory
@@ -60,30 +60,26 @@ class _Place:
 
 
 @advisory("phrasing", None)
-def say_result(answer: AnswerRecord, result: Result, schema: Schema, locale: str = "") -> str | None:
-    """Return the sentence of an answer's query with the cells of its result; None if it has none that is used."""
-    if not answer.say or answer.sql is None:
+def say_result(answer: AnswerRecord, result: Result, formats: Sequence[ColumnFormat], database: Database) -> str | None:
+    """Return the sentence of an answer with the cells of its result; None if it has none that is used."""
+    if answer.sentence is None or answer.sql is None:
         return None
     try:
-        query = Query.of(answer.sql, schema.dialect, schema)
+        query = Query.of(answer.sql, database.dialect, database.schema())
     except SQLParseError:
         return None
-    formats = column_formats(answer.sql, result.columns, result.rows, schema)
-    return fill_sentence(answer.say, result, formats, answer.question, query, locale)
+    return fill_sentence(answer.sentence.say, result, formats, answer.question, query)
 
 
-def fill_sentence(
-    say: str, result: Result, formats: Sequence[ColumnFormat], question: str, query: Query, locale: str = ""
-) -> str | None:
+def fill_sentence(say: str, result: Result, formats: Sequence[ColumnFormat], question: str, query: Query) -> str | None:
     """Return a sentence with its places filled; None if it claims anything that the result does not bear out.
 
     Args:
         say: The sentence, untrusted.
         result: The rows as the person may see them.
-        formats: One per column.
+        formats: One per column, each with its locale.
         question: The question in the person's own words.
         query: The query that gave the result.
-        locale: The locale of numbers and dates.
     """
     gapped = _PLACE.sub(_GAP, say)
     if not _is_plain(say) or _MARKUP.search(gapped) or _JOINED.search(gapped):
@@ -93,10 +89,11 @@ def fill_sentence(
     if not places or len(places) < len(found):
         return None
     texts: list[str] = []
-    forms = [ColumnFormat("number") if place.column < 0 else formats[place.column] for place in places]
+    counted = ColumnFormat("number", locale=formats[0].locale)
+    forms = [counted if place.column < 0 else formats[place.column] for place in places]
     for place, form in zip(places, forms, strict=True):
         cell = result.row_count if place.column < 0 else result.rows[place.row][place.column]
-        texts.append("" if cell is None else cut(_BREAKS.sub(" ", format_cell(cell, form, locale)), TEXT_CHARACTERS))
+        texts.append("" if cell is None else cut(_BREAKS.sub(" ", format_cell(cell, form)), TEXT_CHARACTERS))
     literals = list(query.tree.find_all(exp.Literal))
     given = " ".join([question, *(literal.name for literal in literals)])
     if not all(texts) or not _gives_numbers(gapped, given):
