@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
@@ -24,7 +26,7 @@ from .errors import SettingsError
 from .sql.dialects import fold
 from .sql.parse import analysis_or
 from .sql.query import Query, is_aggregate
-from .words import listed_words, name_stems, name_words, stems
+from .words import name_stems, name_words, stems
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -32,58 +34,21 @@ if TYPE_CHECKING:
 FormatKind = Literal[
     "text", "key", "year", "number", "money", "percent", "boolean", "month", "date", "minute", "second"
 ]
-_TIME_KINDS: dict[FormatKind, str] = {
-    "month": "%B %Y",
-    "date": "%d %b %Y",
-    "minute": "%d %b %Y %H:%M",
-    "second": "%d %b %Y %H:%M:%S",
-}
 
 ENGLISH = ("", "en")
 """Names of the locale that needs no library."""
 
-_LOOKED = 1_000  # rows whose values choose a format
-_DATES_LOOKED = 50  # texts that all have to be dates
+_DATES: dict[FormatKind, str] = {"month": "%B %Y", "date": "%d %b %Y"}
+_DATES |= {"minute": f"{_DATES['date']} %H:%M", "second": f"{_DATES['date']} %H:%M:%S"}
+_SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£"}
+
+_LOOKED, _DATES_LOOKED = 1_000, 50  # rows whose values choose a format, and of these the texts that may be dates
 _MOST_COMPUTED, _MOST_STORED = 2, 6  # decimals of a computed number, and of one that a table holds
 _DIGITS = 12  # that floats hold without noise: 497598.4200000017 is 497598.42
-_LARGE = 15  # digits before the point that a float has
-_YEARS, _LIKELY_YEARS = range(1000, 3000), range(1700, 2101)
+_LONGEST = 15  # digits before the point that a float has
+_YEARS, _LIKELY_YEARS = range(1000, 3000), range(1700, 2101)  # with a name that says so, and without
 
-_SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£"}
-_CURRENCIES = listed_words(
-    "EUR USD GBP CHF JPY CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF RON BGN UAH BRL MXN ZAR SGD HKD KRW ILS"
-)
-_CURRENCY_WORDS = {code.lower(): code for code in _CURRENCIES} | {
-    "euro": "EUR",
-    "euros": "EUR",
-    "dollar": "USD",
-    "dollars": "USD",
-}
-_PERCENT_WORDS = dict.fromkeys(["percent", "percentage", "pct", "prozent"], "%")
-_UNITS = {unit.lower(): unit for unit in listed_words("kg km cm mm kWh MWh kW MW GB MB ms mph")} | {
-    "kmh": "km/h",
-    "minutes": "min",
-    "seconds": "s",
-    "hours": "h",
-}
-_MONEY_WORDS = listed_words(
-    """amount balance budget cost costs earnings fee fees income paid payment price prices profit revenue salary sales
-    spend spending total turnover value betrag kosten preis umsatz"""
-)
-_KEY_WORDS = listed_words(
-    """id ids key code zip zipcode postcode plz phone telephone telefon mobile fax isbn iban ean sku uuid nr nummer"""
-)
-_KEY_PARTS, _YEAR_WORDS, _MONTH_WORDS, _RATE_WORDS = map(
-    listed_words, ("phone telephone zip postal", "year jahr", "month monat", "rate fx kurs")
-)
-_RATIO_WORDS = listed_words("share rate ratio percent percentage pct proportion growth change margin anteil quote")
-_NOT_ALONE = frozenset({"cent", "cents", "pence", "thousand", "thousands", "million", "millions", "rate", "fx", "per"})
-"""Words in a name or comment beside which a currency or a unit is not that of the plain number."""
-_COMMENT_WORD = re.compile(r"[^\W\d_]+|[€£$%]")
-_MARKS = {"€": "EUR", "£": "GBP", "$": "USD", "%": "%"}
-_IN_COMMENT = re.compile(r"(?:\bin|\()\s*(?:US\s+)?([^\W\d_]+(?:/h)?|[€£$%°]C?)|(?:^|[\s,;:])([A-Z]{3}|[€£$%])\.?$")
-_NO_AMOUNT = re.compile(r"\b(?:if|whether|number of|count of|id of|code)\b", re.IGNORECASE)
-
+_IN_COMMENT = re.compile(r"(?:\bin|\()\s*(?:US\s+)?([^\W\d_]+|[€£$%])|(?:^|[\s,;:])([A-Z]{3}|[€£$%])\.?$")
 _TIME = re.compile(
     r"([12]\d{3})-(0[1-9]|1[0-2])(?:-([0-3]\d)"
     r"(?:[ T]([0-2]\d:[0-5]\d)(?::([0-5]\d)(?:\.0+)?)?(?:Z|[+-]00(?::?00)?)?)?)?"
@@ -121,18 +86,6 @@ class ColumnFormat:
 
 PLAIN, PLAIN_NUMBER = ColumnFormat(), ColumnFormat("number")
 
-_Role = Literal["", "key", "year", "count", "flag", "rate", "amount", "ratio", "hundredfold", "share"]
-"""What numbers are. A `share` is a ratio times 100; `hundredfold` is one before it is divided."""
-
-
-@dataclass(frozen=True)
-class _Meaning:
-    """What a query says of an output: its role, and the currency, unit or `%` of its numbers."""
-
-    role: _Role = ""
-    measure: str = ""
-    stored: bool = False  # whether its numbers stand in a table, or are rounded: all their digits count
-
 
 def column_formats(
     sql: str | None,
@@ -148,16 +101,16 @@ def column_formats(
         sql: The query; None for a result that no query gave.
         columns: The result's column names.
         rows: The result's rows.
-        schema: The schema that the query reads; None if no query gave it.
+        schema: The schema that the query reads; None if no query gave the result.
         definitions: Texts that say what is measured, by the names of the measures.
         locale: The locale of the formats.
     """
     meanings = (_read_meanings(sql, columns, schema) if sql and schema else ()) or (_Meaning(),) * len(columns)
-    defined = {frozenset(stems(name)): _measure_of_comment(text) for name, text in (definitions or {}).items()}
+    defined = {frozenset(stems(name)): _read_comment(text) for name, text in (definitions or {}).items()}
     cells = list(zip(*rows[:_LOOKED], strict=True)) or [()] * len(columns)
     formats: list[ColumnFormat] = []
     for name, meaning, values in zip(columns, meanings, cells, strict=True):
-        measure = _measure_of_name(name) or defined.get(frozenset(name_stems(name))) or meaning.measure
+        measure = _read_name(name) or defined.get(frozenset(name_stems(name))) or meaning.measure
         form = _choose(name_words(name), replace(meaning, measure=measure), values)
         formats.append(replace(form, locale=locale) if locale else form)
     return tuple(formats)
@@ -167,49 +120,45 @@ def _choose(words: Sequence[str], meaning: _Meaning, values: Sequence[Cell]) -> 
     known = [value for value in values if value is not None]
     texts = [value for value in known[:_DATES_LOOKED] if isinstance(value, str)]
     numbers = [value for value in known if isinstance(value, int | float)]
+    floats = [number for number in numbers if isinstance(number, float)]
     if texts and not numbers:
         return ColumnFormat(_time_kind(words, texts))
-    if not numbers or len(numbers) < len(known) or not all(map(math.isfinite, numbers)):
-        return ColumnFormat()
-    role, measure = meaning.role, meaning.measure
-    whole = all(isinstance(number, int) or number.is_integer() for number in numbers)
+    if not numbers or len(numbers) < len(known) or not all(map(math.isfinite, floats)):
+        return PLAIN
+    role, measure, whole = meaning.role, meaning.measure, all(map(float.is_integer, floats))
     if role == "flag" and set(numbers) <= {0, 1}:
         return ColumnFormat("boolean")
     if role == "key" or (not role and _names_key(words)):
         return ColumnFormat("key")
-    is_year = role == "year" or (not role and not _YEAR_WORDS.isdisjoint(words))
-    if is_year or (meaning.stored and not role and not measure and _MONEY_WORDS.isdisjoint(words)):
+    is_year = role == "year" or (not role and _has("year", words))
+    if whole and (is_year or (meaning.stored and not role and not measure and not _has("money", words))):
         years = _YEARS if is_year else _LIKELY_YEARS
-        if whole and years.start <= min(numbers) and max(numbers) < years.stop:
+        if years.start <= min(numbers) and max(numbers) < years.stop:
             return ColumnFormat("year")
     largest = max(map(abs, numbers))
     most = _MOST_STORED if meaning.stored else _MOST_COMPUTED
     if not meaning.stored and 0 < largest < 1:  # three significant digits
         most = min(10, _MOST_COMPUTED - math.floor(math.log10(largest)))
-    decimals = 0 if whole else _count_decimals(numbers, most)
-    if measure in _CURRENCIES and role != "count":
-        return ColumnFormat("money", max(2, decimals) if decimals and meaning.stored else 2 * (not whole), measure)
-    is_share = role == "share" and not _RATIO_WORDS.isdisjoint(words)
+    decimals = 0 if whole else max(_count_decimals(number, most) for number in floats)
+    if role == "count":
+        return ColumnFormat("number", decimals)
+    if len(measure) == 3 and measure.isupper():
+        return ColumnFormat("money", 0 if whole else max(2, decimals), measure)
     # What is not proven to be a ratio times 100 may be written as 0.25: it stays a number.
-    if is_share or (measure == "%" and largest > 1):
+    if (role == "share" and _has("ratio", words)) or (measure == "%" and largest > 1):
         return ColumnFormat("percent", decimals)
-    return ColumnFormat("number", decimals, unit="" if measure == "%" or role == "count" else measure)
+    return ColumnFormat("number", decimals, unit=measure.replace("%", ""))
 
 
-def _count_decimals(numbers: Sequence[int | float], most: int) -> int:
-    """Return the decimals that the numbers have, without the noise of floats, at most so many."""
-    found = 0
-    for number in numbers:
-        text = f"{number:.{_DIGITS}g}"
-        found = max(found, most if "e" in text else len(text.partition(".")[2]))
-        if found >= most:
-            return most
-    return found
+def _count_decimals(number: float, most: int) -> int:
+    """Return the decimals of a number without the noise of floats, at most so many."""
+    text = f"{number:.{_DIGITS}g}"
+    return most if "e" in text else min(most, len(text.partition(".")[2]))
 
 
 def _names_key(words: Sequence[str]) -> bool:
     numbered = len(words) > 1 and words[-1] == "number"
-    return numbered or words[-1] in _KEY_WORDS or not _KEY_PARTS.isdisjoint(words)
+    return numbered or _has("key", words[-1:]) or _has("key_anywhere", words)
 
 
 def _time_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
@@ -222,10 +171,22 @@ def _time_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
     if any(match[4] not in (None, "00:00") for match in found):
         return "minute"
     days = {match[3] for match in found}
-    return "month" if days == {None} or (days == {"01"} and not _MONTH_WORDS.isdisjoint(words)) else "date"
+    return "month" if days == {None} or (days == {"01"} and _has("month", words)) else "date"
 
 
-# What the query says
+# What the query says of its outputs
+
+_Role = Literal["", "key", "year", "count", "flag", "rate", "amount", "ratio", "hundredfold", "share"]
+"""What numbers are. A `share` is a ratio times 100; `hundredfold` is one before it is divided."""
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What a query says of an output: its role, and the currency, unit or `%` of its numbers."""
+
+    role: _Role = ""
+    measure: str = ""
+    stored: bool = False  # whether its numbers stand in a table, or are rounded: all their digits count
 
 
 @analysis_or(())
@@ -240,6 +201,7 @@ def _read_meanings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[_M
 
 
 _COUNTS = (exp.Count, exp.CountIf, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Length)
+_FLAGS = (exp.Predicate, exp.Not, exp.Connector)
 _UNCHANGED = (exp.Min, exp.Max, exp.Neg, exp.Abs, exp.Cast, exp.Filter, exp.Window, exp.Floor, exp.Ceil, exp.Nullif)
 """Expressions that mean what their argument means."""
 
@@ -253,7 +215,7 @@ class _MeaningReader:
         self._known: dict[int, _Meaning] = {}
 
     def read_name(self, name: str) -> _Meaning:
-        """Return the meaning of the only column of that name in the query's tables."""
+        """Return the meaning that all columns of that name in the query's tables share."""
         found = [(table, table.column(name)) for table in self._query.tables.values()]
         meanings = {self._read_column(table, column) for table, column in found if column is not None}
         return meanings.pop() if len(meanings) == 1 else _Meaning()
@@ -272,7 +234,9 @@ class _MeaningReader:
             case exp.Round():
                 return replace(self.read(node.this), stored=node.args.get("decimals") is not None)
             case exp.Sum() | exp.Avg():
-                return self._read_aggregate(self.read(node.this), isinstance(node, exp.Avg))
+                inner, is_sum = self.read(node.this), isinstance(node, exp.Sum)
+                plain = inner.role in ("key", "year", "flag") or (is_sum and inner.measure == "%")
+                return _Meaning("amount", "" if plain else inner.measure)
             case exp.Coalesce():
                 return self._read_alike([node.this, *node.expressions])
             case exp.Case():
@@ -282,20 +246,17 @@ class _MeaningReader:
                 return replace(self._read_alike([node.left, node.right]), stored=False)
             case exp.Mul() | exp.Div():
                 return self._read_product(node)
-            case exp.Year():
-                return _Meaning("year")
-            case exp.Extract():
-                return _Meaning("year" if node.name.upper() == "YEAR" else "count")
-            case exp.Predicate() | exp.Not() | exp.Connector():
-                return _Meaning("flag")
+            case exp.Year() | exp.Extract():
+                return _Meaning("year" if isinstance(node, exp.Year) or node.name.upper() == "YEAR" else "count")
             case exp.Subquery() if isinstance(node.this, exp.Select) and len(node.this.expressions) == 1:
                 return self.read(node.this.expressions[0].unalias())
-            case _ if isinstance(node, _COUNTS):
-                return _Meaning("count")
             case _ if isinstance(node, _UNCHANGED):
                 return self.read(node.this)
             case _:
-                return _Meaning("amount" if is_aggregate(node) else "")
+                amount: _Role = "amount" if is_aggregate(node) else ""
+                return _Meaning(
+                    "count" if isinstance(node, _COUNTS) else "flag" if isinstance(node, _FLAGS) else amount
+                )
 
     def _read_column(self, table: TableSchema, column: ColumnSchema) -> _Meaning:
         words = name_words(column.name)
@@ -304,31 +265,25 @@ class _MeaningReader:
             return _Meaning("key")
         if column.kind == "boolean":
             return _Meaning("flag")
-        if not _RATE_WORDS.isdisjoint(words):
-            return _Meaning("rate", stored=True)
-        measure = _measure_of_name(column.name) or _measure_of_comment(column.comment)
-        if not measure and not _MONEY_WORDS.isdisjoint(words):
-            measure = _measure_of_comment(table.comment)
-        return _Meaning("" if measure or _YEAR_WORDS.isdisjoint(words) else "year", measure, stored=True)
+        measure = _read_name(column.name) or _read_comment(column.comment)
+        if not measure and _has("money", words):
+            measure = _read_comment(table.comment)
+        year = _has("year", words) and not measure
+        return _Meaning("rate" if _has("rate", words) else "year" if year else "", measure, stored=True)
 
     def _read_reference(self, node: exp.Column) -> _Meaning:
         """Return the meaning of a table's column, or of the output of the sub-query behind it."""
         if (column := self._query.column(node)) is not None:
             return self._read_column(column.table, column.schema)
         reference = self._query.at(node)
-        inner = reference.source.query if reference is not None and reference.source is not None else None
-        if reference is None or inner is None or not isinstance(inner.unnest(), exp.Select):
-            return _Meaning()
-        outputs = [item for item in inner.unnest().expressions if fold(item.alias_or_name) == fold(reference.column)]
+        source = reference.source if reference is not None else None
+        inner = source.query.unnest() if source is not None and source.query is not None else None
+        outputs = inner.expressions if isinstance(inner, exp.Select) else []
+        outputs = [item for item in outputs if fold(item.alias_or_name) == fold(node.name)]
         if len(outputs) != 1:
             return _Meaning()
         found = self.read(outputs[0].unalias())
-        return replace(found, measure=_measure_of_name(outputs[0].alias_or_name) or found.measure)
-
-    def _read_aggregate(self, inner: _Meaning, averaged: bool) -> _Meaning:
-        if inner.role in ("key", "year", "flag"):
-            return _Meaning(inner.role if averaged and inner.role == "year" else "amount")
-        return _Meaning("amount", inner.measure if averaged or inner.measure != "%" else "")
+        return replace(found, measure=_read_name(node.name) or found.measure)
 
     def _read_alike(self, parts: Sequence[exp.Expr]) -> _Meaning:
         """Return the meaning that all the parts share, apart from constants."""
@@ -352,37 +307,39 @@ class _MeaningReader:
         return _Meaning("amount", left.measure or right.measure if single else "")
 
 
-# Currencies and units in names and comments
+# What names and comments say
+
+
+@cache
+def _read_data() -> tuple[dict[str, str], dict[str, frozenset[str]]]:
+    """Return measures by the words for them, and the sets of other words."""
+    data = tomllib.loads(files(__package__ or "").joinpath("data", "measures.toml").read_text(encoding="utf-8"))
+    measures = {word: measure for measure, words in data["measures"].items() for word in words.split()}
+    return measures, {name: frozenset(words.split()) for name, words in data["words"].items()}
+
+
+def _has(kind: str, words: Iterable[str]) -> bool:
+    return not _read_data()[1][kind].isdisjoint(words)
 
 
 @lru_cache(maxsize=10_000)
-def _measure_of_name(name: str) -> str:
+def _read_name(name: str) -> str:
     """Return the currency, unit or `%` that a column's name tells; empty if it tells none."""
-    words = name_words(name)
-    first, last = words[0], words[-1]
-    if not _NOT_ALONE.isdisjoint(words):
+    words, measures = name_words(name), _read_data()[0]
+    told = {measures[word] for word in words if word in measures}
+    if len(told) != 1 or _has("scaled", words) or not {words[0], words[-1]} & measures.keys():
         return ""
-    currencies = {_CURRENCY_WORDS[word] for word in words if word in _CURRENCY_WORDS}
-    if len(currencies) == 1 and (last in _CURRENCY_WORDS or not _MONEY_WORDS.isdisjoint(words)):
-        return currencies.pop()
-    if currencies:
-        return ""
-    return _PERCENT_WORDS.get(last) or _PERCENT_WORDS.get(first) or (_UNITS.get(last, "") if len(words) > 1 else "")
+    measure = told.pop()
+    return measure if len(words) > 1 or measure == "%" or len(measure) == 3 else ""
 
 
 @lru_cache(maxsize=10_000)
-def _measure_of_comment(comment: str) -> str:
+def _read_comment(comment: str) -> str:
     """Return the currency, unit or `%` that a comment tells, as in `gross, in EUR`; empty if it tells none."""
-    words = {word.lower() for word in _COMMENT_WORD.findall(comment)}
-    if _NOT_ALONE.intersection(words) - {"per"} or _NO_AMOUNT.search(comment):
-        return ""
-    told: set[str] = set()
-    for word in (one or other for one, other in _IN_COMMENT.findall(comment)):
-        low = word.lower()
-        told.add(_MARKS.get(word) or _CURRENCY_WORDS.get(low) or _PERCENT_WORDS.get(low) or _UNITS.get(low, ""))
-    told.discard("")
-    named = {_CURRENCY_WORDS[word] for word in words if word in _CURRENCY_WORDS}
-    return told.pop() if len(told) == 1 and len(named) < 2 and "per" not in words else ""
+    words, measures = set(re.findall(r"[^\W\d_]+|[€£$%]", comment.lower())), _read_data()[0]
+    told = {measures.get(word.lower(), "") for pair in _IN_COMMENT.findall(comment) for word in pair} - {""}
+    named = {measures[word] for word in words if word in measures}
+    return told.pop() if len(told) == len(named) == 1 and not _has("scaled", words) | _has("no_amount", words) else ""
 
 
 # Cells as text
@@ -394,7 +351,7 @@ def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
     if cell is None:
         return "NULL"
     if isinstance(cell, str):
-        return _format_time(cell, form.kind, locale) if form.kind in _TIME_KINDS else cell
+        return _format_time(cell, form.kind, locale) if form.kind in _DATES else cell
     if isinstance(cell, bytes) or (isinstance(cell, float) and not math.isfinite(cell)):
         return str(plain_cell(cell))
     if form.kind == "boolean" and cell in (0, 1):
@@ -406,17 +363,15 @@ def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
 
 def format_rows(rows: Iterable[Sequence[Cell]], formats: Sequence[ColumnFormat]) -> list[tuple[str | None, ...]]:
     """Return rows as people read them; None for a missing value."""
-    return [
-        tuple(None if cell is None else format_cell(cell, form) for cell, form in zip(row, formats, strict=True))
-        for row in rows
-    ]
+    pairs = (zip(row, formats, strict=True) for row in rows)
+    return [tuple(None if cell is None else format_cell(cell, form) for cell, form in row) for row in pairs]
 
 
 def _format_number(number: int | float, form: ColumnFormat, locale: str) -> str:
-    decimals = form.decimals
+    decimals = form.decimals if abs(number) < 10**_LONGEST else 0
     if isinstance(number, float):
         size = math.floor(math.log10(abs(number))) if number else 0
-        if not -_DIGITS < size < _LARGE:
+        if not -_DIGITS < size < _LONGEST:
             return f"{number:.4g}"
         if not decimals and not number.is_integer():
             decimals = _MOST_COMPUTED
@@ -426,7 +381,7 @@ def _format_number(number: int | float, form: ColumnFormat, locale: str) -> str:
         text = _format_with_babel(number, decimals, form, locale)
     else:
         mark = _SYMBOLS.get(form.currency) or (f"{form.currency}\N{NO-BREAK SPACE}" if form.currency else "")
-        digits = f"{abs(number):,.{decimals}f}" if isinstance(number, float) or decimals else f"{abs(number):,}"
+        digits = f"{abs(number):,.{decimals}f}" if decimals or isinstance(number, float) else f"{abs(number):,}"
         text = f"{'-' if number < 0 else ''}{mark}{digits}{'%' if form.kind == 'percent' else ''}"
     return f"{text}\N{NO-BREAK SPACE}{form.unit}" if form.unit else text
 
@@ -447,16 +402,15 @@ def _format_time(text: str, kind: FormatKind, locale: str) -> str:
     if moment is None:
         return text
     # As fine as the column, or finer: no part of a date is left out.
-    finest = "second" if moment.second else "minute" if moment.hour or moment.minute else "date"
-    kinds = list(_TIME_KINDS)
-    if moment.day > 1 or finest != "date":
-        kind = max(kind, finest, key=kinds.index)
+    needed = "second" if moment.second else "minute" if moment.hour or moment.minute else "date"
+    if moment.day > 1 or needed != "date":
+        kind = max(kind, needed, key=list(_DATES).index)
     if locale not in ENGLISH:
         return _format_time_with_babel(moment, kind, locale)
-    return moment.strftime(_TIME_KINDS[kind]).lstrip("0")
+    return moment.strftime(_DATES[kind]).lstrip("0")
 
 
-# Other languages
+# Other languages; Babel is imported late, because English does without its data
 
 
 @lru_cache(maxsize=8)
@@ -466,7 +420,6 @@ def read_locale(name: str) -> Locale:
     Raises:
         SettingsError: There is no such locale.
     """
-    # Babel reads its data when it is imported, and English does without.
     from babel import Locale, UnknownLocaleError
 
     try:
