@@ -122,12 +122,17 @@ def _find_place(inner: str, result: Result, ordered: bool) -> _Place | None:
     by = _find_columns(parts["by"], result.columns) if parts and parts["by"] else found
     if len(found) != 1 or len(by) != 1 or (by != found and pick in ("first", "last")):
         return None
-    rows = [0] if result.row_count == 1 else []
+    rows = [0] if _is_single(result) else []
     if not rows and pick in ("first", "last") and ordered and not (pick == "last" and result.truncated):
         rows = [0 if pick == "first" else result.row_count - 1][: result.row_count]
     elif not rows and pick in ("max", "min") and not result.truncated:
         rows = _find_extremes(result, by[0], pick)
     return _Place(rows[0], found[0], pick, by[0]) if len({result.rows[row][found[0]] for row in rows}) == 1 else None
+
+
+def _is_single(result: Result) -> bool:
+    """Whether there is one row, and surely no other."""
+    return result.row_count == 1 and not result.truncated
 
 
 def _find_columns(name: str, columns: Sequence[str]) -> list[int]:
@@ -205,7 +210,7 @@ def _find_claims(gapped: str, named: str) -> set[Claim]:
 
 def _bears_out(claim: Claim, places: Sequence[_Place], result: Result, query: Query, measures: Sequence[int]) -> bool:
     """Whether a place stands for what is largest or smallest; a trend never is borne out: nobody knows its course."""
-    if claim == "times" and result.row_count > 1:
+    if claim == "times" and not _is_single(result):
         return any(place.pick for place in places)
     picks = {"high": ("max",), "low": ("min",), "either": ("max", "min"), "times": ("max", "min")}.get(claim, ())
     return any(
@@ -215,7 +220,7 @@ def _bears_out(claim: Claim, places: Sequence[_Place], result: Result, query: Qu
 
 def _is_extreme(place: _Place, pick: str, result: Result, query: Query, measures: Sequence[int]) -> bool:
     """Whether the query chose it as the largest or smallest, or its row alone has such a measure."""
-    if result.row_count == 1:
+    if _is_single(result):
         return bool(query.order) or query.tree.find(exp.Max if pick == "max" else exp.Min) is not None
     if place.pick in ("max", "min"):
         return place.pick == pick and place.by in measures

@@ -117,6 +117,8 @@ def test_numbers_of_question_and_query_may_be_named() -> None:
 def test_what_a_cut_result_does_not_hold_is_not_said() -> None:
     for place in ("{revenue.max}", "{month@revenue.max}", "{revenue.min}", "{rows}", "{month.last}"):
         assert fill(f"It is {place}.", truncated=True) is None
+    for place in ("{revenue}", "{revenue.max}", "{rows}"):
+        assert fill(f"It is {place}.", MONTHS[:1], truncated=True) is None, "there is another row"
     assert fill("It begins in {month.first}.", truncated=True) == "It begins in 2024-01."
     assert fill("Most was in {month.first}.", sorted(MONTHS, key=lambda row: -int(row[1] or 0)), truncated=True) is None
 
