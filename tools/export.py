@@ -56,6 +56,7 @@ _MEMORY_FILE = 1_000_000  # bytes that are kept in memory before a stream's rows
 # Spreadsheets pass over blanks, and some read the wide and small forms of these signs as the signs themselves.
 _FORMULA = re.compile(r"[\s\x00-\x1f\u200b\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?")
+_WORDS, _LONGEST_NAME = re.compile(r"[^\W_]+"), 60
 _MARKDOWN = re.compile(r"[\\`*\[\]|<>&~]|(?<!\w)_|_(?!\w)")
 
 _SHEET_ROWS, _SHEET_COLUMNS, _SHEET_CHARACTERS = 1_048_576, 16_384, 32_767  # what a sheet of Excel's holds
@@ -138,6 +139,11 @@ def format_of(path: str | Path) -> Format:
     if form not in FORMATS:
         raise ExportError(f"cannot tell the format of {path}: use a name that ends in one of .{', .'.join(FORMATS)}")
     return form
+
+
+def name_file(words: str) -> str:
+    """Return a file's name with these words, safe on every system, without an ending."""
+    return " ".join(_WORDS.findall(words))[:_LONGEST_NAME].strip() or "result"
 
 
 def escape_markdown(text: str) -> str:

@@ -38,8 +38,13 @@ FormatKind = Literal[
 ENGLISH = ("", "en")
 """Names of the locale that needs no library."""
 
-_DATES: dict[FormatKind, str] = {"month": "%B %Y", "date": "%d %b %Y"}
-_DATES |= {"minute": f"{_DATES['date']} %H:%M", "second": f"{_DATES['date']} %H:%M:%S"}
+_DAY = "%d %b %Y"
+_DATES: dict[FormatKind, str] = {
+    "month": "%B %Y",
+    "date": _DAY,
+    "minute": f"{_DAY} %H:%M",
+    "second": f"{_DAY} %H:%M:%S",
+}
 _SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£"}
 
 _LOOKED, _DATES_LOOKED = 1_000, 50  # rows whose values choose a format, and of these the texts that may be dates
@@ -252,11 +257,12 @@ class _MeaningReader:
                 return self.read(node.this.expressions[0].unalias())
             case _ if isinstance(node, _UNCHANGED):
                 return self.read(node.this)
+            case _ if isinstance(node, _COUNTS):
+                return _Meaning("count")
+            case _ if isinstance(node, _FLAGS):
+                return _Meaning("flag")
             case _:
-                amount: _Role = "amount" if is_aggregate(node) else ""
-                return _Meaning(
-                    "count" if isinstance(node, _COUNTS) else "flag" if isinstance(node, _FLAGS) else amount
-                )
+                return _Meaning("amount" if is_aggregate(node) else "")
 
     def _read_column(self, table: TableSchema, column: ColumnSchema) -> _Meaning:
         words = name_words(column.name)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
 from ...tools.formats import ColumnFormat, FormatKind, column_formats, format_cell
-from ...tools.sql import Heading, SearchedLiteral, explain
+from ...tools.sql import Heading, SearchedLiteral, explain, is_ordered
 from ...tools.sql import headings as headings_of
 from ...tools.words import listed
 from ..advice import advise, advisory
@@ -33,6 +33,7 @@ class ColumnLooks:
 
     headings: tuple[Heading, ...]
     formats: tuple[ColumnFormat, ...]
+    is_ordered: bool = False  # whether the query orders its rows
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -98,7 +99,7 @@ def _phrase_series(result: Result, looks: ColumnLooks) -> str:
 def _phrase_ranking(result: Result, looks: ColumnLooks) -> str:
     """Return the words for names in the order of a number; empty if it is no such result."""
     kinds = [form.kind for form in looks.formats]
-    if len(kinds) != 2 or "text" not in kinds or not _MEASURES.intersection(kinds):
+    if not looks.is_ordered or len(kinds) != 2 or "text" not in kinds or not _MEASURES.intersection(kinds):
         return ""
     name, measure = kinds.index("text"), 1 - kinds.index("text")
     names, numbers = ([row[place] for row in result.rows] for place in (name, measure))
@@ -166,7 +167,8 @@ def look_up_columns(
     def look_up() -> ColumnLooks:
         schema, columns = database.schema(), result.columns
         names = headings_of(sql, columns, schema) if sql else tuple(map(Heading, columns))
-        return ColumnLooks(names, column_formats(sql, columns, result.rows, schema, definitions, locale))
+        formats = column_formats(sql, columns, result.rows, schema, definitions, locale)
+        return ColumnLooks(names, formats, sql is not None and is_ordered(sql, schema.dialect))
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)
     return advise("headings", look_up, ColumnLooks(tuple(map(Heading, result.columns)), plain))

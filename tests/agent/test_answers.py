@@ -64,13 +64,13 @@ def test_a_picture_of_nothing_is_declined(shop: Path) -> None:
 @pytest.mark.parametrize(
     ("sql", "text", "headings"),
     [
-        ("SELECT COUNT(*) FROM customers", "3 customers.", ("number of customers",)),
-        ("SELECT COUNT(*) FROM customers WHERE city = 'Lyon'", "1 customer.", ("number of customers",)),
-        ("SELECT COUNT(DISTINCT c.id) AS n FROM customers c JOIN orders ON c.id = customer_id", "3 customers.", ("n",)),
-        ("SELECT COUNT(*) FROM orders o JOIN customers c ON o.customer_id = c.id", "4 orders.", ("number of orders",)),
-        ("SELECT AVG(total) FROM orders", "average total: 11.833333333333334.", ("average total",)),
-        (BY_CITY, "2 rows of city, number of customers.", ("city", "number of customers")),
-        ("SELECT name FROM customers WHERE id = 1", "name: Ada.", ("name",)),
+        ("SELECT COUNT(*) FROM customers", "There are 3 customers.", ("number of customers",)),
+        ("SELECT COUNT(*) FROM customers WHERE city = 'Lyon'", "Customers: 1.", ("number of customers",)),
+        ("SELECT COUNT(DISTINCT c.id) AS n FROM customers c JOIN orders ON c.id=customer_id", "Customers: 3.", ("n",)),
+        ("SELECT COUNT(*) FROM orders o JOIN customers c ON o.customer_id = c.id", "Orders: 4.", ("number of orders",)),
+        ("SELECT AVG(total) FROM orders", "Average total: 11.83.", ("average total",)),
+        (BY_CITY, "2 rows.", ("city", "number of customers")),
+        ("SELECT name FROM customers WHERE id = 1", "Name: Ada.", ("name",)),
     ],
 )  # fmt: skip
 def test_columns_are_called_by_words(shop: Path, sql: str, text: str, headings: tuple[str, ...]) -> None:
