@@ -41,6 +41,7 @@ def fill(
     ("say", "filled"),
     [
         ("Revenue was highest in {month@revenue.max}: {revenue.max}.", "Revenue was highest in 2024-02: 70."),
+        ("The best month was {month @ revenue.max}.", "The best month was 2024-02."),
         ("Revenue for {rows} months, {month.first} to {month.last}", "Revenue for 3 months, 2024-01 to 2024-03."),
         ("Der Umsatz war am niedrigsten im {month@revenue.min}.", "Der Umsatz war am niedrigsten im 2024-01."),
         ("Les revenus vont de {Revenue.Min} à {REVENUE.max} !", "Les revenus vont de 30 à 70 !"),
