@@ -349,7 +349,7 @@ def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Sequence[Colum
     sheet.freeze_panes = "A2"
     for place in range(len(columns)):
         longest = max(len(line[place] or "") for line in texts)
-        sheet.column_dimensions[get_column_letter(place + 1)].width = min(longest, _WIDEST) + 3
+        sheet.column_dimensions[get_column_letter(place + 1)].width = min(longest, _WIDEST) + 4
     sheet.append([sheet_cell(name, bold=True) for name in columns])
     # One cell per column that has a format, used again for each row: an appended row is written at once.
     styled = {place: WriteOnlyCell(sheet) for place, form in enumerate(formats) if _excel_format(form)}

@@ -271,11 +271,13 @@ class _MeaningReader:
             return _Meaning("key")
         if column.kind == "boolean":
             return _Meaning("flag")
+        if _has("rate", words):
+            return _Meaning("rate", stored=True)
         measure = _read_name(column.name) or _read_comment(column.comment)
         if not measure and _has("money", words):
             measure = _read_comment(table.comment)
         year = _has("year", words) and not measure
-        return _Meaning("rate" if _has("rate", words) else "year" if year else "", measure, stored=True)
+        return _Meaning("year" if year else "", measure, stored=True)
 
     def _read_reference(self, node: exp.Column) -> _Meaning:
         """Return the meaning of a table's column, or of the output of the sub-query behind it."""

@@ -55,11 +55,6 @@ def singular(word: str) -> str:
     return word
 
 
-def plural(name: str) -> str:
-    """Return the plural of a lower-case noun by its form; one that ends with s is unchanged."""
-    return name if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-
-
 IRREGULAR_PLURALS = {"children": "child", "feet": "foot", "men": "man", "people": "person", "women": "woman"}
 """Plurals that no stemmer brings back."""
 

@@ -26,7 +26,7 @@ def kestrel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> None:
     with SQLAgent(kestrel, model=writes(COUNT), settings=ALONE) as agent:
         answer = agent.ask(QUESTION)
-    assert answer.text == "1,631 orders. 1,462 without cancelled and returned orders; 1,551 by shipped date."
+    assert answer.text == "Orders: 1,631. 1,462 without cancelled and returned orders; 1,551 by shipped date."
     assert (answer.readings.agreement.ran, answer.readings.agreement.same) == (2, 0)
     assert answer.usage.llm_calls == 1
     assert basis_lines(answer) == (
@@ -48,7 +48,7 @@ def test_off_runs_nothing_and_the_papers_are_off(kestrel: Path) -> None:
         off = agent.ask(QUESTION, settings={"readings": "off"})
         paper = agent.ask(QUESTION, settings={"preset": "track", "annotate": False})
     for answer in (off, paper):
-        assert answer.text == "1,631 orders."
+        assert answer.text == "Orders: 1,631."
         assert answer.readings.agreement.ran == 0
         assert answer.basis is not None
 

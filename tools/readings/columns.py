@@ -14,7 +14,7 @@ from ..database.schema import ColumnSchema, ForeignKey, TableSchema
 from ..sql.dialects import fold
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope, Source
-from ..words import listed_words, name_stems, plain_name, singular, stem, stems
+from ..words import listed_words, name_stems, plain_name, stem, stems
 from .reading import Reading, Rival, make_column, split_name
 
 _MOST_DATES = 2
@@ -245,7 +245,7 @@ def _free_name(scope: Scope, table: TableSchema) -> str:
 
 def _name(table: TableSchema, column: ColumnSchema) -> str:
     name = plain_name(column.name).removesuffix(" code").removesuffix(" id")
-    return f"the {name} of the {singular(plain_name(table.name))}"
+    return f"the {name} of {plain_name(table.name)}"
 
 
 def net_rivals(reading: Reading) -> Iterator[Rival]:

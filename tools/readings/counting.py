@@ -9,7 +9,7 @@ from sqlglot import exp
 from ..database.schema import ColumnSchema, TableSchema
 from ..sql.query import Query, TableColumn, argument_of, limit_count
 from ..sql.scope import Scope, Source
-from ..words import listed_words, name_stems, plain_name, plural
+from ..words import listed_words, name_stems, plain_name
 from .reading import Reading, Rival, make_column, name_rows, split_name
 
 _NEARLY_ALL = 0.9
@@ -98,7 +98,7 @@ def _is_key(table: TableSchema, column: ColumnSchema) -> bool:
 def _count_distinct(query: Query, node: exp.Expr, source: Source, table: TableSchema, column: ColumnSchema) -> Rival:
     edit = query.edit()
     edit.of(node).set("this", exp.Distinct(expressions=[make_column(source, column.name)]))
-    what = name_rows(table) if _is_key(table, column) else plural(plain_name(column.name).removesuffix(" id"))
+    what = name_rows(table) if _is_key(table, column) else f"values of {plain_name(column.name)}"
     return Rival(
         "count", f"different {what}, each counted once", f"{what} are counted as often as they occur", edit.sql
     )

@@ -15,7 +15,7 @@ from ..database.table import Cell
 from ..derived import shared_property
 from ..sql.query import Edit, Query
 from ..sql.scope import Scope, Source
-from ..words import name_stems, name_words, plain_name, plural, stems, words
+from ..words import name_stems, name_words, plain_name, stems, words
 
 Look = Callable[[str], Sequence[Cell] | None]
 """Gives the first column of a query's result as far as whoever asked may know it; None where that is not to be had."""
@@ -143,8 +143,8 @@ def add_condition(edit: Edit, scope: Scope, source: Source, condition: exp.Expr)
 
 
 def name_rows(table: TableSchema) -> str:
-    """Return the plural noun for rows of a table."""
-    return plural(plain_name(table.name))
+    """Return the name of a table in words."""
+    return plain_name(table.name)
 
 
 def split_name(name: str) -> frozenset[str]:

@@ -55,7 +55,7 @@ def outcomes(database: Database, sql: str, question: str, beside: str = "") -> d
         (
             "Orders by city",
             "SELECT s.city, COUNT(*) FROM orders o JOIN stores s ON s.store_id = o.store_id GROUP BY 1",
-            "by the city of the customer",
+            "by the city of customers",
         ),
         (
             "How many customers have written a review?",
