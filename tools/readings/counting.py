@@ -98,7 +98,9 @@ def _is_key(table: TableSchema, column: ColumnSchema) -> bool:
 def _count_distinct(query: Query, node: exp.Expr, source: Source, table: TableSchema, column: ColumnSchema) -> Rival:
     edit = query.edit()
     edit.of(node).set("this", exp.Distinct(expressions=[make_column(source, column.name)]))
-    what = name_rows(table) if _is_key(table, column) else f"values of {plain_name(column.name)}"
+    keys = (key for key in query.schema.foreign_keys if (key.table, *key.columns) == (table.name, column.name))
+    other = name_rows(table) if _is_key(table, column) else next((plain_name(key.ref_table) for key in keys), "")
+    what = other or f"values of {plain_name(column.name)}"
     return Rival(
         "count", f"different {what}, each counted once", f"{what} are counted as often as they occur", edit.sql
     )
