@@ -19,7 +19,7 @@ from ...tools.readings import Agreement, Look, Outcome, QuestionContext, Rival, 
 from ...tools.readings.compare import ReadingResult, outcome_of, short_cell, summarize
 from ...tools.sql import is_ordered
 from ..advice import advisory
-from ..context.task_inputs import as_asked, readable_turns
+from ..context.task_inputs import as_asked, is_foreign_question, readable_turns
 from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
 from ..resources import Run
 from ..settings import Settings
@@ -64,6 +64,8 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
     outcomes = (outcome_of(rival, here, there, ordered) for rival, there in _run(found, run))
     tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
     agreement = Agreement(len(tried), sum(outcome.same for outcome in tried))
+    if is_foreign_question(turn, schema):
+        agreement = Agreement()  # they are told; what the question leaves open was read from English words
     return Readings(summarize(tried), tuple(tried), agreement)
 
 
@@ -72,7 +74,7 @@ def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | N
     """Return the turn as it asks which reading is meant; None where none changes the answer, or nobody may be asked."""
     changed = [outcome for outcome in answer.readings.tried if not outcome.same and outcome.matter != "ties"]
     may = settings.readings == "ask" and settings.clarify and turn.clarifications < settings.max_clarifications
-    if not changed or not may or answer.sql is None:
+    if not changed or not may or answer.sql is None or not answer.readings.agreement.ran:
         return None
     first = changed[0]
     single = answer.rows[0][0] if answer.row_count == 1 and len(answer.columns) == 1 else None

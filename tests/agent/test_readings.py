@@ -43,6 +43,20 @@ def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> 
     assert basis_lines(answer)[0] in answer_text(answer)
 
 
+def test_a_question_in_another_language_is_told_of_them_and_they_do_not_count(kestrel: Path) -> None:
+    asked = {"en": QUESTION, "de": "Wie viele Verkäufe gab es 2023?"}
+    answers = {}
+    for language, question in asked.items():
+        with SQLAgent(kestrel, model=writes(COUNT), settings=ALONE) as agent:
+            answers[language] = agent.ask(question)
+            assert (agent.ask(question, settings={"readings": "ask"}).status == "converged") == (language == "de")
+    assert answers["de"].text == answers["en"].text
+    assert answers["de"].readings.agreement.ran == 0
+    signals = {language: answer.record.evidence for language, answer in answers.items()}
+    assert (signals["en"]["readings differ"], signals["de"]["readings differ"]) == (1.0, 0.0)
+    assert signals["de"]["unexpected"] == 0.0 < signals["en"]["unexpected"]
+
+
 def test_off_runs_nothing_and_the_papers_are_off(kestrel: Path) -> None:
     with SQLAgent(kestrel, model=writes(COUNT, COUNT), settings=ALONE) as agent:
         off = agent.ask(QUESTION, settings={"readings": "off"})
