@@ -26,6 +26,7 @@ from .errors import SettingsError
 from .sql.dialects import fold
 from .sql.parse import analysis_or
 from .sql.query import Query, is_aggregate
+from .terminal import safe
 from .words import name_stems, name_words, stems
 
 if TYPE_CHECKING:
@@ -444,7 +445,8 @@ def _format_with_babel(number: int | float, decimals: int, form: ColumnFormat, n
     pattern = parse_pattern(formats.get(form.kind, locale.decimal_formats[None]).pattern)
     pattern.frac_prec = decimals, decimals
     value = Decimal(str(number)) / (100 if form.kind == "percent" else 1)
-    return pattern.apply(value, locale, currency=form.currency or None, currency_digits=False)
+    text = pattern.apply(value, locale, currency=form.currency or None, currency_digits=False)
+    return safe(text).replace("\N{REPLACEMENT CHARACTER}", "")  # marks for the direction of writing
 
 
 def _format_time_with_babel(moment: datetime, kind: FormatKind, name: str) -> str:
