@@ -42,6 +42,13 @@ _NUMBER, _RUN = re.compile(r"\d+(?:[.,:/'’-]\d+)*"), re.compile(r"\d+")
 _MARKS = re.compile(r"[.,'’]")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d.*)?", re.DOTALL)
+_CONDITION = re.compile(
+    r"\b(?:at (?:least|most)|au (?:moins|plus)|al menos|\w+ (?:than|als|dan|чем)"
+    r"|(?:plus|moins|m[áa]s|menos|pi[ùu]|meno|mais) d[ei]) (?=\d)",
+    re.IGNORECASE,
+)
+"""A comparison with a number of the question or the query, as in `more than 5`, claims nothing new."""
+
 _BREAKS = re.compile(r"\s*[\x00-\x1f\x7f-\x9f\u2028\u2029]+\s*")
 
 Claim = Literal["numbers", "amounts", "high", "low", "either", "times", "trends"]
@@ -204,7 +211,7 @@ def _find_claims(gapped: str, named: str) -> set[Claim]:
     """Return what the words compare, apart from those that the question or a column's name has as well."""
     _, patterns = _claim_words()
     said = {form for word in words(named) for form in (word.folded, word.stem)}
-    new = [word.folded for word in words(gapped) if said.isdisjoint((word.folded, word.stem))]
+    new = [word.folded for word in words(_CONDITION.sub(" ", gapped)) if said.isdisjoint((word.folded, word.stem))]
     return {claim for claim in _CLAIMS[2:] if any(map(patterns[claim].fullmatch, new))}
 
 

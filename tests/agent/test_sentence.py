@@ -115,6 +115,14 @@ def test_numbers_of_question_and_query_may_be_named() -> None:
         assert fill(f"Revenue of {words}: {{revenue.max}}.", question=question, sql=f"{sql} /* 30 77 */") is None
 
 
+@pytest.mark.parametrize(
+    "say", ["{rows} have more than 5.", "{rows} haben mehr als 5.", "{rows} en ont plus de 5.", "{rows}: at least 5."]
+)
+def test_a_condition_of_the_question_is_no_claim(say: str) -> None:
+    assert fill(say, question="Which have 6 or more, not 5?") is not None
+    assert fill(say.replace("5", "they"), question="Which?") is None
+
+
 def test_what_a_cut_result_does_not_hold_is_not_said() -> None:
     for place in ("{revenue.max}", "{month@revenue.max}", "{revenue.min}", "{rows}", "{month.last}"):
         assert fill(f"It is {place}.", truncated=True) is None
