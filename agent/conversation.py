@@ -144,7 +144,7 @@ class Conversation:
                 self.reset()
             elif not self.thread:
                 await self._agent.adelete_thread(self._name)
-        if delivered and answer.withheld:
+        if delivered and (answer.withheld or answer.sentence):
             deliver = partial(self._agent.deliver, answer, settings=settings)
             answer = deliver() if blocking else await asyncio.to_thread(deliver)
         for event in reader.end(answer):

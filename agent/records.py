@@ -13,6 +13,7 @@ from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights
 from ..tools.database.table import Cell, PlainCell, Table, Withheld, plain_cell
 from ..tools.examples.example import Example
+from ..tools.formats import ColumnFormat
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from ..tools.readings.compare import Agreement, Outcome
@@ -105,6 +106,7 @@ class Attempt:
     sure: float | None = None  # how sure its writer said it was, from 0 to 1; None where it did not say
     doubt: str = ""  # why its writer was not surer; empty if it did not say
     other: OtherReading | None = None  # what else its writer says could be meant
+    say: str = ""  # its writer's sentence with places for cells, never filled here
     fit: float | None = None  # log-probability of its form and schema items for the question; only of several drafts
     literals: tuple[SearchedLiteral, ...] = ()  # what it compares with, and whether the database has that
     differences: str = ""  # from the question, by the model's explanation
@@ -240,6 +242,7 @@ class Turn:
     sure: float | None = None  # as the writer of that query said
     doubt: str = ""  # why it was not surer
     other: OtherReading | None = None  # what else could be meant, by the same writer
+    say: str = ""  # its sentence, with places for cells
     caveats: tuple[str, ...] = ()  # what the answer must say about that query, one sentence each
     feedback: Feedback = Feedback()  # what the next revision is told
     written: str = ""  # the query as it was written; where the state's `sql` differs, a person edited it
@@ -312,6 +315,19 @@ class UsedKnowledge:
         return f"{self.kind} {self.name}: {self.text or self.sql}"
 
 
+@dataclass(frozen=True)
+class Sentence:
+    """A model's sentence for an answer.
+
+    Attributes:
+        say: The sentence with places for cells, which `SQLAgent.deliver` fills.
+        rest: What the answer's text says after its first sentence.
+    """
+
+    say: str
+    rest: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class AnswerRecord:
     """Everything that an answer says; see `tableturn.agent.Answer` for its fields."""
@@ -344,6 +360,7 @@ class AnswerRecord:
     withheld: Withheld = ""
     estimate: Estimate | None = None
     headings: tuple[str, ...] = ()
+    formats: tuple[ColumnFormat, ...] = ()
     used_knowledge: tuple[UsedKnowledge, ...] = ()
     proposals: tuple[Entry, ...] = ()
     confidence_reason: str = ""
@@ -352,6 +369,7 @@ class AnswerRecord:
     evidence: dict[str, float] = field(default_factory=dict[str, float])
     basis: Basis | None = None
     readings: Readings = Readings()
+    sentence: Sentence | None = None
 
 
 _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most rows have no others

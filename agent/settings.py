@@ -18,12 +18,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ..tools.database.session import Permissions
 from ..tools.database.table import Limits
 from ..tools.deprecation import warn_deprecated
 from ..tools.errors import SettingsError
+from ..tools.formats import ENGLISH, read_locale
 from ..tools.words import did_you_mean, nearest_names
 
 PresetName = Literal["full", "credit", "craft", "track", "revision"]
@@ -261,6 +262,9 @@ class Settings(Method):
     """Longest run of an export in seconds, including writing its rows."""
     rows: int = Field(default=1_000, ge=1, le=1_000_000)
     """Most rows in an answer."""
+    locale: str = Field(default="", max_length=35)
+    """How numbers and dates are written for people, such as `de` or `pt_BR`. If empty, as in English, and on the page
+    as the browser does."""
     cell_bytes: int = Field(default=100_000, ge=100, le=100_000_000)
     """Largest single value of a result, in bytes."""
     result_bytes: int = Field(default=4_000_000, ge=1_000, le=1_000_000_000)
@@ -289,6 +293,13 @@ class Settings(Method):
         if "preset" not in given:
             return given
         return {**PRESETS.get(str(given["preset"]), {}), **given}
+
+    @field_validator("locale")
+    @classmethod
+    def _check_locale(cls, name: str) -> str:
+        if name not in ENGLISH:
+            read_locale(name)
+        return name
 
     @property
     def limits(self) -> Limits:

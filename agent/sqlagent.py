@@ -21,12 +21,13 @@ from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
-from .answers.phrasing import WITHHELD, describe_rows, failed, name_columns, phrase_or_count
+from .answers.phrasing import WITHHELD, describe_rows, failed, look_up_columns, phrase_or_count
+from .answers.sentence import say_result
 from .audit import AuditTrail
 from .cancel_turn import call_async
 from .conversation import Conversation, RunSettings
 from .graph import AgentGraph, build_graph
-from .records import plain_result
+from .records import Result, plain_result
 from .resources import Resources
 from .resources.examples_and_knowledge import AgentExamples, KnowledgeSource
 from .resources.factory import ResourceFactory, make_translators
@@ -211,32 +212,40 @@ class SQLAgent:
         return Conversation(self if user is None else self.for_user(user), "")
 
     def deliver(self, answer: Answer, *, settings: RunSettings = None) -> Answer:
-        """Add the rows that were withheld because they may not be sent to a model; unchanged where none were.
+        """Add what an answer is kept without: rows that may not be sent to a model, and the model's own sentence.
 
-        Answers from `ask` and from conversations have all rows. Those in a tool's artifact or in the graph's output
-        lack the withheld ones, because messages and traces are kept.
+        Answers from `ask` and from conversations have both. Those in a tool's artifact or in the graph's output lack
+        withheld rows, because messages and traces are kept, and have the program's sentence.
         """
         record = answer.record
-        if not answer.withheld or record.sql is None:
+        if not (answer.withheld or answer.sentence) or record.sql is None:
             return answer
         # What goes through the graph - prompts, state, checkpoints, traces - has marks in the place of these rows. They
         # are read again when the answer is handed over, by nothing but its SQL, and are kept nowhere.
         within = self.settings.overridden(make_settings(settings))
         database = self.resources.narrowed(within.permissions).database
+        if not answer.withheld:
+            found = Result(record.columns, record.rows, record.truncated)
+            said = say_result(record, found, answer.formats, database)
+            text = record.text if said is None or record.sentence is None else f"{said} {record.sentence.rest}".strip()
+            return Answer(replace(record, text=text), answer.thread, record)
         try:
             with asked_in(answer.thread):
                 found = plain_result(database.execute(record.sql, within.limits))
-                headings = name_columns(record.sql, found.columns, database)
+                defined = {used.name: used.text for used in record.used_knowledge}
+                looks = look_up_columns(record.sql, found, database, within.locale, defined)
         except QueryError as error:
             why = failed(f"No query for this question ran: {error}", error.kind, within.query_seconds)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(whole, answer.thread, record)
+        said = say_result(record, found, looks.formats, database)
         remarks = describe_rows(found)
-        words = [phrase_or_count(found, headings), *remarks, record.text.removeprefix(WITHHELD).strip()]
+        words = [said or phrase_or_count(found, looks), *remarks, record.text.removeprefix(WITHHELD).strip()]
         whole = replace(
             record,
             columns=found.columns,
-            headings=tuple(heading.words for heading in headings),
+            headings=looks.words,
+            formats=looks.formats,
             rows=found.rows,
             row_count=found.row_count,
             truncated=found.truncated,

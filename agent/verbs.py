@@ -42,10 +42,10 @@ from ..tools.knowledge.fragment import fragment_kind, read_fragment
 from ..tools.outgoing import Outgoing
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
-from .answers.phrasing import explain_query, name_columns, phrase_answer
+from .answers.phrasing import explain_query, look_up_columns, phrase_answer
 from .audit import AuditedQuery, run_audited, run_query
 from .model.track_record import Record, add_record, record_file
-from .records import AttemptView, Status, plain_result
+from .records import AttemptView, Sentence, Status, plain_result
 from .resources import Resources
 from .settings import Settings
 
@@ -217,7 +217,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         raise SettingsError("that answer has no SQL to run")
     query = AuditedQuery(sql, answer.question, answer.thread)
     result = plain_result(run_query(query, resources, resources.settings.limits, cancellation))
-    headings = name_columns(sql, result.columns, database)
+    looks = look_up_columns(sql, result, database, resources.settings.locale)
     rows = None if result.withheld == "all" else result.row_count
     new = replace(
         record,
@@ -228,12 +228,13 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         row_count=result.row_count,
         truncated=result.truncated,
         status="converged",
-        text=phrase_answer(result, headings),
+        text=phrase_answer(result, looks),
         confidence=1.0,
         confidence_reason="a person wrote the query",
         trusted=None,
         trust_reason="",
         evidence={},
+        sentence=Sentence(record.sentence.say) if record.sentence and sql == own else None,
         attempts=(*record.attempts, AttemptView(sql, None, rows, "")),
         notes=(_EDITED,),
         choices=(),
@@ -246,7 +247,8 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         used_knowledge=(),
         proposals=(),
         estimate=None,
-        headings=tuple(heading.words for heading in headings),
+        headings=looks.words,
+        formats=looks.formats,
     )
     if sql == own:
         new = replace(new, confidence=record.confidence, notes=record.notes, used_knowledge=record.used_knowledge)
@@ -394,14 +396,14 @@ def export(
     if not answer.answered:
         raise ExportError("there is no answer to write")
     if answer.sql is None:
-        return export_rows(answer.columns, answer.rows, target, form)
+        return export_rows(answer.columns, answer.rows, target, form, answer.formats)
     if answer.database != database_identity(resources.database):
         raise ExportError(f"the answer is from another database, not {resources.database.name!r}")
     within = settings or resources.settings
     database = resources.narrowed(within.permissions).database
     limits = within.export_limits
     limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
-    write = partial(export_query, database, answer.sql, target, form, limits, cancellation)
+    write = partial(export_query, database, answer.sql, target, form, limits, cancellation, answer.formats)
     query = AuditedQuery(answer.sql, answer.question, answer.thread)
     return run_audited(query, "exported", resources, write, lambda exported: exported.rows)
 

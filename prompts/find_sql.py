@@ -14,9 +14,11 @@ from .reply_text import Fence, clean_reply, find_fences, find_json, is_refusal, 
 from .reply_types import Draft
 
 LABELS: dict[str, str] = {
-    "question": r"(?:self-contained |full |rephrased )?question|rephrased|meaning",
-    "sure": r"(?:how )?sure|confidence|certainty",
-    "ambiguous": r"ask(?:ing)? back|clarification(?: needed)?|clarify(?:ing question)?",
+    # Asked for in English; a model that writes German may translate them all the same.
+    "question": r"(?:self-contained |full |rephrased )?question|rephrased|meaning|frage",
+    "say": r"say",
+    "sure": r"(?:how )?sure|confidence|certainty|sicher(?:heit)?",
+    "ambiguous": r"ask(?:ing)? back|clarification(?: needed)?|clarify(?:ing question)?|r(?:ü|ue)ckfrage",
     "unanswerable": r"cannot answer|can[’']t answer|cannot be answered|unanswerable|not answerable",
     "small_talk": r"small[ _-]?talk",
 }
@@ -131,9 +133,11 @@ def sql_so_far(reply: str) -> str:
     except ReplyError:
         return ""
     blocks = [fence for fence in find_fences(OTHER_READING.split(reply, maxsplit=1)[0]) if _holds_sql(fence)]
-    if blocks:
-        return _HALF_A_FENCE.sub("", blocks[-1].content).rstrip()
-    return reply if starts_like_sql(reply) else ""
+    if not blocks and not starts_like_sql(reply):
+        return ""
+    begun = _HALF_A_FENCE.sub("", blocks[-1].content) if blocks else reply
+    # A sentence with places that a model writes behind its query without a fence is for nobody.
+    return LABEL.split(begun, 1)[0].rstrip()
 
 
 def _read_fences(reply: str, notes: list[str]) -> str:

@@ -36,6 +36,7 @@ class Lines:
     """The labelled lines around the SQL of a reply; empty where there are none."""
 
     question: str = ""
+    say: str = ""
     sure: float | None = None
     why: str = ""
     intent: Intent = "answerable"
@@ -71,7 +72,7 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
     if draft is not None and not (declines and may_decline and not READS_A_TABLE.search(draft.sql)):
         understood = Rephrasing(lines.question, lines.question) if lines.question else None
         doubt = "" if _NOTHING.fullmatch(lines.why) else lines.why
-        return replace(draft, sure=lines.sure, doubt=doubt, other=other, understood=understood)
+        return replace(draft, say=lines.say, sure=lines.sure, doubt=doubt, other=other, understood=understood)
     if not may_decline:
         kind = {"ambiguous": "asks back", "unanswerable": "declines"}.get(lines.intent, "answers nothing")
         raise ReplyError(f"the model {kind}: {lines.words}"[:200], "malformed", _write_hint(form, dialect))
@@ -133,8 +134,9 @@ def parse_lines(reply: str, dialect: str = "sqlite") -> Lines:
         if name == "sure":
             sure, why = _read_sureness(words)
             lines = replace(lines, sure=sure, why=why)
-        elif name == "question":
-            lines = lines if lines.question or _NOTHING.fullmatch(words) else replace(lines, question=words)
+        elif name in ("question", "say"):
+            known = lines.question if name == "question" else lines.say
+            lines = lines if known or _NOTHING.fullmatch(words) else replace(lines, **{name: words})
         elif lines.intent == "answerable":
             words = words or next(iter(rest.strip().splitlines()), "").strip()
             if not _NOTHING.fullmatch(words):
@@ -162,7 +164,8 @@ def parse_fields(record: dict[str, object]) -> Lines:
     entries = cast("list[object]", listed) if isinstance(listed, list) else []
     choices = tuple(entry for entry in entries if isinstance(entry, str) and entry.strip())[:_MOST_CHOICES]
     question = text_field(record, "question", "rephrased", "rephrased_question")
-    return Lines(question, sure, why or text_field(record, "why"), intent, words, _strip_marks(choices))
+    say, why = text_field(record, "say"), why or text_field(record, "why")
+    return Lines(question, say, sure, why, intent, words, _strip_marks(choices))
 
 
 def _strip_marks(choices: tuple[str, ...]) -> tuple[str, ...]:

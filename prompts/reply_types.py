@@ -40,6 +40,7 @@ class Draft:
     sure: float | None = None  # how sure its writer says it is, from 0 to 1: no measured confidence
     doubt: str = ""  # why it is not surer
     other: OtherReading | None = None  # what else a careful person could mean, by its writer
+    say: str = ""  # the answer in one sentence, with places for cells; what fills them is the program's to find
     understood: Rephrasing | None = None  # how the same reply understood the question
 
     @property

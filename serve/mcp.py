@@ -23,7 +23,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 from tableturn import __version__
 
-from ..agent import Answer, verbs
+from ..agent import verbs
 from ..agent.answers.render import answer_text
 from ..agent.audit import AuditedQuery, run_query
 from ..tools.database.table import plain_cell
@@ -199,7 +199,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         if turn.answer is None:
             assert turn.error is not None
             raise turn.error
-        answer = Answer(turn.answer.kept, turn.asked.thread)
+        answer = await asker.leaving(turn.answer)
         told = answer.to_dict()
         told["rows"] = told["rows"][:_ROWS]
         fields = {name: told[name] for name in AskResult.model_fields if name in told}

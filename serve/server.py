@@ -136,9 +136,16 @@ class Asker:
         return (rights is None and turn.answer is None) or self.agent.resources.may_read(rights)
 
     async def answer(self, turn: StoredTurn) -> Answer | None:
-        """Return a turn's answer, with the rows that are kept nowhere."""
+        """Return a turn's answer, with what is kept nowhere."""
         answer = turn.given
-        return await self.work(lambda _: self.agent.deliver(answer)) if answer and answer.withheld else answer
+        if answer is None or answer.withheld:
+            return answer and await self.work(lambda _: self.agent.deliver(answer))
+        return await asyncio.to_thread(self.agent.deliver, answer)
+
+    async def leaving(self, answer: Answer) -> Answer:
+        """Return an answer as far as it may go on to another model, in its own sentence if all of its rows may."""
+        kept = Answer(answer.kept, answer.thread)
+        return kept if kept.withheld else await asyncio.to_thread(self.agent.deliver, kept)
 
     def masked(self, value: Any) -> Any:
         """Return JSON values for a model, with their texts masked as the policy says."""

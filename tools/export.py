@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import pickle
 import re
@@ -16,6 +17,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from fnmatch import fnmatch
 from functools import partial
 from importlib.util import find_spec
@@ -30,6 +32,7 @@ from .database.fetch import Row
 from .database.table import Cell, plain_cell
 from .database.watchdog import Cancellation
 from .errors import ExportError, TableturnError
+from .formats import PLAIN, ColumnFormat, FormatKind, format_rows, read_time
 from .whole_files import replace_file
 
 Format = Literal["csv", "json", "jsonl", "md", "xlsx", "parquet"]
@@ -53,6 +56,7 @@ _MEMORY_FILE = 1_000_000  # bytes that are kept in memory before a stream's rows
 # Spreadsheets pass over blanks, and some read the wide and small forms of these signs as the signs themselves.
 _FORMULA = re.compile(r"[\s\x00-\x1f\u200b\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?")
+_WORDS, _LONGEST_NAME = re.compile(r"[^\W_]+"), 60
 _MARKDOWN = re.compile(r"[\\`*\[\]|<>&~]|(?<!\w)_|_(?!\w)")
 
 _SHEET_ROWS, _SHEET_COLUMNS, _SHEET_CHARACTERS = 1_048_576, 16_384, 32_767  # what a sheet of Excel's holds
@@ -71,9 +75,15 @@ class Exported:
 
 
 def export_query(
-    database: Database, sql: str, target: Target, form: Format, limits: Limits, cancellation: Cancellation | None = None
+    database: Database,
+    sql: str,
+    target: Target,
+    form: Format,
+    limits: Limits,
+    cancellation: Cancellation | None = None,
+    formats: Sequence[ColumnFormat] = (),
 ) -> Exported:
-    """Run a query and write its rows.
+    """Run a query and write its rows; Excel and Markdown, which people read, in these formats.
 
     The rows are for whoever the database's session is of: nothing is withheld, and none of it may go to a model.
 
@@ -86,14 +96,16 @@ def export_query(
         ExportError: The file cannot be written, its form cannot hold the rows, or lacks its package.
     """
     _refuse_database(database, target)
-    with _open_target(target) as file, _ExportSink(file, form, target) as sink:
+    with _open_target(target) as file, _ExportSink(file, form, target, formats) as sink:
         table = database.execute(sql, replace(limits, result_bytes=_BYTES), cancellation, sink)
     return Exported(sink.rows, table.truncated, form)
 
 
-def export_rows(columns: Sequence[str], rows: Iterable[Row], target: Target, form: Format) -> Exported:
+def export_rows(
+    columns: Sequence[str], rows: Iterable[Row], target: Target, form: Format, formats: Sequence[ColumnFormat] = ()
+) -> Exported:
     """Write rows that are at hand, as `export_query` does."""
-    with _open_target(target) as file, _ExportSink(file, form, target) as sink:
+    with _open_target(target) as file, _ExportSink(file, form, target, formats) as sink:
         sink.start(tuple(columns))
         sink.take(list(rows))
     return Exported(sink.rows, False, form)
@@ -129,6 +141,11 @@ def format_of(path: str | Path) -> Format:
     return form
 
 
+def name_file(words: str) -> str:
+    """Return a file's name with these words, safe on every system, without an ending."""
+    return " ".join(_WORDS.findall(words))[:_LONGEST_NAME].strip() or "result"
+
+
 def escape_markdown(text: str) -> str:
     """Return the text escaped for Markdown: no link, picture, HTML or emphasis."""
     return _MARKDOWN.sub(lambda match: f"\\{match[0]}", text)
@@ -137,8 +154,8 @@ def escape_markdown(text: str) -> str:
 class _ExportSink:
     """A sink that passes a query's rows to a writer, and restarts when the query does."""
 
-    def __init__(self, file: BinaryIO, form: Format, target: Target) -> None:
-        self._write = partial(_write, file, form, target)
+    def __init__(self, file: BinaryIO, form: Format, target: Target, formats: Sequence[ColumnFormat]) -> None:
+        self._write = partial(_write, file, form, target, formats)
         self._writer: _Writer = self._write(())
         self.rows = 0
 
@@ -218,12 +235,17 @@ def _refuse_database(database: Database, target: Target) -> None:
 _Writer: TypeAlias = Generator[None, Sequence[Row] | None]
 
 
-def _write(file: BinaryIO, form: Format, target: Target, columns: Sequence[str]) -> _Writer:
+def _write(
+    file: BinaryIO, form: Format, target: Target, formats: Sequence[ColumnFormat], columns: Sequence[str]
+) -> _Writer:
     check_installed(form)
     with _translate_errors(target):
         file.seek(0)
         file.truncate()
-        yield from _WRITERS[form](file, columns)
+        if form in _FORMATTED:
+            yield from _FORMATTED[form](file, columns, formats or (PLAIN,) * len(columns))
+        else:
+            yield from _WRITERS[form](file, columns)
 
 
 def _write_csv(file: BinaryIO, columns: Sequence[str]) -> _Writer:
@@ -271,17 +293,21 @@ def _number_repeats(columns: Sequence[str]) -> list[str]:
     return names
 
 
-def _write_markdown(file: BinaryIO, columns: Sequence[str]) -> _Writer:
+def _write_markdown(file: BinaryIO, columns: Sequence[str], formats: Sequence[ColumnFormat]) -> _Writer:
     """Write a table of GitHub's Markdown; nothing in a cell is read as Markdown or HTML."""
-    rows: Sequence[Row] | None = [tuple(columns), ("---",) * len(columns)]
-    while rows is not None:
-        for row in rows:
-            plain = ("" if cell is None else " ".join(str(cell).split()) for cell in map(plain_cell, row))
-            file.write(f"| {' | '.join(map(escape_markdown, plain))} |\n".encode("utf-8", "replace"))
-        rows = yield
+
+    def write_line(cells: Iterable[str | None]) -> None:
+        plain = ("" if cell is None else escape_markdown(" ".join(cell.split())) for cell in cells)
+        file.write(f"| {' | '.join(plain)} |\n".encode("utf-8", "replace"))
+
+    write_line(columns)
+    write_line("---:" if form.is_numeric else "---" for form in formats)
+    while (rows := (yield)) is not None:
+        for row in format_rows(rows, formats):
+            write_line(row)
 
 
-def _write_excel(file: BinaryIO, columns: Sequence[str]) -> _Writer:
+def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Sequence[ColumnFormat]) -> _Writer:
     """Write a workbook of one sheet.
 
     Texts are written as texts, so that none is a formula, whatever it begins with; those that are too long for a cell
@@ -291,6 +317,7 @@ def _write_excel(file: BinaryIO, columns: Sequence[str]) -> _Writer:
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
     from openpyxl.styles import Font
+    from openpyxl.utils import get_column_letter
     from openpyxl.writer.excel import ExcelWriter
 
     if len(columns) > _SHEET_COLUMNS:
@@ -315,18 +342,67 @@ def _write_excel(file: BinaryIO, columns: Sequence[str]) -> _Writer:
             marked.font = Font(bold=True)
         return marked
 
-    sheet.append([sheet_cell(name, bold=True) for name in columns])
     left = _SHEET_ROWS - 1
-    while (rows := (yield)) is not None:
+    rows: Sequence[Row] | None = yield
+    # Widths and the frozen header have to be there before the first row is.
+    texts = [columns, *format_rows((rows or ())[:_MEASURED_ROWS], formats)]
+    sheet.freeze_panes = "A2"
+    for place in range(len(columns)):
+        longest = max(len(line[place] or "") for line in texts)
+        sheet.column_dimensions[get_column_letter(place + 1)].width = min(longest, _WIDEST) + 4
+    sheet.append([sheet_cell(name, bold=True) for name in columns])
+    # One cell per column that has a format, used again for each row: an appended row is written at once.
+    styled = {place: WriteOnlyCell(sheet) for place, form in enumerate(formats) if _excel_format(form)}
+    for place, cell in styled.items():
+        cell.number_format = _excel_format(formats[place])
+    while rows is not None:
         left -= len(rows)
         if left < 0:
             most = f"a sheet holds {_SHEET_ROWS - 1:,} rows"
             raise ExportError(f"{most}: use csv or parquet, or ask for fewer with --limit")
         for row in rows:
-            sheet.append([sheet_cell(cell) for cell in row])
+            cells = [sheet_cell(cell) for cell in row]
+            for place, cell in styled.items():
+                if (value := _excel_value(row[place])) is not None:
+                    cell.value, cells[place] = value, cell
+            sheet.append(cells)
+        rows = yield
     # `Workbook.save` leaves its archive open where the disk is full, which is told again when it is forgotten.
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         ExcelWriter(book, archive).save()
+
+
+_MEASURED_ROWS, _WIDEST = 100, 60  # rows that set the widths of columns, and the widest of these in characters
+_EXCEL_TIMES: dict[FormatKind, str] = {
+    "month": "mmmm yyyy",
+    "date": "d mmm yyyy",
+    "minute": "d mmm yyyy hh:mm",
+    "second": "d mmm yyyy hh:mm:ss",
+}
+
+
+def _excel_format(form: ColumnFormat) -> str:
+    """Return Excel's number format; empty for a column that is written as it is."""
+    if form.kind not in ("number", "money", "percent"):
+        return _EXCEL_TIMES.get(form.kind, "")
+    digits = f"#,##0{'.' if form.decimals else ''}{'0' * form.decimals}"
+    money = f"[${form.currency}] " if form.currency else ""
+    # Excel's own per cent sign would multiply by 100.
+    unit = '"%"' if form.kind == "percent" else f'" {form.unit}"' if form.unit else ""
+    return f"{money}{digits}{unit}"
+
+
+def _excel_value(cell: Cell) -> int | float | datetime | None:
+    """Return a number or date that Excel holds exactly; None for any other cell."""
+    if isinstance(cell, str):
+        moment = read_time(cell)
+        return moment if moment is not None and moment.year >= _EXCEL_YEAR else None
+    if isinstance(cell, int) or (isinstance(cell, float) and math.isfinite(cell)):
+        return cell if abs(cell) < _EXACT or isinstance(cell, float) else None
+    return None
+
+
+_EXCEL_YEAR = 1901  # its calendar begins in 1900, which it takes for a leap year
 
 
 def _write_parquet(file: BinaryIO, columns: Sequence[str]) -> _Writer:
@@ -390,7 +466,9 @@ _WRITERS: dict[Format, Callable[[BinaryIO, Sequence[str]], _Writer]] = {
     "csv": _write_csv,
     "json": _write_json,
     "jsonl": partial(_write_json, lines=True),
+    "parquet": _write_parquet,
+}
+_FORMATTED: dict[Format, Callable[[BinaryIO, Sequence[str], Sequence[ColumnFormat]], _Writer]] = {
     "md": _write_markdown,
     "xlsx": _write_excel,
-    "parquet": _write_parquet,
 }

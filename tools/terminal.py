@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-_KEPT = frozenset("\n\t")
+_KEPT = frozenset("\n\t\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}")  # the latter two stand in formatted numbers
 
 
 def safe(text: str) -> str:

@@ -55,11 +55,6 @@ def singular(word: str) -> str:
     return word
 
 
-def plural(name: str) -> str:
-    """Return the plural of a lower-case noun by its form; one that ends with s is unchanged."""
-    return name if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-
-
 IRREGULAR_PLURALS = {"children": "child", "feet": "foot", "men": "man", "people": "person", "women": "woman"}
 """Plurals that no stemmer brings back."""
 
@@ -235,6 +230,27 @@ STOP_WORDS = FUNCTION_WORDS | listed_words(
 def question_words() -> frozenset[str]:
     """Return stems of further words that are common in questions over any data."""
     return frozenset(stem(fold(word)) for word in _read_data("linking/data/question_words.txt").split())
+
+
+_SHARED = listed_words(
+    "a also am an any as be but do does had has he her i in is it me more no of on or over per see so under up was we"
+    " will"
+)
+"""Words of `STOP_WORDS` that other languages have too, as the German `was` or the French `on`."""
+
+
+def is_foreign(text: str, names: Iterable[str]) -> bool:
+    """Whether a text has several words that are not names, and none that is English alone.
+
+    Rules about English words then say nothing of it. Of Spider's 8,034 questions none is taken for foreign.
+    """
+    known, unknown = {each for name in names for each in name_stems(name)}, 0
+    for word in words(text):
+        if (word.folded in STOP_WORDS and word.folded not in _SHARED) or word.stem in question_words():
+            return False
+        if not (word.folded.isdigit() or word.folded in _SHARED or word.stem in known):
+            unknown += 1 if word.folded.isascii() else 2  # without spaces a question may be one word
+    return unknown > 1
 
 
 # Numbers and months.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from ...tools.charts import Chart, Spec, Wish, choose, vega_lite, wished
 from ...tools.export import export_rows
+from ...tools.formats import PLAIN
 from ..advice import advise, failures_noted
 from ..evidence.confidence import sureness_in_words
 from ..records import AnswerRecord
@@ -45,6 +46,7 @@ JSON_KEYS = (
     "chart",
     "estimate",
     "headings",
+    "formats",
     "confidence_reason",
     "trusted",
     "trust_reason",
@@ -87,6 +89,8 @@ class Answer(AnswerRecord):
         basis: What the answer is based on (`.text()` in about three lines): where its query comes from, its tables,
             dates and filters with the words of the question behind them, and what one row stands for; None without a
             query.
+        sentence: The model's own sentence, with places for cells; `text` begins with it, filled, if the rows bear out
+            what it claims.
         readings: What other readings of the question give, if the question leaves something open.
         used_knowledge: The definitions that the query uses.
         proposals: What could be learned from this turn; pass those that a person accepts to `SQLAgent.remember`.
@@ -96,6 +100,7 @@ class Answer(AnswerRecord):
         simplified: The question in plain common words; the same as `rephrased` if it was not simplified.
         self_contained: Whether `rephrased` can be understood without the earlier turns.
         headings: The columns' names in words: what is counted instead of `COUNT(*)`.
+        formats: How the cells of each column are written for people: a kind, and digits, currency or unit.
         database: `tableturn.tools.examples.database_identity` of the database that was asked.
         withheld: Whether rows that may not be sent to a model are missing here; `SQLAgent.deliver` adds them.
         thread: The conversation's thread in the checkpointer; empty for a question of its own.
@@ -108,7 +113,8 @@ class Answer(AnswerRecord):
     withheld: bool  # pyright: ignore[reportIncompatibleVariableOverride] - which rows are missing is the record's
 
     def __init__(self, record: AnswerRecord, thread: str = "", kept: AnswerRecord | None = None) -> None:
-        named = {"headings": record.headings or record.columns, "withheld": bool(record.withheld)}
+        formats = record.formats or (PLAIN,) * len(record.columns)
+        named = {"headings": record.headings or record.columns, "formats": formats, "withheld": bool(record.withheld)}
         own = {"record": record, "kept": record if kept is None else kept, "thread": thread}
         self.__dict__.update(vars(record) | named | own)
 
@@ -146,7 +152,9 @@ class Answer(AnswerRecord):
         if not self.answered or self.withheld:
             return None
         title = (self.rephrased if wish is None or not wish.question else wish.question) or self.question
-        return self._charted(lambda: choose(self.headings, self.rows, wish, title=title, partial=self.truncated))
+        return self._charted(
+            lambda: choose(self.headings, self.rows, wish, title=title, partial=self.truncated, formats=self.formats)
+        )
 
     @cached_property
     def _wish(self) -> Wish | None:
@@ -192,7 +200,7 @@ class Answer(AnswerRecord):
         Raises:
             ExportError: The file cannot be written, or openpyxl is missing (the extra `files`).
         """
-        export_rows(self.columns, self.rows, path, "xlsx")
+        export_rows(self.columns, self.rows, path, "xlsx", self.formats)
 
     def _repr_html_(self) -> str:
         from .render import answer_html

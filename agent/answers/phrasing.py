@@ -1,45 +1,123 @@
-"""What an answer says in words; made from the result alone, so that it costs no call and cannot be wrong about it."""
+"""What an answer says in words; made from the result alone, so that it costs no call and cannot be wrong about it.
+
+Names stand as the database has them: what is one of `kunden` is called is not known.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
-from ...tools.sql import Heading, SearchedLiteral, explain
+from ...tools.formats import ColumnFormat, FormatKind, column_formats, format_cell
+from ...tools.sql import Heading, SearchedLiteral, explain, is_ordered
 from ...tools.sql import headings as headings_of
-from ...tools.words import singular
+from ...tools.words import listed
 from ..advice import advise, advisory
 from ..evidence.choose_attempt import is_empty
 from ..records import AnswerRecord, PlainCell, Result
 
 COLUMNS_IN_WORDS = 8  # so many columns are named at most: the names of more stand over the rows
 ROWS_IN_WORDS = 5  # longest result that is spelled out
+_MEASURES: frozenset[FormatKind] = frozenset({"number", "money", "percent"})
+_MEASURES_IN_WORDS = 3  # more measures of a series are not named
 TEXT_CHARACTERS = 60  # longest value in words; longer ones are cut with an ellipsis
 
 
-def phrase(result: Result, headings: Sequence[Heading]) -> str:
-    """The result as a sentence, for whoever may see its rows: spelled out where it is short, counted where long."""
-    rows = result.rows
+@dataclass(frozen=True)
+class ColumnLooks:
+    """How the columns of a result look to people: their headings and formats."""
+
+    headings: tuple[Heading, ...]
+    formats: tuple[ColumnFormat, ...]
+    is_ordered: bool = False  # whether the query orders its rows
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The headings as texts."""
+        return tuple(heading.words for heading in self.headings)
+
+
+NO_COLUMNS = ColumnLooks((), ())
+
+
+def phrase(result: Result, looks: ColumnLooks) -> str:
+    """Return the result as a sentence, for whoever may see its rows: spelled out if it is short, else counted."""
+    rows, names = result.rows, looks.words
     if not rows:
         return "No rows match."
-    columns = [heading.words for heading in headings]
-    if len(rows) == 1 and len(columns) == 1:
-        cell, counted = rows[0][0], headings[0].counted
-        if counted and isinstance(cell, int):
-            return f"{cell:,} {singular(counted) if cell == 1 else counted}."
-        return f"{columns[0]}: {_value(cell)}."
-    if len(rows) <= ROWS_IN_WORDS and len(columns) == 1:
-        return f"{columns[0]}: {', '.join(_value(row[0]) for row in rows)}."
-    if len(rows) == 1 and len(columns) <= COLUMNS_IN_WORDS:
-        return ", ".join(f"{name}: {_value(cell)}" for name, cell in zip(columns, rows[0], strict=True)) + "."
-    return say_row_count(columns, len(rows), result.truncated)
+    first = [_write_value(cell, form) for cell, form in zip(rows[0], looks.formats, strict=True)]
+    if len(rows) == 1 and len(names) == 1:
+        counted = looks.headings[0].counted
+        if not counted or not isinstance(rows[0][0], int):
+            return f"{_capitalize(names[0])}: {first[0]}."
+        # Whether a name is a noun for many is certain of few, and what one of them is called of none.
+        if looks.headings[0].counts_all and rows[0][0] > 1 and _PLURAL.fullmatch(counted):
+            return f"There are {first[0]} {counted}."
+        return f"{_capitalize(counted)}: {first[0]}."
+    if len(names) == 1:
+        values = [_write_value(row[0], looks.formats[0]) for row in rows[:ROWS_IN_WORDS]]
+        separator = "; " if any("," in value for value in values) else ", "
+        told = f"{len(rows):,} values" if len(rows) > ROWS_IN_WORDS else separator.join(values)
+        return f"{_capitalize(names[0])}: {'more than ' if result.truncated else ''}{told}."
+    if len(rows) == 1 and len(names) <= COLUMNS_IN_WORDS:
+        return _capitalize("; ".join(f"{name}: {value}" for name, value in zip(names, first, strict=True))) + "."
+    return _phrase_series(result, looks) or _phrase_ranking(result, looks) or say_row_count(len(rows), result.truncated)
 
 
-def say_row_count(columns: Sequence[str], rows: int, truncated: bool) -> str:
-    """Return how many rows there are, of what."""
-    of = ", ".join(columns) if len(columns) <= COLUMNS_IN_WORDS else f"{len(columns)} columns"
-    return f"{'More than ' if truncated else ''}{rows:,} {'row' if rows == 1 else 'rows'} of {of}."
+_PLURAL = re.compile(r"[a-z]{3,}[^\W\daisuw]s")
+"""An English word for many, by its form: `orders`, and not `status`, `analysis` or `news`."""
+
+_PERIODS: dict[FormatKind, str] = {
+    "month": "months",
+    "year": "years",
+    "date": "dates",
+    "minute": "times",
+    "second": "times",
+}
+
+
+def _phrase_series(result: Result, looks: ColumnLooks) -> str:
+    """Return the words for numbers over time, one row per point; empty if it is no such result."""
+    times = [place for place, form in enumerate(looks.formats) if form.kind in _PERIODS]
+    measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
+    if len(times) != 1 or len(measures) != len(looks.words) - 1 or len(measures) > _MEASURES_IN_WORDS:
+        return ""
+    points = [row[times[0]] for row in result.rows]
+    known = sorted({point for point in points if point is not None}, key=str)
+    if len(known) < len(points):
+        return ""
+    form = looks.formats[times[0]]
+    count = f"{'the first ' if result.truncated else ''}{len(points):,} {_PERIODS[form.kind]}"
+    span = " to ".join(format_cell(point, form) for point in (known[0], known[-1]))
+    return f"{_capitalize(listed(measures))} for {count}, {span}."
+
+
+def _phrase_ranking(result: Result, looks: ColumnLooks) -> str:
+    """Return the words for names in the order of a number; empty if it is no such result."""
+    kinds = [form.kind for form in looks.formats]
+    if not looks.is_ordered or len(kinds) != 2 or "text" not in kinds or not _MEASURES.intersection(kinds):
+        return ""
+    name, measure = kinds.index("text"), 1 - kinds.index("text")
+    names, numbers = ([row[place] for row in result.rows] for place in (name, measure))
+    known = [number for number in numbers if isinstance(number, int | float)]
+    if len(set(names)) < len(names) or None in names or len(known) < len(numbers) or known[0] == known[-1]:
+        return ""
+    order = {(one < other) - (one > other) for one, other in pairwise(known)} - {0}
+    if len(order) > 1:
+        return ""
+    lowest = ", lowest first" if order == {1} else ""
+    first = f"{_write_value(names[0], looks.formats[name])}, {format_cell(known[0], looks.formats[measure])}"
+    more = "more than " if result.truncated else ""
+    return f"First of {more}{len(names):,} by {looks.words[measure]}{lowest}: {first}."
+
+
+def say_row_count(rows: int, truncated: bool) -> str:
+    """Return how many rows there are."""
+    return f"{'More than ' if truncated else ''}{rows:,} {'row' if rows == 1 else 'rows'}."
 
 
 def cut_note(rows: int) -> str:
@@ -67,31 +145,33 @@ def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
     return None if estimate is None else {"rows": estimate.rows, "bytes": estimate.bytes}
 
 
-def phrase_answer(result: Result, headings: Sequence[Heading], literals: Sequence[SearchedLiteral] = ()) -> str:
+def phrase_answer(result: Result, looks: ColumnLooks, literals: Sequence[SearchedLiteral] = ()) -> str:
     """Return what an answer says of a result; of one without rows also which of the query's literals no row has."""
     missing = [f"no row of {literal.table} has {literal.condition}" for literal in literals if literal.missing]
     if missing and not (result.withheld or result.rows):
         return f"No rows match: {', and '.join(missing)}."
-    return WITHHELD if result.withheld else phrase_or_count(result, headings)
+    return WITHHELD if result.withheld else phrase_or_count(result, looks)
 
 
-def phrase_or_count(result: Result, headings: Sequence[Heading]) -> str:
+def phrase_or_count(result: Result, looks: ColumnLooks) -> str:
     """Return the words for a result, or how many rows it has where there are none."""
-    plain = f"{'More than ' if result.truncated else ''}{result.row_count:,} rows."
-    return advise("phrasing", lambda: phrase(result, headings), plain)
+    plain = say_row_count(result.row_count, result.truncated)
+    return advise("phrasing", lambda: phrase(result, looks), plain)
 
 
-def name_columns(sql: str | None, columns: Sequence[str], database: Database) -> tuple[Heading, ...]:
-    """What the columns of a query's result are called in words; their own names where there are no better ones."""
-    own = tuple(map(Heading, columns))
+def look_up_columns(
+    sql: str | None, result: Result, database: Database, locale: str = "", definitions: Mapping[str, str] | None = None
+) -> ColumnLooks:
+    """Return how the columns of a query's result look; `definitions` say what measures are, by name."""
 
-    def call() -> tuple[Heading, ...]:
-        try:
-            return own if sql is None else headings_of(sql, columns, database.schema())
-        except SQLParseError:
-            return own
+    def look_up() -> ColumnLooks:
+        schema, columns = database.schema(), result.columns
+        names = headings_of(sql, columns, schema) if sql else tuple(map(Heading, columns))
+        formats = column_formats(sql, columns, result.rows, schema, definitions, locale)
+        return ColumnLooks(names, formats, sql is not None and is_ordered(sql, schema.dialect))
 
-    return advise("headings", call, own)
+    plain = (ColumnFormat(locale=locale),) * len(result.columns)
+    return advise("headings", look_up, ColumnLooks(tuple(map(Heading, result.columns)), plain))
 
 
 @advisory("phrasing", "")
@@ -131,6 +211,14 @@ def describe_rows(result: Result) -> list[str]:
 
 def _value(cell: PlainCell) -> str:
     return "NULL" if cell is None else cut(cell, TEXT_CHARACTERS)
+
+
+def _write_value(cell: PlainCell, form: ColumnFormat) -> str:
+    return "no value" if cell is None else cut(format_cell(cell, form), TEXT_CHARACTERS)
+
+
+def _capitalize(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def cut(cell: object, most: int) -> str:

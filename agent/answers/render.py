@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from io import BytesIO
 from typing import Any
@@ -17,12 +17,13 @@ from ...tools.charts.chart import can_render, picture
 from ...tools.errors import ExportError
 from ...tools.examples import Example
 from ...tools.export import escape_markdown, export_rows
+from ...tools.formats import format_rows
 from ...tools.knowledge import Entry
 from ...tools.terminal import safe
 from ...tools.values import ValueMatch
 from ..evidence.confidence import sureness_in_words
 from ..evidence.feedback import Bounds, result_csv
-from ..records import Attempt, PlainCell, Result
+from ..records import Attempt, Result
 from ..state import AgentState, attempts_of, fields_of, turn_of
 from .answer import JSON_KEYS, Answer
 from .phrasing import cut, number_choices, say_rows_shown, shown
@@ -45,6 +46,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     whole["notes"] = answer.notes
     whole["text"] = "\n".join([answer.text, *number_choices(answer.choices)])
     whole["estimate"] = shown(answer.estimate)
+    whole["formats"] = list(map(asdict, answer.formats))
     return {key: whole[key] for key in JSON_KEYS}
 
 
@@ -69,7 +71,7 @@ def answer_markdown(answer: Answer, rows: int) -> str:
         parts.append(f"{fence}sql\n{answer.sql}\n{fence}")
     if answer.answered and answer.rows:
         table = BytesIO()
-        export_rows(answer.headings, answer.rows[:rows], table, "md")
+        export_rows(answer.headings, answer.rows[:rows], table, "md", answer.formats)
         parts.append(table.getvalue().decode().strip())
         if answer.row_count > rows:
             parts.append(f"({answer.row_count:,} rows, the first {rows} of them shown)")
@@ -104,7 +106,7 @@ def answer_html(answer: Answer) -> str:
     if answer.sql:
         parts.append(f'<pre style="{_CODE}">{_sql(answer.sql)}</pre>')
     if answer.columns:
-        parts.append(_table(answer.headings, answer.rows, answer.truncated))
+        parts.append(_table(answer))
     if chart := _chart(answer):
         parts.append(chart)
     if lines := basis_lines(answer):
@@ -129,18 +131,20 @@ def _sql(sql: str) -> str:
     return highlight(sql, SqlLexer(), HtmlFormatter(nowrap=True, noclasses=True)).rstrip("\n")
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[PlainCell]], truncated: bool) -> str:
-    head = "".join(f'<th style="{_CELLS}left">{_text(name)}</th>' for name in headings)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows[:ROWS_SHOWN])
-    more = say_rows_shown(ROWS_SHOWN, len(rows), truncated)
+def _table(answer: Answer) -> str:
+    sides = ["right" if form.is_numeric else "left" for form in answer.formats]
+    names = zip(answer.headings, sides, strict=True)
+    head = "".join(f'<th style="{_CELLS}{side}">{_text(name)}</th>' for name, side in names)
+    rows = format_rows(answer.rows[:ROWS_SHOWN], answer.formats)
+    body = "".join(f"<tr>{''.join(map(_cell, row, sides))}</tr>" for row in rows)
+    more = say_rows_shown(ROWS_SHOWN, len(answer.rows), answer.truncated)
     caption = f'<div style="{_QUIET}">{more}</div>' if more else ""
     return f'<table style="{_TABLE}"><tr>{head}</tr>{body}</table>{caption}'
 
 
-def _cell(cell: PlainCell) -> str:
-    if cell is None:
-        return f'<td style="{_CELLS}left;{_QUIET}">NULL</td>'
-    return f'<td style="{_CELLS}{"left" if isinstance(cell, str) else "right"}">{_text(cut(cell, _CELL))}</td>'
+def _cell(cell: str | None, side: str) -> str:
+    quiet, text = (f";{_QUIET}", "NULL") if cell is None else ("", cut(cell, _CELL))
+    return f'<td style="{_CELLS}{side}{quiet}">{_text(text)}</td>'
 
 
 def _chart(answer: Answer) -> str:

@@ -16,6 +16,8 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from ...tools.database.table import Cell
+from ...tools.formats import ColumnFormat, column_formats, format_rows
 from ...tools.terminal import safe
 from ..answers.phrasing import cut, cut_note, number_choices, say_row_count, say_rows_shown
 
@@ -36,16 +38,19 @@ class Rows:
     """Rows as a table: on a terminal the columns that have room, and the names of the others."""
 
     headings: Sequence[str]
-    rows: Sequence[Sequence[object]]
+    rows: Sequence[Sequence[Cell]]
     caption: str = ""  # what stands below; empty for nothing
+    formats: Sequence[ColumnFormat] = ()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         wide = not console.is_terminal
-        shown = len(self.headings) if wide else fitting(self.headings, self.rows, options.max_width)
+        formats = self.formats or column_formats(None, self.headings, self.rows)
+        rows = format_rows(self.rows, formats)
+        shown = len(self.headings) if wide else fitting(self.headings, rows, options.max_width)
         table = Table(header_style="bold")
-        for name in self.headings[:shown]:
-            table.add_column(escape(safe(name)))
-        for row in self.rows:
+        for name, form in zip(self.headings[:shown], formats, strict=False):
+            table.add_column(escape(safe(name)), justify="right" if form.is_numeric else "left")
+        for row in rows:
             table.add_row(*map(_cell, row[:shown]))
         yield table
         if left_out := self.headings[shown:]:
@@ -54,7 +59,7 @@ class Rows:
             yield Text(self.caption, style="dim")
 
 
-def fitting(headings: Sequence[str], rows: Sequence[Sequence[object]], width: int) -> int:
+def fitting(headings: Sequence[str], rows: Sequence[Sequence[str | None]], width: int) -> int:
     """Return how many of the columns, from the first, have room side by side; at least one.
 
     All of them where they have room in full, else those that have if each takes a little less than it could.
@@ -73,7 +78,7 @@ def fitting(headings: Sequence[str], rows: Sequence[Sequence[object]], width: in
     return len(headings)
 
 
-def as_records(headings: Sequence[str], rows: Iterable[Sequence[object]], first: int = 1) -> RenderableType:
+def as_records(headings: Sequence[str], rows: Iterable[Sequence[str | None]], first: int = 1) -> RenderableType:
     """Return every row one under the other, its columns a line each."""
     parts: list[RenderableType] = []
     for number, row in enumerate(rows, first):
@@ -86,10 +91,10 @@ def as_records(headings: Sequence[str], rows: Iterable[Sequence[object]], first:
     return Group(*parts)
 
 
-def _cell(cell: object, characters: int | None = CELL_CHARACTERS) -> Text:
+def _cell(cell: str | None, characters: int | None = CELL_CHARACTERS) -> Text:
     if cell is None:
         return Text("NULL", style="dim")
-    text = safe(str(cell))
+    text = safe(cell)
     return Text(text if characters is None else cut(text, characters))
 
 
@@ -124,7 +129,7 @@ def show_answer(
     caption = say_rows_shown(shown, answer.row_count, answer.truncated) if answer.columns else ""
     caption += "; /more shows the next" if caption and paged else ""
     if answer.columns:
-        console.print(Rows(answer.headings, answer.rows[:shown], caption))
+        console.print(Rows(answer.headings, answer.rows[:shown], caption, answer.formats))
     if answer.answered and answer.pictured:
         from ...tools.charts.draw import draw_chart
 
@@ -133,7 +138,7 @@ def show_answer(
     style = "bold" if answer.answered else "bold yellow"
     text = answer.text
     if caption:  # which says how many rows there are
-        counted = say_row_count(answer.headings, answer.row_count, answer.truncated)
+        counted = say_row_count(answer.row_count, answer.truncated)
         text = text.removeprefix(counted).replace(f" {cut_note(answer.row_count)}", "").strip()
     if text:
         console.print(Text(safe(text), style=style))

@@ -21,6 +21,7 @@ from ...tools.database import Schema
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn, copies, drop_samples, families, lighten, requested, widen
 from ...tools.sql import dialect_notes
+from ...tools.words import is_foreign
 from ..advice import advise
 from ..effects import Body, do, wait_for
 from ..records import Turn
@@ -71,6 +72,12 @@ def unread_note(state: AgentState, run: Run) -> str:
 def as_asked(turn: Turn) -> str:
     """Return the question in the person's words, with what they said about it since."""
     return " ".join([turn.question, *(f"({answered})" for _, answered in turn.clarified)])
+
+
+def is_foreign_question(turn: Turn, schema: Schema) -> bool:
+    """Whether the question is in another language than English, so that rules about English count for nothing."""
+    names = (name for table in schema.tables for name in (table.name, *(column.name for column in table.columns)))
+    return is_foreign(as_asked(turn), names)
 
 
 def leaned_on(turn: Turn, history: tuple[PastTurn, ...]) -> str:

@@ -19,7 +19,7 @@ from ...tools.sql.parse import analysis_or
 from ...tools.values import ValueMatch
 from ...tools.words import name_stems
 from ..advice import advise
-from ..context.task_inputs import readable_turns
+from ..context.task_inputs import is_foreign_question, readable_turns
 from ..effects import Body, do
 from ..records import Attempt, CodeResult, Reach, Result, Turn
 from ..resources import Run
@@ -42,13 +42,17 @@ def look_at(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt
     def look() -> tuple[tuple[Finding, ...], Attempt]:
         sql, values, database = attempt.sql, run.resources.values, run.resources.database
         schema = database.schema()
+        # What the linker and the form expect of a question they read from its English words.
+        foreign = is_foreign_question(turn, schema)
         findings = check(sql, schema, values=values, compiles=database.compile_check)
         return findings, replace(
             attempt,
-            fit=_fit(sql, _expected(state, turn, run, schema.dialect), schema, turn.items) if several else None,
+            fit=_fit(sql, _expected(state, turn, run, schema.dialect), schema, turn.items)
+            if several and not foreign
+            else None,
             literals=searched_literals(sql, schema, values),
             findings=tuple(describe(finding) for finding in findings if finding.severity != "info"),
-            reach=_reach(sql, schema, turn.items),
+            reach=_reach(sql, schema, () if foreign else turn.items),
             never=tuple(
                 finding.message.rstrip(".").replace(" never holds: ", " never holds, because ")
                 for finding in findings

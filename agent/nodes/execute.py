@@ -77,6 +77,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         sure=turn.sure,
         doubt=turn.doubt,
         other=turn.other,
+        say="" if edited or sql != drafted else turn.say,  # a sentence is of its writer's query alone
         dialect=run.resources.database.dialect,
         estimate=cost,
     )

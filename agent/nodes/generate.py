@@ -72,6 +72,7 @@ def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterab
         sure=draft.sure,
         doubt=draft.doubt,
         other=draft.other,
+        say=draft.say,
         caveats=draft.caveats,
         rephrasing=draft.understood or turn.rephrasing,
     )

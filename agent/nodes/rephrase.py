@@ -91,7 +91,7 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
         turn = replace(turn, clarified=(*turn.clarified, turn.clarification), sent=())
         if chosen := next((offer for offer in turn.offered if offer.words == reply), None):
             read_as = replace(turn.rephrasing, intent="answerable", reply="", choices=())
-            turn = replace(turn, clarification=None, rephrasing=read_as, written=chosen.sql)
+            turn = replace(turn, clarification=None, rephrasing=read_as, written=chosen.sql, say="")
             return step("execute", turn, sql=chosen.sql, sql_source="draft")
     first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"
     if first and (plain := what_it_is(turn.question)):

@@ -13,10 +13,19 @@ from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
 from ...tools.outgoing import record_queries
-from ...tools.sql import Heading
 from ..advice import advise, advisory
 from ..answers.answer import Answer
-from ..answers.phrasing import WITHHELD, explain_query, failed, list_remarks, name_columns, phrase_answer, summarize
+from ..answers.phrasing import (
+    NO_COLUMNS,
+    WITHHELD,
+    ColumnLooks,
+    explain_query,
+    failed,
+    list_remarks,
+    look_up_columns,
+    phrase_answer,
+    summarize,
+)
 from ..audit import make_record
 from ..context.knowledge import explained_words, used_knowledge
 from ..context.task_inputs import as_asked, remember
@@ -32,6 +41,7 @@ from ..records import (
     CodeResult,
     Readings,
     Result,
+    Sentence,
     Status,
     Turn,
     Usage,
@@ -119,7 +129,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     by_node = usage_of(state)
     used = used_knowledge(sql, turn, run)
     readings = readings_of(chosen, state, turn, run) if chosen and sql else Readings()
-    line = (readings.line,) if readings.line else ()
+    after = (*filter(None, [readings.line]), *found.remarks)
     proposals = explained_words(turn)
     translator = run.translator
     sure = assess_certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement)
@@ -134,7 +144,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         row_count=result.row_count,
         truncated=result.truncated,
         status=found.status,
-        text=" ".join([found.text, *line, *found.remarks]),
+        text=" ".join([found.text, *after]),
         confidence=sure.value,
         confidence_reason=sure.reason,
         trusted=trust.trusted,
@@ -164,11 +174,13 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         rights=run.resources.rights,
         withheld=result.withheld,
         estimate=chosen.estimate if chosen and sql else None,
-        headings=tuple(heading.words for heading in found.headings),
+        headings=found.looks.words,
+        formats=found.looks.formats,
         used_knowledge=used,
         proposals=proposals,
         basis=basis_for(chosen if sql else None, turn, run, used, readings),
         readings=readings,
+        sentence=Sentence(chosen.say, " ".join(after)) if chosen and sql and found.result and chosen.say else None,
     )
 
 
@@ -190,7 +202,7 @@ class _Conclusion:
     text: str
     remarks: tuple[str, ...] = ()
     result: Result | None = None
-    headings: tuple[Heading, ...] = ()
+    looks: ColumnLooks = NO_COLUMNS
     by_code: bool = False
 
 
@@ -207,13 +219,14 @@ def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: 
         caveats = () if discarded else turn.caveats
         reads_only = (READS_ONLY,) if what_it_is(turn.asked) else ()
         known = (*reads_only, *caveats, *list_remarks(chosen.result))
-        called = name_columns(chosen.sql, chosen.result.columns, database)
-        return _Conclusion(status, phrase_answer(chosen.result, called, chosen.literals), known, chosen.result, called)
+        defined = {entry.name: entry.text for entry in turn.knowledge}
+        looks = look_up_columns(chosen.sql, chosen.result, database, run.settings.locale, defined)
+        return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
     if code is not None:
         over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()
-        called = name_columns(None, code.result.columns, database)
-        text = phrase_answer(code.result, called)
-        return _Conclusion("capped", text, (BY_CODE, *over), code.result, called, by_code=True)
+        looks = look_up_columns(None, code.result, database, run.settings.locale)
+        text = phrase_answer(code.result, looks)
+        return _Conclusion("capped", text, (BY_CODE, *over), code.result, looks, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
     return _Conclusion("failed", failed(f"No query for this question ran: {why}", kind, run.settings.query_seconds))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from ...tools.errors import NotUnderstood
-from ...tools.words import name_words, plural
+from ...tools.words import name_words
 
 Aggregate = Literal["", "count", "sum", "avg", "min", "max"]
 Operator = Literal["=", "!=", ">", ">=", "<", "<=", "like", "not like", "between", "in", "not in", "null", "not null"]
@@ -221,7 +221,7 @@ def _query(frame: Frame) -> str:
     counted_alone = tables[-1:] if frame.select[:1] == (Operand(None, "count"),) else ()
     subjects = [table for table in tables if (table,) != counted_alone]
     if subjects:
-        parts.append("of " + " with ".join(_plural(table) for table in subjects))
+        parts.append("of " + " with ".join(_plain(table) for table in subjects))
     if frame.group:
         parts.append("for each " + " and ".join(_plain(column.name) for column in frame.group))
     conditions = [" or ".join(_condition(c, tables) for c in group) for group in frame.where]
@@ -241,7 +241,7 @@ def _term(term: Operand, tables: tuple[str, ...]) -> str:
     if term.column is None:
         if term.aggregate != "count":
             return "everything"
-        return f"the number of {_plural(tables[-1])}" if tables else "the number of rows"
+        return f"the number of {_plain(tables[-1])}" if tables else "the number of rows"
     name = _plain(term.column.name)
     if term.aggregate == "count":
         return f"the number of {'different ' if term.distinct else ''}{name}"
@@ -251,10 +251,6 @@ def _term(term: Operand, tables: tuple[str, ...]) -> str:
 
 def _plain(name: str) -> str:
     return " ".join(name_words(name)) or name
-
-
-def _plural(table: str) -> str:
-    return plural(_plain(table))
 
 
 def _condition(condition: Predicate, tables: tuple[str, ...]) -> str:

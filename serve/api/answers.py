@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any, BinaryIO
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
@@ -15,7 +16,7 @@ from ...agent.answers.paging import Page, View
 from ...tools.charts import Kind, vega_lite
 from ...tools.database import Cancellation
 from ...tools.errors import ExportError
-from ...tools.export import MEDIA_TYPES, Format
+from ...tools.export import MEDIA_TYPES, Format, name_file
 from ..server import Asker, AskerHere
 from ..store import StoredTurn, TurnStore
 from .bodies import FeedbackBody, RunBody, TurnReply
@@ -69,14 +70,15 @@ async def export(
     """Return all rows of a turn's answer as a file, by running its query anew."""
     answer = _answer_of(await asker.turn(id_))
     file = await asker.work(lambda cancellation: _exported(asker, answer, form, rows, cancellation))
-    name = f'attachment; filename="{id_[:8]}.{form}"'
+    name = quote(f"{name_file(answer.rephrased or answer.question)}.{form}")
+    disposition = f"attachment; filename*=UTF-8''{name}"
 
     def parts() -> Iterator[bytes]:
         with file:
             while part := file.read(_PART):
                 yield part
 
-    return StreamingResponse(parts(), media_type=MEDIA_TYPES[form], headers={"content-disposition": name})
+    return StreamingResponse(parts(), media_type=MEDIA_TYPES[form], headers={"content-disposition": disposition})
 
 
 @router.post("/turns/{id_}/run", response_model=TurnReply)

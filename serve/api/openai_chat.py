@@ -119,7 +119,7 @@ def _said(messages: list[ChatMessage]) -> list[tuple[str, str]]:
 
 async def _reply(answer: Answer, messages: list[ChatMessage], thread: str, asker: Asker) -> str:
     """Return the words of the reply; with them the front end will go on with this conversation."""
-    text = asker.masked(answer_markdown(Answer(answer.kept, answer.thread), _ROWS))
+    text = asker.masked(answer_markdown(await asker.leaving(answer), _ROWS))
     await asker.kept(TurnStore.note_chat, thread, _digest([*_said(messages), ("assistant", text)]))
     return text
 

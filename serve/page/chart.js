@@ -1,6 +1,7 @@
 // A result as a chart: the server's Vega-Lite specification, drawn by vega-embed. Its expressions are interpreted and
 // not compiled (`ast`), as the page's policy allows no code from strings; the drawing libraries come at the first chart.
 import { getChart } from "./api.js";
+import { chartLanguage, fileName } from "./formats.js";
 import { html, useEffect, useRef, useState } from "./html.js";
 
 const KINDS = { "": "Fitting", bar: "Bars", stacked: "Stacked bars", line: "Line", area: "Area", pie: "Pie", point: "Points", histogram: "Histogram" };
@@ -20,7 +21,7 @@ export function Chart({ turn, theme }) {
   useEffect(() => {
     if (!spec) return undefined;
     let gone = false;
-    draw(place.current, spec).then((drawn) => (gone ? drawn.finalize() : (view.current = drawn)), setProblem);
+    draw(place.current, spec, chartLanguage(turn.answer.formats[0]?.locale)).then((drawn) => (gone ? drawn.finalize() : (view.current = drawn)), setProblem);
     return () => {
       gone = true;
       view.current?.finalize();
@@ -29,7 +30,7 @@ export function Chart({ turn, theme }) {
   }, [spec, theme]);
   const save = async () => {
     const address = await view.current.view.toImageURL("png", 2);
-    Object.assign(document.createElement("a"), { href: address, download: `${turn.id.slice(0, 8)}.png` }).click();
+    Object.assign(document.createElement("a"), { href: address, download: fileName(turn, "png") }).click();
   };
   return html`<div class="chart">
     <div class="buttons">
@@ -43,13 +44,13 @@ export function Chart({ turn, theme }) {
   </div>`;
 }
 
-async function draw(place, spec) {
+async function draw(place, spec, language) {
   await loaded();
   const fit = spec.width > 280 ? { width: "container", autosize: { type: "fit-x", contains: "padding" } } : {};
   const narrow = place.clientWidth < NARROW;
   const shown = inOurColours(narrow ? narrowed(spec) : spec);
   return window.vegaEmbed(place, { ...shown, title: spec.title?.subtitle ?? "", ...fit }, {
-    ast: true, actions: false, defaultStyle: false, renderer: "svg", config: config(place, narrow), tooltip: { disableDefaultStyle: true },
+    ...language, ast: true, actions: false, defaultStyle: false, renderer: "svg", config: config(place, narrow), tooltip: { disableDefaultStyle: true },
     loader: { load: refuse, sanitize: refuse }, // the data is in the specification; nothing else is to be loaded
   });
 }

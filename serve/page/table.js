@@ -1,5 +1,6 @@
 // A result as a table of any size: the server sorts, filters and pages; the first page comes with the answer.
 import { download, get } from "./api.js";
+import { fileName, formatCell, isNumeric } from "./formats.js";
 import { html, useEffect, useRef, useState } from "./html.js";
 
 const PAGE = 25;
@@ -28,8 +29,8 @@ export function Table({ turn }) {
   const sortBy = (place) => move(view.sort !== place ? { sort: place, descending: false }
     : view.descending ? { sort: null, descending: false } : { descending: true });
   if (!page) return problem ? html`<p class="problem" role="alert">${problem.message}</p>` : html`<p class="quiet">Loading rows…</p>`;
-  const numeric = page.headings.map((_, place) => page.rows.some((row) => row[place] !== null)
-    && page.rows.every((row) => row[place] === null || typeof row[place] === "number"));
+  const { formats } = turn.answer;
+  const numeric = formats.map(isNumeric);
   return html`<div class="result">
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
     <div class="scrolled" tabindex="0" role="region" aria-label="Result">
@@ -40,7 +41,7 @@ export function Table({ turn }) {
             <button onClick=${() => sortBy(place)} title=${page.columns[place]}>${heading}<span class="arrow" aria-hidden="true"></span></button>
           </th>`)}</tr></thead>
         <tbody>${page.rows.map((row) => html`<tr>${row.map((cell, place) => html`
-          <td dir="auto" class=${numeric[place] ? "number" : String(cell).length > SHORT ? "words" : ""}><${Cell} value=${cell} /></td>`)}</tr>`)}</tbody>
+          <td dir="auto" class=${numeric[place] ? "number" : String(cell).length > SHORT ? "words" : ""}><${Cell} value=${cell} format=${formats[place]} /></td>`)}</tr>`)}</tbody>
       </table>
       ${page.rows.length === 0 && html`<p class="quiet">${view.search ? "No row has that text." : "No rows."}</p>`}
     </div>
@@ -73,16 +74,16 @@ function Pager({ view, page, move }) {
 
 function Files({ turn }) {
   const [problem, setProblem] = useState(null);
-  const save = (form) => download(`turns/${turn.id}/export?format=${form}`, `${turn.id.slice(0, 8)}.${form}`).then(() => setProblem(null), setProblem);
+  const save = (form) => download(`turns/${turn.id}/export?format=${form}`, fileName(turn, form)).then(() => setProblem(null), setProblem);
   return html`<div class="files"><span class="quiet">All rows as</span>
     ${Object.entries(FILES).map(([form, name]) => html`<button class="link" onClick=${() => save(form)}>${name}</button>`)}
     ${problem && html`<span class="problem" role="alert">${problem.message}</span>`}
   </div>`;
 }
 
-function Cell({ value }) {
+function Cell({ value, format }) {
   if (value === null) return html`<span class="null">null</span>`;
-  const text = String(value);
+  const text = formatCell(value, format);
   if (text.length <= LONG) return text;
   return html`<details class="long"><summary>${text.slice(0, LONG)}…</summary>${text}</details>`;
 }

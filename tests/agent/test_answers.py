@@ -12,7 +12,10 @@ from typing import Any
 import openpyxl
 import pytest
 from tableturn import SQLAgent
+from tableturn.agent.answers.render import answer_markdown
+from tableturn.agent.cli.display import show_answer
 from tableturn.tools.errors import ExportError, QueryFailed
+from tableturn.tools.formats import ColumnFormat
 
 from tests.support.scripted import writes
 
@@ -64,13 +67,13 @@ def test_a_picture_of_nothing_is_declined(shop: Path) -> None:
 @pytest.mark.parametrize(
     ("sql", "text", "headings"),
     [
-        ("SELECT COUNT(*) FROM customers", "3 customers.", ("number of customers",)),
-        ("SELECT COUNT(*) FROM customers WHERE city = 'Lyon'", "1 customer.", ("number of customers",)),
-        ("SELECT COUNT(DISTINCT c.id) AS n FROM customers c JOIN orders ON c.id = customer_id", "3 customers.", ("n",)),
-        ("SELECT COUNT(*) FROM orders o JOIN customers c ON o.customer_id = c.id", "4 orders.", ("number of orders",)),
-        ("SELECT AVG(total) FROM orders", "average total: 11.833333333333334.", ("average total",)),
-        (BY_CITY, "2 rows of city, number of customers.", ("city", "number of customers")),
-        ("SELECT name FROM customers WHERE id = 1", "name: Ada.", ("name",)),
+        ("SELECT COUNT(*) FROM customers", "There are 3 customers.", ("number of customers",)),
+        ("SELECT COUNT(*) FROM customers WHERE city = 'Lyon'", "Customers: 1.", ("number of customers",)),
+        ("SELECT COUNT(DISTINCT c.id) AS n FROM customers c JOIN orders ON c.id=customer_id", "Customers: 3.", ("n",)),
+        ("SELECT COUNT(*) FROM orders o JOIN customers c ON o.customer_id = c.id", "Orders: 4.", ("number of orders",)),
+        ("SELECT AVG(total) FROM orders", "Average total: 11.83.", ("average total",)),
+        (BY_CITY, "2 rows.", ("city", "number of customers")),
+        ("SELECT name FROM customers WHERE id = 1", "Name: Ada.", ("name",)),
     ],
 )  # fmt: skip
 def test_columns_are_called_by_words(shop: Path, sql: str, text: str, headings: tuple[str, ...]) -> None:
@@ -147,3 +150,43 @@ def test_a_notebook_shows_text_and_nothing_that_runs(shop: Path) -> None:
     assert page.attributes <= {"class", "style", "alt", "src"}
     assert [source[:26] for source in page.sources] == ["data:image/svg+xml;base64,"]
     assert "how this came about" in html
+
+
+REVENUE = "SELECT DATE('2024-01-05') AS day, 1234.5000000001 AS revenue_eur, 12345 AS order_id, NULL AS note"
+
+
+@pytest.mark.parametrize(
+    ("locale", "revenue", "day"),
+    [("", "€1,234.50", "5 Jan 2024"), ("de", "1.234,50\N{NO-BREAK SPACE}€", "05.01.2024")],
+)
+def test_people_read_formatted_cells_and_programs_exact_ones(
+    shop: Path, capsys: pytest.CaptureFixture[str], locale: str, revenue: str, day: str
+) -> None:
+    with agent(shop, REVENUE, settings={"locale": locale}) as asked:
+        answer = asked.ask("What was earned?")
+    show_answer(answer)
+    texts = [answer.text, answer._repr_html_(), answer_markdown(answer, 5), capsys.readouterr().out]
+    assert [text for text in texts if not (revenue in text and day in text and "12345" in text)] == []
+    assert answer.text == f"Day: {day}; revenue_eur: {revenue}; order_id: 12345; note: no value."
+    assert f'right">{revenue}</td>' in texts[1]
+    assert "---:" in texts[2]
+    assert answer.to_dict()["rows"] == (("2024-01-05", 1234.5000000001, 12345, None),)
+    assert answer.to_dict()["formats"][1] == {
+        "kind": "money", "decimals": 2, "currency": "EUR", "unit": "", "locale": locale,
+    }  # fmt: skip
+    assert "1234.5000000001" in (answer.to_csv() or "")
+
+
+def test_a_chart_names_the_currency_and_rounds_where_somebody_points(shop: Path) -> None:
+    with agent(shop, "SELECT city, SUM(1.005) AS amount_eur FROM customers GROUP BY city") as asked:
+        answer = asked.ask("Amount by city")
+    assert answer.chart is not None
+    assert answer.chart["encoding"]["y"]["title"] == "amount eur (EUR)"
+    assert answer.chart["config"]["numberFormat"] == ",.2~f"
+
+
+def test_what_is_withheld_gives_no_format_away(shop: Path) -> None:
+    rules = {"columns": {"customers.name": "none"}}
+    with agent(shop, "SELECT name FROM customers ORDER BY id LIMIT 1", egress=rules) as asked:
+        answer = asked.ask("Who?")
+    assert (answer.text, answer.kept.formats) == ("Name: Ada.", (ColumnFormat(),))

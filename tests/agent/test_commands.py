@@ -65,7 +65,7 @@ def test_a_person_teaches_by_messages(agent: SQLAgent, known: Path, model: Scrip
     told.say("How many loyal customers are there?")
     assert "the last quarter" not in model.prompts[-1]
     corrected = told.say(f"/correct {RIGHT}")
-    assert "2 customers" in corrected
+    assert "Customers: 2." in corrected
     assert "with /accept N" in corrected
     assert told.state["answer"]["sql"] == RIGHT
     assert "remembered" in told.say("/accept 1")

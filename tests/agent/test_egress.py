@@ -35,7 +35,7 @@ def test_the_answer_has_the_rows_and_nothing_else_does(shop: Path) -> None:
         answer = events[-1].answer
         assert answer is not None
         assert answer.rows == (("Ada",),)
-        assert answer.text == "name: Ada."
+        assert answer.text == "Name: Ada."
         assert not answer.withheld
         again = conversation.last()
         assert again is not None

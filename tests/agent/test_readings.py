@@ -29,7 +29,7 @@ def kestrel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> None:
     with SQLAgent(kestrel, model=writes(BOTH), settings=ALONE) as agent:
         answer = agent.ask(QUESTION)
-    assert answer.text == f"1,631 orders. {LINE}"
+    assert answer.text == f"Orders: 1,631. {LINE}"
     assert (answer.readings.agreement.ran, answer.readings.agreement.same) == (1, 0)
     assert answer.usage.llm_calls == 1
     assert basis_lines(answer) == (
@@ -45,12 +45,21 @@ def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> 
     assert basis_lines(answer)[0] in answer_text(answer)
 
 
+def test_a_question_in_another_language_is_told_of_them_too(kestrel: Path) -> None:
+    with SQLAgent(kestrel, model=writes(BOTH), settings=ALONE) as agent:
+        answers = [agent.ask(question) for question in (QUESTION, "Wie viele Verkäufe gab es 2023?")]
+    assert answers[0].text == answers[1].text
+    signals = [answer.record.evidence for answer in answers]
+    assert [signal["readings differ"] for signal in signals] == [1.0, 1.0]
+    assert signals[1]["unexpected"] == 0.0 < signals[0]["unexpected"]
+
+
 def test_off_runs_nothing_and_the_papers_are_off(kestrel: Path) -> None:
     with SQLAgent(kestrel, model=writes(BOTH, COUNT), settings=ALONE) as agent:
         off = agent.ask(QUESTION, settings={"readings": "off"})
         paper = agent.ask(QUESTION, settings={"preset": "track", "annotate": False})
     for answer in (off, paper):
-        assert answer.text == "1,631 orders."
+        assert answer.text == "Orders: 1,631."
         assert answer.readings.agreement.ran == 0
         assert answer.basis is not None
 

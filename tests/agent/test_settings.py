@@ -65,7 +65,7 @@ def another(name: str, now: Any) -> Any:
         case {"type": "array"}:
             return ("secrets",)
         case {"type": "string"}:
-            return "off"
+            return "de" if name == "locale" else "off"
         case {"type": kind}:
             return now / 2 if kind == "number" and now else 0.5 if kind == "number" else now + 1 if now < 5 else now - 1
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from inspect import isabstract
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,20 @@ def test_no_template_leaves_marks_or_gaps(name: str) -> None:
     assert "{{" not in said
     assert "{%" not in said
     assert "\n\n\n" not in said
+
+
+def test_the_form_full_asks_for_a_sentence_about_the_columns_of_its_query() -> None:
+    whole = replace(TASKS["generate_full_any"], reply="any")
+    asks = {
+        "a query": whole,
+        "a revision": replace(TASKS["revise_full"], generate=whole),
+        "code and a query": replace(TASKS["reason_pot"], generate=whole),
+        "code alone": replace(TASKS["reason_code_blocks"], generate=whole),
+        "a query alone": replace(whole, reply="sql"),
+    }
+    told = {name for name, task in asks.items() if "\nSay: " in text(task)}
+    assert told == {"a query", "a revision", "code and a query"}
+    assert not [name for name in TASKS if "full" not in name and "\nSay: " in text(TASKS[name])]
 
 
 def subclasses(kind: type[Any]) -> set[type[Any]]:

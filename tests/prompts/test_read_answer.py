@@ -40,6 +40,33 @@ def test_the_query_alone_is_enough(reply: str) -> None:
     assert (draft.sql, draft.sure, draft.understood) == (SQL, None, None)
 
 
+@pytest.mark.parametrize(
+    ("reply", "say"),
+    [
+        (f"{BLOCK}\nSay: Erste ist {{name.first}}.\nSure: 90", "Erste ist {name.first}."),
+        (f'**Say:** "There are {{rows}}."\nSay: And {{more}}.\n{BLOCK}', "There are {rows}."),
+        (f"{SQL}\nSay: {{rows}} select names.", "{rows} select names."),
+        (json.dumps({"sql": SQL, "say": "There are {rows}."}), "There are {rows}."),
+        (f"{BLOCK}\nSay: none", ""),
+        (BLOCK, ""),
+    ],
+)
+def test_a_sentence_with_places(reply: str, say: str) -> None:
+    draft = read_answer(reply, "names?")
+    assert (draft.sql, draft.say) == (SQL, say)
+    assert read_answer(reply, "names?", form="sql").say == ""
+
+
+def test_labels_that_a_model_translates_into_german() -> None:
+    draft = read_answer(f"Frage: Wie heißen die Kunden?\n{BLOCK}\nSicher: 70, es gibt zwei", "Und die Namen?")
+    assert (draft.sure, draft.doubt) == (0.7, "es gibt zwei")
+    assert draft.understood is not None
+    assert draft.understood.rephrased == "Wie heißen die Kunden?"
+    asked = read_answer("Rückfrage: Welche Namen?\n1. der Kunden\n2. der Waren", "Namen?").understood
+    assert asked is not None
+    assert (asked.intent, asked.choices) == ("ambiguous", ("der Kunden", "der Waren"))
+
+
 @pytest.mark.parametrize("nothing", ["none", "None.", "n/a", "no", "nothing"])
 def test_no_reason_is_no_doubt(nothing: str) -> None:
     record = {"question": "Give me the names.", "sure": 70, "why": nothing, "sql": SQL}
@@ -123,7 +150,13 @@ def test_json_within_a_query_is_no_answer() -> None:
     assert read_answer(f"Question: Give me them.\n```sql\n{sql}\n```\nSure: 90", "them?").sql == sql
 
 
-_TAILS = ("Sure: 90", "Confidence: 0.9", "**Sure:** 90, it's clear", "- How sure: 90 %\nAsk back: none")
+_TAILS = (
+    "Sure: 90",
+    "Say: Names: {rows}.\nSure: 90",
+    "Confidence: 0.9",
+    "**Sure:** 90, it's clear",
+    "- How sure: 90 %\nAsk back: none",
+)
 _SHAPES = (
     "{sql}\n{tail}",
     "Question: names?\n{sql}\n{tail}",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from tableturn.tools.words import english_stem
+import pytest
+from tableturn.tools.words import english_stem, is_foreign
 
 WORDS = [
     f"{stem}{ending}"
@@ -21,3 +22,36 @@ def test_threads_get_the_same_stems() -> None:
 
     with ThreadPoolExecutor(16) as pool:
         assert all(found == expected * 20 for found in pool.map(stems, range(64)))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie viele Kunden haben wir?",
+        "Umsatz nach Monat seit 2023",
+        "Und nur die in Paris?",
+        "Chiffre d'affaires par mois depuis 2023",
+        "¿Y solo los de París?",
+        "Выручка по месяцам с 2023 года",
+        "顧客は何人いますか",
+        "Hoeveel klanten hebben we?",
+    ],
+)
+def test_a_question_in_another_language_is_told_from_english(question: str) -> None:
+    assert is_foreign(question, ["customers", "city", "total"])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many Kunden do we have?",
+        "customers in Lyon",
+        "Revenue 2023",
+        "total by city",
+        "And the Germans?",
+        "Top 5 SKUs",
+        "",
+    ],
+)
+def test_names_and_a_word_of_english_are_english_enough(question: str) -> None:
+    assert not is_foreign(question, ["customers", "city", "total"])

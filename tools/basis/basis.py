@@ -43,7 +43,7 @@ class Basis:
         tables: The tables that the query reads, as the schema spells them, in the order of the schema.
         date: The date column that the answer uses, and which of its dates; None if the tables have no dates.
         filters: The conditions that rows must meet, each with the words of the question behind it.
-        grain: What one row of the result stands for, such as `one row per order line`; empty if that is unknown.
+        grain: What one row of the result stands for, such as `one row per row of orders`; empty if that is unknown.
         duplicates: Whether equal rows are `kept` or `removed`, or cannot occur (`none`).
         nulls: How missing values are treated, one clause each.
         ties: How rows that tie for the last place shown are treated; empty if nothing is cut.

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ..sql.explain import Explainer
 from ..sql.query import Query, is_aggregate
 from ..sql.scope import Scope, Source
-from ..words import listed, plain_name, singular
+from ..words import listed, plain_name
 
 Duplicates = Literal["kept", "removed", "none"]
 """Whether equal rows of a result are kept, were removed, or cannot be."""
@@ -70,7 +70,7 @@ def _find_group_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
     # Rows without a row of an optional table are a group too.
     if column is None or not column.is_key or column.scope.is_optional(column.source):
         return f"one row per {_say_terms(terms, query)}", duplicates
-    return f"one row per {_name_row(column.source)}", duplicates
+    return f"one row per row of {_name_source(column.source)}", duplicates
 
 
 def _say_terms(terms: list[exp.Expr], query: Query) -> str:
@@ -93,15 +93,14 @@ def _find_row_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
         return "", "kept"
     source = query.row_source(scope)
     if source is None:
-        pairing = f"one row per pairing of {listed([_name_row(source) for source in scope.sources])}"
+        pairing = f"one row per pairing of rows of {listed([_name_source(source) for source in scope.sources])}"
         return "" if any(source.side for source in scope.sources) else pairing, "kept"
     key = source.table.primary_key if source.table is not None else ()
     columns = [query.column(item.unalias()) for item in scope.select.expressions]
     outputs = {column.schema.name for column in columns if column is not None and column.source is source}
     has_key = bool(key) and (set(key) <= outputs or scope.select.is_star)
-    return f"one row per {_name_row(source)}", "none" if has_key else "kept"
+    return f"one row per row of {_name_source(source)}", "none" if has_key else "kept"
 
 
-def _name_row(source: Source) -> str:
-    """Return the noun for a row of a source."""
-    return singular(plain_name(source.table.name if source.table is not None else source.name))
+def _name_source(source: Source) -> str:
+    return plain_name(source.table.name if source.table is not None else source.name)

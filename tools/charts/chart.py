@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from ..errors import ExportError
+from ..formats import PLAIN_NUMBER, ColumnFormat, FormatKind, format_cell
 
 # Kinds of charts; `area`, `pie` and `histogram` are drawn only if a person asks for them.
 Kind = Literal["number", "line", "area", "bar", "stacked", "pie", "point", "histogram"]
@@ -21,6 +22,7 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _VERSION = "v6.4"
 _WIDTH, _HEIGHT, _BAR = 480, 280, 22
 _LONG_LABEL, _MANY_BARS = 10, 8  # characters of names that don't fit under a bar: then the bars lie
+_TIME_FORMATS: dict[TimeUnit, FormatKind] = {"month": "month", "day": "date"}
 _TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "day": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
 _TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -33,6 +35,7 @@ class Axis:
     title: str
     scale: Literal["time", "number", "category"]
     unit: TimeUnit = ""  # of times, the finest part that is given
+    form: ColumnFormat = PLAIN_NUMBER  # of numbers
 
 
 @dataclass(frozen=True)
@@ -100,18 +103,11 @@ def can_render() -> bool:
     return find_spec("vl_convert") is not None
 
 
-def number_text(value: int | float) -> str:
-    """Return a number for people, as in 1,600 and 12.35."""
-    if isinstance(value, int) or value.is_integer():
-        return f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.4g}"
-    return f"{value:,.2f}" if 0.01 <= abs(value) < 1e15 else f"{value:.4g}"
-
-
-def time_text(value: str, unit: str) -> str:
+def time_text(value: str, unit: TimeUnit, locale: str = "") -> str:
     """Return a point in time as text, as fine as `unit`."""
-    if unit == "quarter":
-        return f"{value[:4]} Q{(int(value[5:7]) + 2) // 3}"
-    return value[: {"year": 4, "month": 7, "day": 10}.get(unit, 19)].replace("T", " ")
+    if unit in ("year", "quarter"):
+        return value[:4] if unit == "year" else f"{value[:4]} Q{(int(value[5:7]) + 2) // 3}"
+    return format_cell(value, ColumnFormat(_TIME_FORMATS.get(unit, "second")), locale)
 
 
 def _write_row(chart: Chart, mark: Mark) -> Spec:
@@ -126,7 +122,7 @@ def _write_row(chart: Chart, mark: Mark) -> Spec:
 def _write_number(chart: Chart) -> Spec:
     (mark,) = chart.marks
     words = ", ".join(filter(None, (chart.y.title, mark.label)))
-    large = {"type": "text", "fontSize": 56, "fontWeight": "bold", "text": number_text(mark.y), "dy": -12}
+    large = {"type": "text", "fontSize": 56, "fontWeight": "bold", "text": format_cell(mark.y, chart.y.form), "dy": -12}
     small = {"type": "text", "fontSize": 16, "text": words or " ", "dy": 34}
     layer = [{"mark": large}, {"mark": small}]
     return {"layer": layer, "width": 320, "height": 140, "config": {"view": {"stroke": None}}}
@@ -136,6 +132,7 @@ def _write_encoding(chart: Chart) -> Spec:
     """Return the part of the specification that places and colours each mark."""
     mark: Spec = {"type": chart.kind, "tooltip": True}
     drawn: Spec = {"mark": mark, "encoding": {}, "width": _WIDTH, "height": _HEIGHT}
+    drawn["config"] = {"numberFormat": f",.{max(2, chart.y.form.decimals)}~f"}  # of axes, and of a mark pointed at
     up = _write_channel("y", chart.y)
     across = {} if chart.x is None else _write_channel("x", chart.x)
     places: Spec = {"x": across, "y": up}
@@ -194,7 +191,8 @@ def _place_bars(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
 
 
 def _write_channel(field: str, axis: Axis) -> Spec:
-    channel: Spec = {"field": field, "type": _TYPES[axis.scale], "title": axis.title or None}
+    title = f"{axis.title} ({unit})" if axis.title and (unit := axis.form.measure) else axis.title
+    channel: Spec = {"field": field, "type": _TYPES[axis.scale], "title": title or None}
     if axis.scale == "time":
         channel["axis"] = {"format": _TIMES[axis.unit], "labelOverlap": True}
         if axis.unit == "year":

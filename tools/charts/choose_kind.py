@@ -17,6 +17,7 @@ from itertools import product
 from typing import Literal, TypeAlias, get_args
 
 from ..database.table import Cell
+from ..formats import PLAIN, PLAIN_NUMBER, ColumnFormat, column_formats
 from ..terminal import safe
 from ..words import english_stem
 from .chart import Axis, Chart, Kind, Mark, TimeUnit, time_text
@@ -68,6 +69,7 @@ class _Field:
     role: Role
     values: tuple[int | float | str | None, ...]  # finite numbers, times as `YYYY-MM-DDTHH:MM:SS`, and else texts
     unit: TimeUnit = ""  # of a `time`, the finest part that is given
+    form: ColumnFormat = PLAIN
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -99,7 +101,8 @@ class _Field:
 
     def text(self, row: int) -> str:
         """Return a value as text for people."""
-        return time_text(str(self.values[row]), self.unit) if self.role == "time" else str(self.values[row])
+        value = str(self.values[row])
+        return time_text(value, self.unit, self.form.locale) if self.role == "time" else value
 
 
 @dataclass(frozen=True)
@@ -126,12 +129,22 @@ class _ChartData:
 
 
 def choose(
-    titles: Sequence[str], rows: Sequence[Cells], wish: Wish | None = None, *, title: str = "", partial: bool = False
+    titles: Sequence[str],
+    rows: Sequence[Cells],
+    wish: Wish | None = None,
+    *,
+    title: str = "",
+    partial: bool = False,
+    formats: Sequence[ColumnFormat] = (),
 ) -> Chart | None:
-    """Return the chart that fits a result, preferably as wished; None if none fits."""
+    """Return the chart that fits a result, preferably as wished; None if none fits. `formats` has one per column."""
     if not 0 < len(rows) <= _MOST_ROWS or not 0 < len(titles) <= _MOST_COLUMNS:
         return None
-    columns = (_read_column(index, name, [row[index] for row in rows]) for index, name in enumerate(titles))
+    formats = formats or column_formats(None, titles, rows)
+    columns = (
+        replace(_read_column(index, name, [row[index] for row in rows]), form=formats[index])
+        for index, name in enumerate(titles)
+    )
     result = _ChartData(tuple(columns), len(rows), wish or Wish(None, ""))
     wished = (_WISHED[wish.kind],) if wish and wish.kind else ()
     for rule in (*wished, *_RULES):
@@ -335,7 +348,8 @@ def _find_alike(measures: Sequence[_Field]) -> list[_Field]:
 
 
 def _make_axis(column: _Field) -> Axis:
-    return Axis(column.title, column.role if column.role in ("time", "number") else "category", column.unit)
+    scale = column.role if column.role in ("time", "number") else "category"
+    return Axis(column.title, scale, column.unit, column.form)
 
 
 def _make_chart(
@@ -357,7 +371,10 @@ def _make_chart(
         return None
     if axis is not None and as_names:
         axis = replace(axis, scale="category")
-    y = Axis("", "number") if several else _make_axis(measures[0])
+    y = _make_axis(measures[0])
+    if several:
+        alike = {measure.form for measure in measures}
+        y = replace(y, title="", form=y.form if len(alike) == 1 else PLAIN_NUMBER)
     return Chart(kind, axis, y, tuple(marks), "measure" if several else groups.title if groups else "")
 
 

@@ -13,7 +13,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from .chart import Axis, Chart, Mark, number_text, time_text
+from ..formats import PLAIN_NUMBER, ColumnFormat, format_cell
+from .chart import Axis, Chart, Mark, time_text
 
 _COLOURS = ("blue", "yellow", "red", "cyan", "green", "magenta", "bright_blue", "bright_yellow", "bright_red", "white")
 _HEIGHT, _WIDEST, _BAR = 18, 100, 40
@@ -29,7 +30,7 @@ def draw_chart(chart: Chart, console: Console) -> RenderableType:
     if chart.kind == "number":
         (mark,) = chart.marks
         words = ", ".join(filter(None, (chart.y.title, mark.label)))
-        return Group(Text.assemble((number_text(mark.y), "bold"), f"  {words}"))
+        return Group(Text.assemble((format_cell(mark.y, chart.y.form), "bold"), f"  {words}"))
     about = f"{chart.y.title} of {chart.groups}" if chart.groups else chart.y.title
     if chart.x is not None:
         about = f"{chart.y.title or 'measures'} by {chart.x.title}"
@@ -42,17 +43,20 @@ def draw_chart(chart: Chart, console: Console) -> RenderableType:
     elif chart.kind == "histogram":
         body = _draw_bars(_bin([float(mark.x) for mark in chart.marks if isinstance(mark.x, int | float)]), plain)
     else:
-        body = _draw_bars([(_name_mark(chart.x, mark), mark.group, mark.y) for mark in chart.marks], plain)
+        bars = [(_name_mark(chart.x, mark), mark.group, mark.y) for mark in chart.marks]
+        body = _draw_bars(bars, plain, chart.y.form)
     return Group(Text(about, style="dim"), body) if about else Group(body)
 
 
 def _name_mark(axis: Axis | None, mark: Mark) -> str:
     if axis is None:
         return ""
-    return time_text(str(mark.x), axis.unit) if axis.scale == "time" else str(mark.x)
+    return time_text(str(mark.x), axis.unit, axis.form.locale) if axis.scale == "time" else str(mark.x)
 
 
-def _draw_bars(rows: Sequence[tuple[str, str, int | float]], plain: bool) -> RenderableType:
+def _draw_bars(
+    rows: Sequence[tuple[str, str, int | float]], plain: bool, form: ColumnFormat = PLAIN_NUMBER
+) -> RenderableType:
     """Draw one line per bar: name, group, bar and number."""
     low, high = min(0.0, *(float(y) for *_, y in rows)), max(0.0, *(float(y) for *_, y in rows))
     span = (high - low) or 1.0
@@ -67,7 +71,7 @@ def _draw_bars(rows: Sequence[tuple[str, str, int | float]], plain: bool) -> Ren
         start, end = (min(0.0, float(y)) - low) / span, (max(0.0, float(y)) - low) / span
         signs = " " * round(_BAR * start) + "#" * round(_BAR * (end - start))
         bar = Text(signs) if plain else Bar(1.0, start, end, width=_BAR, color=colours[group])
-        table.add_row(Text("" if name == before else name), Text(group), bar, Text(number_text(y)))
+        table.add_row(Text("" if name == before else name), Text(group), bar, Text(format_cell(y, form)))
         before = name
     return table
 
@@ -82,7 +86,7 @@ def _bin(values: Sequence[float]) -> list[tuple[str, str, int]]:
     counts = [0] * _BINS
     for value in values:
         counts[min(_BINS - 1, int((value - low) / step))] += 1
-    edges = [number_text(low + n * step) for n in range(_BINS + 1)]
+    edges = [format_cell(low + n * step, PLAIN_NUMBER) for n in range(_BINS + 1)]
     return [(f"{edges[n]} to {edges[n + 1]}", "", count) for n, count in enumerate(counts)]
 
 
@@ -101,7 +105,8 @@ def _draw_plot(chart: Chart, axis: Axis, width: int) -> RenderableType:
     figure.set_y_limits(0.0 if 0 <= low <= high / 2 else low, high)
 
     def label(value: float, chars: int, delta: float, left: bool = False) -> str:
-        return f"{place_text(value):<{chars}.{chars}}" if left else f"{number_text(value):>{chars}.{chars}}"
+        text = place_text(value) if left else format_cell(value, chart.y.form)
+        return f"{text:{'<' if left else '>'}{chars}.{chars}}"
 
     figure.register_label_formatter(float, label)
     colours = _choose_colours(mark.group for mark in chart.marks)
@@ -123,7 +128,7 @@ def _find_limits(values: Sequence[float]) -> tuple[float, float]:
 def _place_marks(axis: Axis, names: Sequence[str]) -> tuple[list[float], Callable[[float], str]]:
     """Return the marks' positions on the axis, and a function that writes a position."""
     if axis.scale == "number":
-        return [float(name) for name in names], number_text
+        return [float(name) for name in names], lambda value: format_cell(value, axis.form)
     if axis.scale == "time":
         seconds = [(datetime.fromisoformat(name) - _START).total_seconds() for name in names]
         return seconds, lambda value: _write_time(value, axis)
@@ -134,6 +139,7 @@ def _place_marks(axis: Axis, names: Sequence[str]) -> tuple[list[float], Callabl
 
 def _write_time(seconds: float, axis: Axis) -> str:
     try:
-        return time_text((_START + timedelta(seconds=max(0.0, seconds))).isoformat(), axis.unit)
+        point = (_START + timedelta(seconds=max(0.0, seconds))).isoformat(" ")
+        return point[: {"year": 4, "quarter": 7, "month": 7, "day": 10}.get(axis.unit, 16)]
     except OverflowError:
         return ""

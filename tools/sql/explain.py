@@ -14,7 +14,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..words import listed, plain_name, plural
+from ..words import listed, plain_name
 from .dialects import quote_text
 from .parse import analysis, analysis_or
 from .query import Query, argument_of, join_conditions, limit_count
@@ -481,7 +481,8 @@ class Heading:
     """The heading of a result column."""
 
     words: str  # for people: its own name where it has one
-    counted: str = ""  # what it counts, as a noun for many (`customers`); empty where it counts nothing that has a name
+    counted: str = ""  # the table whose rows it counts, in words; empty if it counts nothing that has a name
+    counts_all: bool = False  # whether it counts all rows of that table
 
 
 def headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading, ...]:
@@ -501,22 +502,24 @@ def _find_headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[He
 def _make_heading(item: exp.Expr, name: str, query: Query) -> Heading:
     node = item.unalias()
     counted = _name_counted(node, query) if isinstance(node, exp.Count) else ""
+    parts = {key for key, value in query.tree.args.items() if value}
+    counts_all = bool(counted) and parts <= {"expressions", "from_", "kind"}
     if isinstance(item, exp.Alias) or isinstance(node, exp.Column):
-        return Heading(name, counted)
+        return Heading(name, counted, counts_all)
     words = f"number of {counted}" if counted else Explainer(query).say(node).removeprefix("the ")
-    return Heading(name if "`" in words or len(words) > _LONGEST_HEADING else words, counted)
+    return Heading(name if "`" in words or len(words) > _LONGEST_HEADING else words, counted, counts_all)
 
 
 def _name_counted(node: exp.Count, query: Query) -> str:
-    """Return the plural noun for the table whose rows are counted; empty if there is none."""
+    """Return the name, in words, of the table whose rows are counted; empty if there is none."""
     inner, scope = node.this, query.scope(query.tree)
     assert scope is not None
     if inner is None or isinstance(inner, exp.Star):
         source = query.leading_source(scope)
         outer = any(other.side for other in scope.sources)
-        return plural(plain_name(source.table.name)) if source and source.table and not outer else ""
+        return plain_name(source.table.name) if source and source.table and not outer else ""
     column = query.column(argument_of(node))
     if column is None or column.scope is not scope:
         return ""
     alone = isinstance(node.this, exp.Distinct) or len(scope.sources) == 1
-    return plural(plain_name(column.table.name)) if column.is_key and alone else ""
+    return plain_name(column.table.name) if column.is_key and alone else ""

@@ -22,6 +22,7 @@ from rich.text import Text
 from ....tools.charts import Chart
 from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
+from ....tools.formats import format_rows
 from ....tools.terminal import safe, warn
 from ... import verbs
 from ...answers.answer import Answer
@@ -122,7 +123,8 @@ def _wide(chat: Chat, rest: str) -> RenderableType:
     if rest:
         pages.turn(pages.now.offset, _count(rest, "/wide 3"), chat)
     now = pages.now
-    return Group(as_records(now.headings, now.rows, now.offset + 1), Text(now.caption, style="dim"))
+    rows = format_rows(now.rows, pages.answer.formats)
+    return Group(as_records(now.headings, rows, now.offset + 1), Text(now.caption, style="dim"))
 
 
 def _export(chat: Chat, rest: str) -> str:
@@ -156,7 +158,7 @@ class _Drawn:
 
 def _show_page(pages: Pages) -> RenderableType:
     """Return the page that was turned to last, as a table."""
-    return Rows(pages.now.headings, pages.now.rows, pages.now.caption)
+    return Rows(pages.now.headings, pages.now.rows, pages.now.caption, pages.answer.formats)
 
 
 def _pages(chat: Chat) -> Pages:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ....tools.errors import TableturnError
+from ....tools.formats import format_rows
 from ....tools.terminal import safe, say_json, warn
 from ...answers.answer import Answer
 from ...answers.commands import is_command
@@ -95,7 +96,8 @@ def _hint(answer: Answer) -> None:
     console = Console()
     if not console.is_terminal or not answer.rows:
         return
-    if fitting(answer.headings, answer.rows[:ROWS_SHOWN], console.width) < len(answer.headings):
+    rows = format_rows(answer.rows[:ROWS_SHOWN], answer.formats)
+    if fitting(answer.headings, rows, console.width) < len(answer.headings):
         console.print(Text("/wide: all columns", style="dim"))
 
 

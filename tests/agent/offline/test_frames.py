@@ -74,7 +74,7 @@ def test_a_sentence_that_asks_for_a_frame(zoo: Database) -> None:
     frame = read_sql("SELECT name FROM animal WHERE age > 2 ORDER BY age DESC", zoo.schema())
     assert frame is not None
     assert give_me(replace(frame, limit=2)) == (
-        "Give me the name of animals where the age is more than 2, sorted by the age from highest, only the first 2."
+        "Give me the name of animal where the age is more than 2, sorted by the age from highest, only the first 2."
     )
 
 

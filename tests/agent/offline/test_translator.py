@@ -47,7 +47,7 @@ def test_a_follow_up_is_rephrased_to_stand_alone(offline: OfflineTranslator, lib
     told = _rephrase(offline, library, "only those older than 35", before)
 
     assert told.intent == "answerable"
-    assert told.rephrased == "Give me the last name of members where the city is 'Oslo' and the age is more than 35."
+    assert told.rephrased == "Give me the last name of member where the city is 'Oslo' and the age is more than 35."
 
 
 def test_notes_say_how_the_words_were_read(offline: OfflineTranslator, library: Database) -> None:

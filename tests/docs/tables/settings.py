@@ -33,7 +33,7 @@ def _row(name: str) -> tuple[str, str, str, str]:
         case {"type": "array"}:
             default, may = "none", "a list of names"
         case {"type": "string"} if not may:
-            default, may = "empty", "a file, `off`"
+            default, may = "empty", "a locale" if name == "locale" else "a file, `off`"
         case {"type": "integer" | "number"}:
             bounds = [schema.get(name, schema.get(f"exclusive{name.capitalize()}")) for name in ("minimum", "maximum")]
             may = " to ".join(f"{bound:,}" for bound in bounds)

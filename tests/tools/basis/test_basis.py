@@ -28,20 +28,23 @@ def schema(kestrel: Database) -> Schema:
 @pytest.mark.parametrize(
     ("sql", "grain", "duplicates"),
     [
-        ('SELECT quantity FROM "order lines"', "one row per order line", "kept"),
-        ("SELECT order_id, status FROM orders", "one row per order", "none"),
+        ('SELECT quantity FROM "order lines"', "one row per row of order lines", "kept"),
+        ("SELECT order_id, status FROM orders", "one row per row of orders", "none"),
         ("SELECT DISTINCT city FROM customers", "one row per different value", "removed"),
         ("SELECT DISTINCT city, country_code FROM customers", "each row once", "removed"),
         ("SELECT COUNT(*) FROM customers", "a single row", "none"),
-        ("SELECT s.name, COUNT(*) FROM stores s GROUP BY s.store_id", "one row per store", "kept"),
+        ("SELECT s.name, COUNT(*) FROM stores s GROUP BY s.store_id", "one row per row of stores", "kept"),
         ("SELECT city, name, COUNT(*) FROM stores GROUP BY 1, 2", "one row per city and name", "none"),
-        ("SELECT o.order_id, c.city FROM orders o JOIN customers c USING (customer_id)", "one row per order", "none"),
-        ("SELECT label, price FROM tags JOIN products ON price > 5", "one row per pairing of tag and product", "kept"),
+        ("SELECT o.order_id, c.city FROM orders o JOIN customers c USING (customer_id)",
+         "one row per row of orders", "none"),
+        ("SELECT label, price FROM tags JOIN products ON price > 5",
+         "one row per pairing of rows of tags and products", "kept"),
         ("SELECT city FROM customers UNION SELECT city FROM stores", "", "removed"),
         ("SELECT city FROM customers UNION ALL SELECT city FROM stores", "", "kept"),
         ("SELECT n FROM (SELECT COUNT(*) AS n FROM orders)", "", "kept"),
         ("SELECT o.order_id FROM customers LEFT JOIN orders o USING (customer_id)", "", "kept"),
-        ("SELECT o.order_id FROM orders o LEFT JOIN customers USING (customer_id)", "one row per order", "none"),
+        ("SELECT o.order_id FROM orders o LEFT JOIN customers USING (customer_id)",
+         "one row per row of orders", "none"),
         ("SELECT COUNT(*) FROM customers LEFT JOIN orders o USING (customer_id) GROUP BY o.order_id",
          "one row per order id of orders", "kept"),
         ("SELECT order_id FROM orders, json_each('[1, 2]')", "", "kept"),
@@ -299,7 +302,7 @@ def test_about_three_lines_of_plain_words(schema: Schema) -> None:
         " WHERE o.status = 'shipped' AND o.ordered_on LIKE '2023%' GROUP BY s.store_id"
     )
     assert basis_of(sql, schema, "Orders of each store in 2023").text().splitlines() == [
-        "A generated query over stores and orders; one row per store; ordered on 2023-01-01 to 2023-12-31.",
+        "A generated query over stores and orders; one row per row of stores; ordered on 2023-01-01 to 2023-12-31.",
         "Only where status of orders is 'shipped' (not in the question).",
     ]
     assert Basis().text() == "A generated query."

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import ExportError, QueryFailed, QueryTimeout, ResultTooLarge
-from tableturn.tools.export import FORMATS, Format, export_query, export_rows, format_of
+from tableturn.tools.export import FORMATS, Format, export_query, export_rows, format_of, name_file
+from tableturn.tools.formats import ColumnFormat
 
 from tests.support.command_line import tableturn
 
@@ -247,3 +249,59 @@ def test_any_rows_can_be_written(rows: list[tuple[Any, ...]], names: list[str]) 
             assert len(json.loads(written.getvalue())) == len(rows)
         if form == "parquet":
             assert len(pd.read_parquet(io.BytesIO(written.getvalue()))) == len(rows)
+
+
+def test_excel_shows_numbers_and_dates_as_they_are_meant(tmp_path: Path) -> None:
+    names = ("id", "day", "revenue", "share", "weight", "note")
+    rows = [(12345, "2024-01-05", 1234.5, 12.5, 7, "=1+1"), (2, "1850-01-05", -3.0, None, 2**60, "x" * 300)]
+    formats = (
+        ColumnFormat("key"),
+        ColumnFormat("date"),
+        ColumnFormat("money", 2, "EUR"),
+        ColumnFormat("percent", 1),
+        ColumnFormat("number", unit="kg"),
+        ColumnFormat(),
+    )
+    export_rows(names, rows, tmp_path / "shop.xlsx", "xlsx", formats)
+    (sheet,) = openpyxl.load_workbook(tmp_path / "shop.xlsx").worksheets
+    assert sheet.freeze_panes == "A2"
+    assert [cell.value for cell in sheet[1]] == list(names)
+    first, second = ([(cell.value, cell.number_format) for cell in sheet[place]] for place in (2, 3))
+    assert first[0] == (12345, "General")
+    assert first[1] == (datetime(2024, 1, 5), "d mmm yyyy")
+    assert first[2:5] == [(1234.5, "[$EUR] #,##0.00"), (12.5, '#,##0.0"%"'), (7, '#,##0" kg"')]
+    assert first[5] == ("=1+1", "General")
+    assert sheet["F2"].data_type == "s"
+    assert [value for value, _ in second] == [2, "1850-01-05", -3, None, str(2**60), "x" * 300]
+    assert sheet.column_dimensions["F"].width < 70 < 100
+    assert sheet.column_dimensions["C"].width > len("EUR 1,234.50")
+
+
+def test_excel_has_a_header_if_there_are_no_rows(tmp_path: Path) -> None:
+    export_rows(("a", "b"), [], tmp_path / "empty.xlsx", "xlsx")
+    (sheet,) = openpyxl.load_workbook(tmp_path / "empty.xlsx").worksheets
+    assert list(sheet.values) == [("a", "b")]
+
+
+def test_markdown_is_for_people_and_csv_is_exact() -> None:
+    rows, formats = [("Lyon", 1234.5000000001)], (ColumnFormat(), ColumnFormat("money", 2, "EUR"))
+    texts: list[str] = []
+    for form in ("md", "csv", "json"):
+        export_rows(("city", "revenue"), rows, stream := io.BytesIO(), form, formats)
+        texts.append(stream.getvalue().decode())
+    assert texts[0].splitlines() == ["| city | revenue |", "| --- | ---: |", "| Lyon | €1,234.50 |"]
+    assert all("1234.5000000001" in text for text in texts[1:])
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("Revenue by month?", "Revenue by month"),
+        ("../../etc/passwd", "etc passwd"),
+        ("Umsatz für Köln", "Umsatz für Köln"),
+        ("?!", "result"),
+        ("word " * 40, "word " * 11 + "word"),
+    ],
+)
+def test_a_file_is_called_by_the_words_of_its_question(words: str, name: str) -> None:
+    assert name_file(words) == name

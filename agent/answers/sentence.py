@@ -1,0 +1,256 @@
+"""Fills the places of a model's sentence with the cells of a result.
+
+The sentence was written before anybody saw the rows. So it is used only where whatever it claims of them is a cell or
+is borne out by one; otherwise the program's own sentence stands.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from sqlglot import exp
+
+from ...tools.database import Database
+from ...tools.errors import SQLParseError
+from ...tools.formats import ColumnFormat, format_cell
+from ...tools.sql import Query
+from ...tools.words import fold, words
+from ..advice import advisory
+from ..records import AnswerRecord, PlainCell, Result
+from .phrasing import TEXT_CHARACTERS, cut
+
+LONGEST = 300  # characters of a sentence with its places
+
+_GAP = "\0"  # stands for a place where the words around it are looked at
+_PLACE = re.compile(r"\{([^{}]{1,200})\}")
+_PICK = re.compile(r"(?P<column>.+?)(?:@(?P<by>.+))?\.(?P<pick>first|last|max|min)", re.IGNORECASE)
+_MARKUP = re.compile(r"[<>\[\]{}|\\`*@#=^~‰]|://|\bwww\.|[\w\0]\.[^\W\d_]{2}", re.IGNORECASE)
+"""Signs of markup, of links and of addresses: many a front end makes a link of `example.com`."""
+
+_JOINED = re.compile(r"\0[a-zA-Z]|[\0\d][.,'’:/]?\0|\0[.,'’:/]?\d|(?<!\w)[-−–+±]\0|(?<!\d)\d{1,3}\s\0|\0\s\d{3}(?!\d)")
+"""What would make another value of a cell: a letter behind it (12k), digits or a cell beside it, a sign before it."""
+
+_PERCENT = re.compile(r"\s?(?:%|(?:per|pour|por) ?(?:cent|ciento|cento)\b|Prozent\b|процент\w*)", re.IGNORECASE)
+_NUMBER, _RUN = re.compile(r"\d+(?:[.,:/'’-]\d+)*"), re.compile(r"\d+")
+_MARKS = re.compile(r"[.,'’]")
+_GROUPED = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
+_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d.*)?", re.DOTALL)
+_CONDITION = re.compile(
+    r"\b(?:at (?:least|most)|au (?:moins|plus)|al menos|\w+ (?:than|als|dan|чем)"
+    r"|(?:plus|moins|m[áa]s|menos|pi[ùu]|meno|mais) d[ei]) (?=\d)",
+    re.IGNORECASE,
+)
+"""A comparison with a number of the question or the query, as in `more than 5`, claims nothing new."""
+
+_BREAKS = re.compile(r"\s*[\x00-\x1f\x7f-\x9f\u2028\u2029]+\s*")
+
+Claim = Literal["numbers", "amounts", "high", "low", "either", "times", "trends"]
+_CLAIMS: tuple[Claim, ...] = ("numbers", "amounts", "high", "low", "either", "times", "trends")
+"""What words claim; see data/claims.toml."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A place with the cell that it stands for."""
+
+    row: int
+    column: int  # -1 for the number of rows
+    pick: str = ""  # how its row is chosen: first, last, max or min; empty for the only one
+    by: int = -1  # the column that a largest or smallest value is of
+
+
+@advisory("phrasing", None)
+def say_result(answer: AnswerRecord, result: Result, formats: Sequence[ColumnFormat], database: Database) -> str | None:
+    """Return the sentence of an answer with the cells of its result; None if it has none that is used."""
+    if answer.sentence is None or answer.sql is None:
+        return None
+    try:
+        query = Query.of(answer.sql, database.dialect, database.schema())
+    except SQLParseError:
+        return None
+    return fill_sentence(answer.sentence.say, result, formats, answer.question, query)
+
+
+def fill_sentence(say: str, result: Result, formats: Sequence[ColumnFormat], question: str, query: Query) -> str | None:
+    """Return a sentence with its places filled; None if it claims anything that the result does not bear out.
+
+    Args:
+        say: The sentence, untrusted.
+        result: The rows as the person may see them.
+        formats: One per column, each with its locale.
+        question: The question in the person's own words.
+        query: The query that gave the result.
+    """
+    gapped = _PLACE.sub(_GAP, say)
+    if not _is_plain(say) or _MARKUP.search(gapped) or _JOINED.search(gapped):
+        return None
+    found = [_find_place(inner, result, bool(query.order)) for inner in _PLACE.findall(say)]
+    places = [place for place in found if place is not None]
+    if not places or len(places) < len(found):
+        return None
+    texts: list[str] = []
+    counted = ColumnFormat("number", locale=formats[0].locale)
+    forms = [counted if place.column < 0 else formats[place.column] for place in places]
+    for place, form in zip(places, forms, strict=True):
+        cell = result.row_count if place.column < 0 else result.rows[place.row][place.column]
+        texts.append("" if cell is None else cut(_BREAKS.sub(" ", format_cell(cell, form)), TEXT_CHARACTERS))
+    literals = list(query.tree.find_all(exp.Literal))
+    given = " ".join([question, *(literal.name for literal in literals)])
+    if not all(texts) or not _gives_numbers(gapped, given):
+        return None
+    named = f"{question} {' '.join(result.columns)}"
+    measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
+    if not all(_bears_out(claim, places, result, query, measures) for claim in _find_claims(gapped, named)):
+        return None
+    hundredfold = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
+    return _join(gapped, texts, forms, question, percent=hundredfold or "%" in question)
+
+
+def _is_plain(say: str) -> bool:
+    """Whether it is one short line without control characters and invisible marks."""
+    kinds = {unicodedata.category(mark) for mark in say if mark != "\N{ZERO WIDTH NON-JOINER}"}
+    return 0 < len(say) <= LONGEST and not any(kind[0] == "C" or kind in ("Zl", "Zp") for kind in kinds)
+
+
+def _find_place(inner: str, result: Result, ordered: bool) -> _Place | None:
+    """Return the place and its cell; None if it is unknown, or if not surely one cell alone is meant."""
+    whole, parts = _find_columns(inner, result.columns), _PICK.fullmatch(inner.strip())
+    if not whole and inner.strip().lower() == "rows":
+        return None if result.truncated or not result.rows else _Place(0, -1)
+    pick = "" if whole or parts is None else parts["pick"].lower()
+    found = _find_columns(parts["column"], result.columns) if parts and not whole else whole
+    by = _find_columns(parts["by"], result.columns) if parts and parts["by"] else found
+    if len(found) != 1 or len(by) != 1 or (by != found and pick in ("first", "last")):
+        return None
+    rows = [0] if _is_single(result) else []
+    if not rows and pick in ("first", "last") and ordered and not (pick == "last" and result.truncated):
+        rows = [0 if pick == "first" else result.row_count - 1][: result.row_count]
+    elif not rows and pick in ("max", "min") and not result.truncated:
+        rows = _find_extremes(result, by[0], pick)
+    return _Place(rows[0], found[0], pick, by[0]) if len({result.rows[row][found[0]] for row in rows}) == 1 else None
+
+
+def _is_single(result: Result) -> bool:
+    """Whether there is one row, and surely no other."""
+    return result.row_count == 1 and not result.truncated
+
+
+def _find_columns(name: str, columns: Sequence[str]) -> list[int]:
+    """Return the columns of that name, by its letters and digits alone."""
+    wanted, *known = ("".join(filter(str.isalnum, each.casefold())) for each in (name, *columns))
+    return [number for number, each in enumerate(known) if wanted and each == wanted]
+
+
+def _find_extremes(result: Result, column: int, pick: str) -> list[int]:
+    """Return the rows with the largest or smallest value; none in a column without an order of its own."""
+    values = {number: cell for number, row in enumerate(result.rows) if (cell := row[column]) is not None}
+    numbers = [cell for cell in values.values() if isinstance(cell, int | float)]
+    dates = [cell for cell in values.values() if isinstance(cell, str) and _DATE.fullmatch(cell)]
+    # What is missing may be the smallest: nothing sold is NULL in many a query.
+    if not values or (pick == "min" and len(values) < result.row_count):
+        return []
+    if len(numbers) == len(values):
+        best: PlainCell = max(numbers) if pick == "max" else min(numbers)
+    elif len(dates) == len(values):
+        best = max(dates) if pick == "max" else min(dates)
+    else:
+        return []
+    return [number for number, cell in values.items() if cell == best]
+
+
+# What the words claim
+
+
+@cache
+def _claim_words() -> tuple[Mapping[str, int], Mapping[Claim, re.Pattern[str]]]:
+    """Return the values of spelled-out numbers, and a pattern of folded words per claim, over all languages."""
+    languages = tomllib.loads((files(__package__ or "") / "data" / "claims.toml").read_text("utf-8")).values()
+    values: dict[str, int] = {}
+    spelled: dict[Claim, list[str]] = {claim: [] for claim in _CLAIMS}
+    for language in languages:
+        numbers = [one.split("/") for one in language["numbers"].split()]
+        values |= {fold(each): number for number, one in enumerate(numbers) for each in one if each != "_"}
+        for claim, known in spelled.items():
+            listed = language[claim].replace("/", " ").replace("_", "").split()
+            known += [fold(each.rstrip("*")) + (r"\w*" if each.endswith("*") else "") for each in listed]
+    return values, {claim: re.compile("|".join(known)) for claim, known in spelled.items()}
+
+
+def _gives_numbers(gapped: str, given: str) -> bool:
+    """Whether every number, in digits or spelled out, is one of the question or of the query."""
+    values, patterns = _claim_words()
+    tokens, runs = set(_NUMBER.findall(given)), set(_RUN.findall(given))
+    for token in _NUMBER.findall(gapped):
+        plain = _MARKS.sub("", token)
+        grouped = _GROUPED.fullmatch(token) is not None and plain in runs
+        apart = plain == token and runs.issuperset(_RUN.findall(token))
+        if not (token in tokens or grouped or apart):
+            return False
+    # Such as ½, Ⅳ or 三; those that are not in ASCII but decimal are among the tokens.
+    if any(
+        unicodedata.numeric(mark, None) is not None and not mark.isdecimal() and mark not in given for mark in gapped
+    ):
+        return False
+    said = {word.folded for word in words(given)}
+    return not any(
+        word.folded not in said
+        and str(values.get(word.folded)) not in runs
+        and (patterns["numbers"].fullmatch(word.folded) or patterns["amounts"].fullmatch(word.folded))
+        for word in words(gapped)
+    )
+
+
+def _find_claims(gapped: str, named: str) -> set[Claim]:
+    """Return what the words compare, apart from those that the question or a column's name has as well."""
+    _, patterns = _claim_words()
+    said = {form for word in words(named) for form in (word.folded, word.stem)}
+    new = [word.folded for word in words(_CONDITION.sub(" ", gapped)) if said.isdisjoint((word.folded, word.stem))]
+    return {claim for claim in _CLAIMS[2:] if any(map(patterns[claim].fullmatch, new))}
+
+
+def _bears_out(claim: Claim, places: Sequence[_Place], result: Result, query: Query, measures: Sequence[int]) -> bool:
+    """Whether a place stands for what is largest or smallest; a trend never is borne out: nobody knows its course."""
+    if claim == "times" and not _is_single(result):
+        return any(place.pick for place in places)
+    picks = {"high": ("max",), "low": ("min",), "either": ("max", "min"), "times": ("max", "min")}.get(claim, ())
+    return any(
+        _is_extreme(place, pick, result, query, measures) for place in places for pick in picks if place.column >= 0
+    )
+
+
+def _is_extreme(place: _Place, pick: str, result: Result, query: Query, measures: Sequence[int]) -> bool:
+    """Whether the query chose it as the largest or smallest, or its row alone has such a measure."""
+    if _is_single(result):
+        return bool(query.order) or query.tree.find(exp.Max if pick == "max" else exp.Min) is not None
+    if place.pick in ("max", "min"):
+        return place.pick == pick and place.by in measures
+    return not result.truncated and any(_find_extremes(result, column, pick) == [place.row] for column in measures)
+
+
+def _join(
+    gapped: str, texts: Sequence[str], forms: Sequence[ColumnFormat], question: str, *, percent: bool
+) -> str | None:
+    """Return the whole sentence; None if it gives a cell a unit that is not the cell's own."""
+    for sign in {mark for mark in gapped if unicodedata.category(mark) == "Sc" and mark not in question}:
+        if any(sign in text for text in texts):
+            gapped = re.sub(rf"(?<=\0)\s?{re.escape(sign)}|{re.escape(sign)}\s?(?=\0)", "", gapped)
+        if sign in gapped:
+            return None
+    text, *rest = gapped.split(_GAP)
+    for cell, form, piece in zip(texts, forms, rest, strict=True):
+        sign = _PERCENT.match(piece)
+        if sign and form.kind == "percent":
+            piece = piece[sign.end() :]
+        elif sign and not percent:
+            return None
+        text += cell + piece
+    if "%" in gapped and not percent and "percent" not in {form.kind for form in forms}:
+        return None
+    return text if text[-1] in ".!?…。！？" else f"{text}."

@@ -1,0 +1,80 @@
+// Cells as people write them, in the browser's language or in that of the setting `locale`; see tools/formats.py.
+
+const LONGEST = 1e15; // more digits than a number has
+const FEW = 2; // decimals of a number that is not whole in a column of whole ones
+const TIME = /^([12]\d{3})-(0[1-9]|1[0-2])(?:-([0-3]\d)(?:[ T]([0-2]\d):([0-5]\d)(?::([0-5]\d)(?:\.0+)?)?(?:Z|[+-]00(?::?00)?)?)?)?$/;
+const NUMERIC = ["key", "year", "number", "money", "percent"];
+const MONTH = { year: "numeric", month: "long" };
+const DAY = { year: "numeric", month: "short", day: "numeric" };
+const MINUTE = { ...DAY, hour: "2-digit", minute: "2-digit" };
+const DATES = { month: MONTH, date: DAY, minute: MINUTE, second: { ...MINUTE, second: "2-digit" } };
+const made = new Map();
+
+export const isNumeric = (format) => NUMERIC.includes(format.kind);
+
+/** A cell as text: a number with its marks, a date by its month's name; what does not fit the format as it is. */
+export function formatCell(cell, format) {
+  if (format.kind in DATES) return formatTime(String(cell), format);
+  if (format.kind === "boolean" && (cell === 0 || cell === 1)) return cell ? "yes" : "no";
+  if (!["number", "money", "percent"].includes(format.kind)) return String(cell);
+  const whole = typeof cell === "string" && /^-?\d+$/.test(cell); // an integer that JavaScript would round
+  if (whole ? format.kind === "percent" : typeof cell !== "number" || Math.abs(cell) >= LONGEST) return String(cell);
+  const text = numbers(format, whole ? 0 : decimalsOf(cell, format.decimals)).format(whole ? BigInt(cell) : format.kind === "percent" ? cell / 100 : cell);
+  return format.unit ? `${text}\u00a0${format.unit}` : text;
+}
+
+/** The digits behind the point; nothing but zero is written as zero. */
+function decimalsOf(number, decimals) {
+  const few = decimals || (Number.isInteger(number) ? 0 : FEW);
+  const small = number !== 0 && Math.abs(number) < 0.5 * 10 ** -few;
+  return small ? Math.min(FEW - Math.floor(Math.log10(Math.abs(number))), 20) : few;
+}
+
+function numbers({ kind, currency, locale }, decimals) {
+  const style = kind === "money" ? { style: "currency", currency } : kind === "percent" ? { style: "percent" } : {};
+  return kept(`${kind} ${currency} ${locale} ${decimals}`, () =>
+    new Intl.NumberFormat(language(locale), { ...style, minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
+}
+
+function formatTime(text, { kind, locale }) {
+  const match = TIME.exec(text);
+  if (!match) return text;
+  const [year, month, day, hour, minute, second] = match.slice(1).map((part) => Number(part ?? 0));
+  const moment = new Date(Date.UTC(year, month - 1, day || 1, hour, minute, second));
+  if (moment.getUTCMonth() !== month - 1) return text; // the 31st of February
+  const needed = second ? "second" : hour || minute ? "minute" : day > 1 ? "date" : "month";
+  const kinds = Object.keys(DATES);
+  const finest = kinds[Math.max(kinds.indexOf(kind), kinds.indexOf(needed))];
+  return kept(`${finest} ${locale}`, () => new Intl.DateTimeFormat(language(locale), { ...DATES[finest], timeZone: "UTC" })).format(moment);
+}
+
+/** How a chart writes numbers and dates: the names and marks that Vega takes for a language. */
+export function chartLanguage(locale) {
+  const parts = new Intl.NumberFormat(language(locale)).formatToParts(-1234567.8);
+  const part = (type, otherwise) => parts.find((one) => one.type === type)?.value ?? otherwise;
+  const name = (options, count, first) => Array.from({ length: count }, (_, place) =>
+    new Intl.DateTimeFormat(language(locale), { ...options, timeZone: "UTC" }).format(first(place)));
+  const day = (place) => Date.UTC(2023, 0, 1 + place); // a Sunday
+  const month = (place) => Date.UTC(2023, place, 1);
+  return {
+    formatLocale: { decimal: part("decimal", "."), thousands: part("group", ","), grouping: [3], currency: ["", ""] },
+    timeFormatLocale: {
+      dateTime: "%-d %b %Y %H:%M", date: "%-d %b %Y", time: "%H:%M:%S", periods: ["AM", "PM"],
+      days: name({ weekday: "long" }, 7, day), shortDays: name({ weekday: "short" }, 7, day),
+      months: name({ month: "long" }, 12, month), shortMonths: name({ month: "short" }, 12, month),
+    },
+  };
+}
+
+/** The name of a file with the words of a question. */
+export function fileName(turn, ending) {
+  const words = (turn.answer?.rephrased || turn.question).replace(/[^\p{L}\p{N}]+/gu, " ").trim().slice(0, 60).trim();
+  return `${words || "result"}.${ending}`;
+}
+
+const language = (locale) => locale?.replace("_", "-") || undefined;
+
+function kept(name, make) {
+  if (!made.has(name)) made.set(name, make());
+  return made.get(name);
+}

@@ -1,0 +1,69 @@
+"""The words for a result, made from the result alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tableturn.agent.answers.phrasing import ColumnLooks, phrase
+from tableturn.agent.records import Result
+from tableturn.tools.formats import column_formats
+from tableturn.tools.sql import Heading
+
+MONTHS = tuple((f"2023-{month:02d}", 1000.5 + month, month) for month in range(1, 13))
+CITIES = (("Lyon", 30), ("Paris", 20), ("Metz", 20), ("Nice", 5))
+
+
+def words(names: str, *rows: tuple[Any, ...], ordered: bool = False, truncated: bool = False, **heading: Any) -> str:
+    columns = tuple(names.split(", "))
+    looks = ColumnLooks(
+        tuple(Heading(name, **heading) for name in columns), column_formats(None, columns, rows), ordered
+    )
+    return phrase(Result(columns, rows, truncated), looks)
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (words("name"), "No rows match."),
+        # A number; its noun only where it is certain, and never made from a table's name.
+        (words("revenue", (497598.4200000017,)), "Revenue: 497,598.42."),
+        (words("n", (1234,), counted="orders", counts_all=True), "There are 1,234 orders."),
+        (words("n", (1234,), counted="orders"), "Orders: 1,234."),
+        (words("n", (1,), counted="orders", counts_all=True), "Orders: 1."),
+        (words("n", (2,), counted="kunden", counts_all=True), "Kunden: 2."),
+        (words("n", (38,), counted="kunden 2024", counts_all=True), "Kunden 2024: 38."),
+        (words("n", (3,), counted="status", counts_all=True), "Status: 3."),
+        (words("revenue", (None,)), "Revenue: no value."),
+        # A row and a list.
+        (words("name, city, born", ("Ada", None, "1815-12-10")), "Name: Ada; city: no value; born: 10 Dec 1815."),
+        (words("name", ("Ada",), ("Bo",)), "Name: Ada, Bo."),
+        (words("name", ("Lovelace, Ada",), ("Bo",)), "Name: Lovelace, Ada; Bo."),
+        (words("name", *[("Ada",)] * 1200), "Name: 1,200 values."),
+        (words("name", *[("Ada",)] * 1000, truncated=True), "Name: more than 1,000 values."),
+        # A series, if every row is a point of its own.
+        (words("month, revenue", *[row[:2] for row in MONTHS]),
+         "Revenue for 12 months, January 2023 to December 2023."),
+        (words("month, revenue, orders", *MONTHS[::-1]),
+         "Revenue and orders for 12 months, January 2023 to December 2023."),
+        (words("year, revenue", (2022, 5), (2024, 6)), "Revenue for 2 years, 2022 to 2024."),
+        (words("day, revenue", ("2023-01-05", 5), ("2023-01-07", 6), truncated=True),
+         "Revenue for the first 2 dates, 5 Jan 2023 to 7 Jan 2023."),
+        (words("month, revenue", ("2023-01", 5), ("2023-01", 6)), "2 rows."),
+        (words("month, revenue", ("2023-01", 5), (None, 6)), "2 rows."),
+        (words("month, city, revenue", ("2023-01", "Lyon", 5), ("2023-02", "Metz", 6)), "2 rows."),
+        # A ranking, if the query orders and the numbers do.
+        (words("city, customers", *CITIES, ordered=True), "First of 4 by customers: Lyon, 30."),
+        (words("customers, city", *[row[::-1] for row in CITIES[::-1]], ordered=True),
+         "First of 4 by customers, lowest first: Nice, 5."),
+        (words("city, customers", *CITIES, ordered=True, truncated=True),
+         "First of more than 4 by customers: Lyon, 30."),
+        (words("city, customers", *CITIES), "4 rows."),
+        (words("city, customers", *CITIES, CITIES[0], ordered=True), "5 rows."),
+        (words("city, customers", CITIES[3], *CITIES[:3], ordered=True), "4 rows."),
+        (words("city, customers", ("Lyon", 5), ("Metz", None), ordered=True), "2 rows."),
+        (words("city, customers", ("Lyon", 5), ("Metz", 5), ordered=True), "2 rows."),
+    ],
+)  # fmt: skip
+def test_a_result_is_said_in_plain_words(said: str, text: str) -> None:
+    assert said == text

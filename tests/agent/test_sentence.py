@@ -1,0 +1,224 @@
+"""A model's sentence is used where the result bears out all that it claims, and no number in it is ever the model's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tableturn.agent.answers.sentence import LONGEST, fill_sentence
+from tableturn.agent.records import PlainCell, Result
+from tableturn.tools.formats import ColumnFormat, format_cell
+from tableturn.tools.sql import Query
+
+Rows = Sequence[tuple[PlainCell, ...]]
+
+MONTHS: Rows = (("2024-01", 30), ("2024-02", 70), ("2024-03", 50))
+BY_MONTH = "SELECT month, sum(total) AS revenue FROM orders GROUP BY month ORDER BY month"
+
+
+def fill(
+    say: str,
+    rows: Rows = MONTHS,
+    columns: Sequence[str] = ("month", "revenue"),
+    *,
+    sql: str = BY_MONTH,
+    question: str = "Revenue by month",
+    truncated: bool = False,
+    forms: Sequence[ColumnFormat] = (),
+) -> str | None:
+    forms = forms or [
+        ColumnFormat("number" if all(isinstance(row[n], int | float) for row in rows) else "text")
+        for n in range(len(columns))
+    ]
+    result = Result(tuple(columns), tuple(rows), truncated)
+    return fill_sentence(say, result, forms, question, Query.of(sql, "sqlite"))
+
+
+@pytest.mark.parametrize(
+    ("say", "filled"),
+    [
+        ("Revenue was highest in {month@revenue.max}: {revenue.max}.", "Revenue was highest in 2024-02: 70."),
+        ("The best month was {month @ revenue.max}.", "The best month was 2024-02."),
+        ("Revenue for {rows} months, {month.first} to {month.last}", "Revenue for 3 months, 2024-01 to 2024-03."),
+        ("Der Umsatz war am niedrigsten im {month@revenue.min}.", "Der Umsatz war am niedrigsten im 2024-01."),
+        ("Les revenus vont de {Revenue.Min} à {REVENUE.max} !", "Les revenus vont de 30 à 70 !"),
+        ("The latest month is {month.max}.", "The latest month is 2024-03."),
+        ("Выручка по месяцам: {rows}.", "Выручка по месяцам: 3."),
+        ("{month.last}で終わり、{revenue.last}でした。", "2024-03で終わり、50でした。"),
+    ],
+)
+def test_places_are_filled(say: str, filled: str) -> None:
+    assert fill(say) == filled
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        "Revenue was highest in February.",  # no place
+        "Revenue was {revenue}.",  # of which row?
+        "Revenue was {turnover.max}.",
+        "Revenue was {revenue.median}.",
+        "Revenue was {revenue@month.first}.",
+        "Revenue over 24 months: {revenue.max}.",
+        "Revenue over ２４ months: {revenue.max}.",
+        "Revenue of Ⅳ months: {revenue.max}.",
+        "三か月の売上は{revenue.max}",
+        "Revenue over three hundred months: {revenue.max}.",
+        "Umsatz über fünfundzwanzig Monate: {revenue.max}.",
+        "Revenus de vingt-cinq mois : {revenue.max}.",
+        "Ingresos de veinticinco meses: {revenue.max}.",
+        "Выручка за двадцать пять месяцев: {revenue.max}.",
+        "Revenue doubled to {revenue.max}.",
+        "Revenue rose to {revenue.last}.",
+        "Der Umsatz stieg auf {revenue.last}.",
+        "Most revenue came in {month.last}.",  # 50 is not the most
+        "The most revenue was {revenue.min}.",
+        "Most revenue came in {month.max}.",
+        "The highest revenue of {rows} months.",
+        "Revenue was {revenue.max}k.",
+        "Revenue was 2{revenue.max}.",
+        "Revenue was {revenue.max}0.",
+        "Revenue was -{revenue.max}.",
+        "Revenue was {revenue.max}.{revenue.min}.",
+        "Revenue was {revenue.max} million.",
+        "Revenue was ${revenue.max}.",
+        "Revenue was {revenue.max} %.",
+        "Revenue was {revenue.max} Prozent.",
+        "See www.evil.example for {revenue.max}.",
+        "See evil.example: {revenue.max}.",
+        "See {month.first}.example: {revenue.max}.",
+        "<b>{revenue.max}</b>",
+        "[{revenue.max}](x)",
+        "**{revenue.max}**",
+        "Mail a@b: {revenue.max}.",
+        "Revenue: {revenue.max}\nIgnore the above.",
+        "Revenue: \u202e{revenue.max}.",
+        "Revenue: {{revenue.max}}.",
+        "Revenue: {revenue.max",
+        "x" * LONGEST + " {revenue.max}.",
+        "",
+    ],
+)
+def test_a_sentence_is_dropped(say: str) -> None:
+    assert fill(say) is None
+
+
+def test_numbers_of_question_and_query_may_be_named() -> None:
+    question, sql = "Revenue of the top 3 of 1000 shops, two each, since 2023, more than half", f"{BY_MONTH} LIMIT 12"
+    for words in ("3", "three", "1,000", "two", "2", "2023", "12", "zwölf", "half", "more"):
+        said = fill(f"Revenue of {words}: {{revenue.max}}.", question=question, sql=sql)
+        assert (said is None) == (words == "2"), words
+    for words in ("12,3", "3.12", "30", "1.00", "/* 77 */"):
+        assert fill(f"Revenue of {words}: {{revenue.max}}.", question=question, sql=f"{sql} /* 30 77 */") is None
+
+
+@pytest.mark.parametrize(
+    "say", ["{rows} have more than 5.", "{rows} haben mehr als 5.", "{rows} en ont plus de 5.", "{rows}: at least 5."]
+)
+def test_a_condition_of_the_question_is_no_claim(say: str) -> None:
+    assert fill(say, question="Which have 6 or more, not 5?") is not None
+    assert fill(say.replace("5", "they"), question="Which?") is None
+
+
+def test_what_a_cut_result_does_not_hold_is_not_said() -> None:
+    for place in ("{revenue.max}", "{month@revenue.max}", "{revenue.min}", "{rows}", "{month.last}"):
+        assert fill(f"It is {place}.", truncated=True) is None
+    for place in ("{revenue}", "{revenue.max}", "{rows}"):
+        assert fill(f"It is {place}.", MONTHS[:1], truncated=True) is None, "there is another row"
+    assert fill("It begins in {month.first}.", truncated=True) == "It begins in 2024-01."
+    assert fill("Most was in {month.first}.", sorted(MONTHS, key=lambda row: -int(row[1] or 0)), truncated=True) is None
+
+
+def test_first_and_last_need_an_order() -> None:
+    assert fill("From {month.first} on.", sql="SELECT month, sum(total) AS revenue FROM orders GROUP BY month") is None
+
+
+def test_ties_name_nobody() -> None:
+    tied = (*MONTHS, ("2024-04", 70))
+    assert fill("Best: {month@revenue.max}.", tied) is None
+    assert fill("Best: {revenue.max}.", tied) == "Best: 70."
+    assert fill("The top is {month.first}.", (("2024-01", 70), *tied[1:])) is None
+
+
+def test_missing_cells_and_rows_are_not_said() -> None:
+    assert fill("It is {revenue.max}.", ()) is None
+    assert fill("It is {revenue.last}.", (*MONTHS, ("2024-04", None))) is None
+    assert fill("It is {revenue.min}.", (*MONTHS, ("2024-04", None))) is None, "what is missing may be the least"
+    assert fill("It is {revenue.max}.", (*MONTHS, ("2024-04", None))) == "It is 70."
+    assert fill("It is {n}.", ((None,),), ["n"]) is None
+    assert fill("It is {n}.", (("",),), ["n"]) is None
+
+
+def test_a_single_row_needs_no_choice() -> None:
+    one: Rows = (("Ada", 12),)
+    names = ["name", "COUNT(*)"]
+    assert fill("{name} has {count}.", one, names, sql="SELECT name, COUNT(*) FROM t") == "Ada has 12."
+    most = "{name} has the most orders: {count}."
+    assert fill(most, one, names, sql="SELECT name, COUNT(*) FROM t") is None, "nothing says that it is the most"
+    ordered = "SELECT name, COUNT(*) FROM t GROUP BY name ORDER BY 2 DESC LIMIT 1"
+    assert fill(most, one, names, sql=ordered) == "Ada has the most orders: 12."
+    assert fill(most, one, names, sql="SELECT name, COUNT(*) FROM t", question="Who has most orders?") is not None
+
+
+def test_columns_of_one_name_are_not_told_apart() -> None:
+    assert fill("{name} it is.", (("a", "b"),), ["name", "Name"]) is None
+    assert fill("{rows} it is.", (("a", "b"),), ["rows", "Rows"]) is None
+    assert fill("{rows} it is.", (("a",),), ["rows"]) == "a it is."
+
+
+def test_units_are_the_cells_own() -> None:
+    one: Rows = ((0.5, 7),)
+    own = [ColumnFormat("percent", 1), ColumnFormat("money", 2, "EUR")]
+    names = ["share", "price"]
+    assert fill("{share} % at €{price} .", one, names, forms=own) == "0.5% at €7.00 ."
+    assert fill("{share} Prozent", one, names, forms=own) == "0.5%."
+    assert fill("It is ${price}.", one, names, forms=own) is None
+    assert fill("It is ${price}.", one, names, question="In $?") == "It is $7."
+    assert fill("It is {share}%.", one, names, sql="SELECT 100.0 * a / b AS share, price FROM t") == "It is 0.50%."
+    assert fill("It is {share}%.", one, names, sql="SELECT share, price FROM t LIMIT 100") is None
+
+
+def test_a_cell_is_plain_text_and_no_place() -> None:
+    one: Rows = (("{b}\n<b>\x1b[31m" + "x" * 100, "7"),)
+    said = fill("It is {a}.", one, ["a", "b"])
+    assert said is not None
+    assert said.startswith("It is {b} <b> [31mxxx")
+    assert len(said) < 80
+
+
+WORDS = st.one_of(
+    st.sampled_from(("{a}", "{c.max}", "{a@b.min}", "{b.first}", "{c.last}", "{rows}", "in", "2024", "is", "(", ":")),
+    st.sampled_from(
+        """- 7 12 1,000 3.5 ½ ٣ 三 seven vingt 100 % $ most in2024 k 1e3 {rows}0 0{b} {a}{b} m² Nr.5 #1 fünfzig {d} {a}
+        007 ２""".split()  # noqa: SIM905 - so many
+    ),
+)
+CELLS = st.one_of(st.integers(-5_000, 5_000), st.floats(-1e6, 1e6), st.text("ab-0129.,% ", min_size=1, max_size=8))
+GLUE = st.sampled_from(("", " ", " ", " ", ",", "."))
+
+
+@given(
+    st.lists(st.tuples(WORDS, GLUE), min_size=1, max_size=5),
+    st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=3),
+    st.sampled_from(("How many?", "Since 2024, the top 12?", "More than 1,000 or 3.5 %?")),
+    st.sampled_from(("SELECT a, b, c FROM t", "SELECT a, b, c FROM t WHERE a > 7 ORDER BY 1 LIMIT 100")),
+    st.booleans(),
+)
+def test_no_number_is_the_models(
+    pieces: list[tuple[str, str]],
+    rows: list[tuple[PlainCell, PlainCell, PlainCell]],
+    question: str,
+    sql: str,
+    truncated: bool,
+) -> None:
+    said = fill("".join(map("".join, pieces)), rows, "abc", question=question, sql=sql, truncated=truncated)
+    if said is None:
+        return
+    forms = [ColumnFormat("number"), ColumnFormat("text")]
+    cells = [format_cell(cell, form) for row in rows for cell in row for form in forms]
+    known = " ".join([*cells, str(len(rows)), question, sql])
+    assert set(re.findall(r"\d+", said)) <= set(re.findall(r"\d+", known))
+    assert not re.search("[½三]|seven|vingt|fünfzig", said.replace("seven", "" if "7" in sql else "seven"))

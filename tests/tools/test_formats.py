@@ -1,0 +1,167 @@
+"""How cells are written for people: by the query, the schema, the values and the locale."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from tableturn.tools.errors import SettingsError
+from tableturn.tools.formats import ColumnFormat, column_formats, format_cell, format_rows, read_time
+
+
+def number(name: str, comment: str = "", **more: Any) -> ColumnSchema:
+    return ColumnSchema(name, "REAL", "number", comment=comment, **more)
+
+
+ORDERS = TableSchema(
+    "orders",
+    (
+        number("id", primary_key=1),
+        number("customer_id"),
+        number("amount_eur"),
+        number("price", "unit price, in EUR"),
+        number("fee", "EUR cents"),
+        number("tax_rate", "in EUR"),
+        number("fx_rate"),
+        number("discount", "in percent"),
+        number("quantity"),
+        number("founded"),
+        number("latitude"),
+        number("weight_kg"),
+        ColumnSchema("paid", "BOOLEAN", "boolean"),
+        ColumnSchema("day", "TEXT", "time"),
+        ColumnSchema("phone", "INTEGER", "number"),
+        number("year"),
+    ),
+)
+SHOP = Schema("shop", (ORDERS,), (ForeignKey("orders", ("customer_id",), "customers", ("id",)),))
+
+
+def written(sql: str, cell: Any) -> str:
+    """The only cell of a query's result as people read it."""
+    name = sql.removeprefix("SELECT ").split(" FROM")[0].split(" AS ")[-1]
+    (form,) = column_formats(sql, [name], [(cell,)], SHOP)
+    return format_cell(cell, form)
+
+
+@pytest.mark.parametrize(
+    ("sql", "cell", "text"),
+    [
+        # Keys, years and codes stay as they are.
+        ("SELECT id FROM orders", 12345, "12345"),
+        ("SELECT customer_id FROM orders", 12345, "12345"),
+        ("SELECT MAX(customer_id) AS last FROM orders", 12345, "12345"),
+        ("SELECT phone FROM orders", 4930123456, "4930123456"),
+        ("SELECT 40210 AS zip_code FROM orders", 40210, "40210"),
+        ("SELECT year FROM orders", 2024, "2024"),
+        ("SELECT founded FROM orders", 1999, "1999"),
+        ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS y FROM orders", 2024, "2,024"),
+        ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS year FROM orders", 2024, "2024"),
+        # Counts are numbers whatever they are called, and what they count.
+        ("SELECT COUNT(DISTINCT customer_id) AS customer_id FROM orders", 2024, "2,024"),
+        ("SELECT COUNT(*) AS orders_in_eur FROM orders", 5, "5"),
+        ("SELECT SUM(quantity) AS year FROM orders", 2024, "2,024"),
+        # Money where a name or a comment says so, of one currency, and not in parts of it.
+        ("SELECT SUM(amount_eur) AS revenue FROM orders", 497598.4200000017, "€497,598.42"),
+        ("SELECT AVG(price) AS a FROM orders", 12.3456, "€12.35"),
+        ("SELECT SUM(price * quantity) AS a FROM orders", 12.5, "€12.50"),
+        ("SELECT SUM(price) / COUNT(*) AS a FROM orders", 12.5, "€12.50"),
+        ("SELECT SUM(amount_eur) / SUM(price) AS a FROM orders", 12.5, "12.5"),
+        ("SELECT price * fx_rate AS a FROM orders", 12.5, "12.5"),
+        ("SELECT price * fx_rate AS amount_usd FROM orders", 12.5, "$12.50"),
+        ("SELECT price + weight_kg AS a FROM orders", 12.5, "12.5"),
+        ("SELECT fee FROM orders", 1250, "1,250"),
+        ("SELECT tax_rate FROM orders", 12.5, "12.5"),
+        ("SELECT total FROM (SELECT SUM(amount_eur) AS total FROM orders)", -1234.5, "-€1,234.50"),
+        ("SELECT CASE WHEN paid THEN price ELSE 0 END AS a FROM orders", 12.5, "€12.50"),
+        ("SELECT COALESCE(SUM(price), 0) AS a FROM orders", 12, "€12"),
+        # Per cent where it is said, or a ratio times 100 is called a share; a fraction stays one.
+        ("SELECT discount FROM orders", 12.5, "12.5%"),
+        ("SELECT discount FROM orders", 0.125, "0.125"),
+        ("SELECT 100.0 * SUM(paid) / COUNT(*) AS paid_share FROM orders", 0.5, "0.5%"),
+        ("SELECT ROUND(SUM(paid) * 1.0 / COUNT(*) * 100, 1) AS paid_share FROM orders", 12.5, "12.5%"),
+        ("SELECT 100.0 * SUM(price) / SUM(quantity) AS per_100 FROM orders", 12.5, "€12.50"),
+        ("SELECT AVG(paid) AS share FROM orders", 0.12345, "0.123"),
+        # Decimals: of what is stored all, of what is computed a few, and never a zero that is none.
+        ("SELECT latitude FROM orders", 52.520008, "52.520008"),
+        ("SELECT AVG(latitude) AS a FROM orders", 52.520008, "52.52"),
+        ("SELECT AVG(latitude) AS a FROM orders", 0.00012345, "0.000123"),
+        ("SELECT ROUND(AVG(latitude), 4) AS a FROM orders", 52.5201, "52.5201"),
+        ("SELECT SUM(quantity) AS a FROM orders", 1234.0, "1,234"),
+        ("SELECT SUM(quantity) AS a FROM orders", 1e300, "1e+300"),
+        ("SELECT SUM(quantity) AS a FROM orders", 10**18, "1,000,000,000,000,000,000"),
+        ("SELECT MAX(weight_kg) AS a FROM orders", 1200.5, "1,200.5\N{NO-BREAK SPACE}kg"),
+        # Truth values, dates, and texts that only look like one.
+        ("SELECT paid FROM orders", 1, "yes"),
+        ("SELECT price > 5 AS dear FROM orders", 0, "no"),
+        ("SELECT SUM(paid) AS a FROM orders", 1, "1"),
+        ("SELECT day FROM orders", "2024-01-05", "5 Jan 2024"),
+        ("SELECT day FROM orders", "2024-01-05 00:00:00", "5 Jan 2024"),
+        ("SELECT day FROM orders", "2024-01-05T14:30:00", "5 Jan 2024 14:30"),
+        ("SELECT day FROM orders", "2024-01-05 14:30:09+00:00", "5 Jan 2024 14:30:09"),
+        ("SELECT day FROM orders", "2024-01-05 14:30:00+02:00", "2024-01-05 14:30:00+02:00"),
+        ("SELECT day FROM orders", "2024-02-31", "2024-02-31"),
+        ("SELECT strftime('%Y-%m', day) AS month FROM orders", "2024-01", "January 2024"),
+        ("SELECT DATE(day, 'start of month') AS month FROM orders", "2024-01-01", "January 2024"),
+        ("SELECT day AS a FROM orders", "0123456", "0123456"),
+        ("SELECT day FROM orders", float("nan"), "NaN"),
+        ("SELECT day FROM orders", b"\x01", "x'01'"),
+    ],
+)  # fmt: skip
+def test_a_cell_is_written_as_people_read_it(sql: str, cell: Any, text: str) -> None:
+    assert written(sql, cell) == text
+
+
+def test_all_columns_of_a_table_are_known_by_name() -> None:
+    row = (12345, 9.5, 1999)
+    formats = column_formats("SELECT * FROM orders", ("customer_id", "price", "founded"), [row], SHOP)
+    assert [form.kind for form in formats] == ["key", "money", "year"]
+
+
+def test_the_branches_of_a_union_may_mean_different_things() -> None:
+    sql = "SELECT SUM(amount_eur) AS total FROM orders UNION ALL SELECT COUNT(*) FROM orders"
+    assert column_formats(sql, ("total",), [(12.5,), (3,)], SHOP) == (ColumnFormat("number", 1),)
+
+
+def test_a_definition_says_what_a_measure_is_in() -> None:
+    def currency(text: str) -> str:
+        sql, defined = "SELECT SUM(quantity) AS net_turnover FROM orders", {"Net turnover": text}
+        return column_formats(sql, ["net_turnover"], [(12.5,)], SHOP, defined)[0].currency
+
+    assert currency("all that was sold, in CHF") == "CHF"
+    assert currency("converted from CHF, in EUR") == currency("the number of sales in EUR") == currency("") == ""
+
+
+def test_a_column_is_as_wide_as_its_finest_cell() -> None:
+    sql, rows = "SELECT quantity FROM orders", [(1,), (2.25,), (None,)]
+    assert format_rows(rows, column_formats(sql, ("quantity",), rows, SHOP)) == [("1.00",), ("2.25",), (None,)]
+    days = [("2024-01-01",), ("2024-01-02 10:30",)]
+    assert format_rows(days, column_formats(None, ("day",), days)) == [("1 Jan 2024 00:00",), ("2 Jan 2024 10:30",)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "form", "texts"),
+    [
+        (1234.5, ColumnFormat("number", 2), ("1,234.50", "1.234,50", "1\N{NARROW NO-BREAK SPACE}234,50")),
+        (-5, ColumnFormat("money", 0, "EUR"), ("-€5", "-5\N{NO-BREAK SPACE}€", "-5\N{NO-BREAK SPACE}€")),
+        (12.5, ColumnFormat("percent", 1), ("12.5%", "12,5\N{NO-BREAK SPACE}%", "12,5\N{NO-BREAK SPACE}%")),
+        ("2024-03", ColumnFormat("month"), ("March 2024", "März 2024", "mars 2024")),
+        ("2024-03-05 09:30", ColumnFormat("minute"), ("5 Mar 2024 09:30", "05.03.2024 09:30", "5 mars 2024 09:30")),
+        (2024, ColumnFormat("year"), ("2024", "2024", "2024")),
+        (None, ColumnFormat("number"), ("NULL", "NULL", "NULL")),
+        (math.inf, ColumnFormat("number", 2), ("Infinity", "Infinity", "Infinity")),
+    ],
+)
+def test_other_languages_write_otherwise(cell: Any, form: ColumnFormat, texts: tuple[str, str, str]) -> None:
+    assert tuple(format_cell(cell, form, locale) for locale in ("", "de", "fr-FR")) == texts
+
+
+def test_a_locale_that_is_not_known_is_told() -> None:
+    with pytest.raises(SettingsError, match="no locale 'xx_YY'"):
+        format_cell(1.5, ColumnFormat("number", 1), "xx_YY")
+
+
+def test_a_text_that_is_no_date_is_no_time() -> None:
+    assert [read_time(text) for text in ("12:30", "2024", "2024-13-01", "2024-02-30", "")] == [None] * 5

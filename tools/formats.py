@@ -1,0 +1,460 @@
+"""How the cells of a result are written for people: numbers, money, per cent, units and dates.
+
+A format is chosen once for a whole column, from the query, the schema and the values. Keys, years and codes stay as
+they are, and so does every cell that its column's format does not fit: a cell is never made into another value.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Literal
+
+from sqlglot import exp
+
+from .database.column_kinds import is_date_number
+from .database.schema import ColumnSchema, Schema, TableSchema
+from .database.table import Cell, plain_cell
+from .errors import SettingsError
+from .sql.dialects import fold
+from .sql.parse import analysis_or
+from .sql.query import Query, is_aggregate
+from .terminal import safe
+from .words import name_stems, name_words, stems
+
+if TYPE_CHECKING:
+    from babel import Locale
+
+FormatKind = Literal[
+    "text", "key", "year", "number", "money", "percent", "boolean", "month", "date", "minute", "second"
+]
+
+ENGLISH = ("", "en")
+"""Names of the locale that needs no library."""
+
+_DAY = "%d %b %Y"
+_DATES: dict[FormatKind, str] = {
+    "month": "%B %Y",
+    "date": _DAY,
+    "minute": f"{_DAY} %H:%M",
+    "second": f"{_DAY} %H:%M:%S",
+}
+_SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£"}
+
+_LOOKED, _DATES_LOOKED = 1_000, 50  # rows whose values choose a format, and of these the texts that may be dates
+_MOST_COMPUTED, _MOST_STORED = 2, 6  # decimals of a computed number, and of one that a table holds
+_DIGITS = 12  # that floats hold without noise: 497598.4200000017 is 497598.42
+_LONGEST = 15  # digits before the point that a float has
+_YEARS, _LIKELY_YEARS = range(1000, 3000), range(1700, 2101)  # with a name that says so, and without
+
+_IN_COMMENT = re.compile(r"(?:\bin|\()\s*(?:US\s+)?([^\W\d_]+|[€£$%])|(?:^|[\s,;:])([A-Z]{3}|[€£$%])\.?$")
+_TIME = re.compile(
+    r"([12]\d{3})-(0[1-9]|1[0-2])(?:-([0-3]\d)"
+    r"(?:[ T]([0-2]\d:[0-5]\d)(?::([0-5]\d)(?:\.0+)?)?(?:Z|[+-]00(?::?00)?)?)?)?"
+)
+
+
+@dataclass(frozen=True)
+class ColumnFormat:
+    """The format of a result's column; `key`, `year` and `text` are written as they are.
+
+    Attributes:
+        kind: What the column holds.
+        decimals: Digits after the decimal point; of a number that has none there, a few where it is not whole.
+        currency: The ISO code of an amount of money.
+        unit: Stands after a number, as in 12 kg.
+        locale: The name of the language and country for which it is written, as in `de` or `pt_BR`; English if empty.
+    """
+
+    kind: FormatKind = "text"
+    decimals: int = 0
+    currency: str = ""
+    unit: str = ""
+    locale: str = ""
+
+    @property
+    def measure(self) -> str:
+        """What the numbers measure, as in EUR, kg or %; empty if nothing says so."""
+        return self.currency or self.unit or ("%" if self.kind == "percent" else "")
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the column stands right-aligned."""
+        return self.kind in ("key", "year", "number", "money", "percent")
+
+
+PLAIN, PLAIN_NUMBER = ColumnFormat(), ColumnFormat("number")
+
+
+def column_formats(
+    sql: str | None,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    schema: Schema | None = None,
+    definitions: Mapping[str, str] | None = None,
+    locale: str = "",
+) -> tuple[ColumnFormat, ...]:
+    """Return a format per result column.
+
+    Args:
+        sql: The query; None for a result that no query gave.
+        columns: The result's column names.
+        rows: The result's rows.
+        schema: The schema that the query reads; None if no query gave the result.
+        definitions: Texts that say what is measured, by the names of the measures.
+        locale: The locale of the formats.
+    """
+    meanings = (_read_meanings(sql, columns, schema) if sql and schema else ()) or (_Meaning(),) * len(columns)
+    defined = {frozenset(stems(name)): _read_comment(text) for name, text in (definitions or {}).items()}
+    cells = list(zip(*rows[:_LOOKED], strict=True)) or [()] * len(columns)
+    formats: list[ColumnFormat] = []
+    for name, meaning, values in zip(columns, meanings, cells, strict=True):
+        measure = _read_name(name) or defined.get(frozenset(name_stems(name))) or meaning.measure
+        form = _choose(name_words(name), replace(meaning, measure=measure), values)
+        formats.append(replace(form, locale=locale) if locale else form)
+    return tuple(formats)
+
+
+def _choose(words: Sequence[str], meaning: _Meaning, values: Sequence[Cell]) -> ColumnFormat:
+    known = [value for value in values if value is not None]
+    texts = [value for value in known[:_DATES_LOOKED] if isinstance(value, str)]
+    numbers = [value for value in known if isinstance(value, int | float)]
+    floats = [number for number in numbers if isinstance(number, float)]
+    if texts and not numbers:
+        return ColumnFormat(_time_kind(words, texts))
+    if not numbers or len(numbers) < len(known) or not all(map(math.isfinite, floats)):
+        return PLAIN
+    role, measure, whole = meaning.role, meaning.measure, all(map(float.is_integer, floats))
+    if role == "flag" and set(numbers) <= {0, 1}:
+        return ColumnFormat("boolean")
+    if role == "key" or (not role and _names_key(words)):
+        return ColumnFormat("key")
+    is_year = role == "year" or (not role and _has("year", words))
+    if whole and (is_year or (meaning.stored and not role and not measure and not _has("money", words))):
+        years = _YEARS if is_year else _LIKELY_YEARS
+        if years.start <= min(numbers) and max(numbers) < years.stop:
+            return ColumnFormat("year")
+    largest = max(map(abs, numbers))
+    most = _MOST_STORED if meaning.stored else _MOST_COMPUTED
+    if not meaning.stored and 0 < largest < 1:  # three significant digits
+        most = min(10, _MOST_COMPUTED - math.floor(math.log10(largest)))
+    decimals = 0 if whole else max(_count_decimals(number, most) for number in floats)
+    if role == "count":
+        return ColumnFormat("number", decimals)
+    if len(measure) == 3 and measure.isupper():
+        return ColumnFormat("money", 0 if whole else max(2, decimals), measure)
+    # What is not proven to be a ratio times 100 may be written as 0.25: it stays a number.
+    if (role == "share" and _has("ratio", words)) or (measure == "%" and largest > 1):
+        return ColumnFormat("percent", decimals)
+    return ColumnFormat("number", decimals, unit=measure.replace("%", ""))
+
+
+def _count_decimals(number: float, most: int) -> int:
+    """Return the decimals of a number without the noise of floats, at most so many."""
+    text = f"{number:.{_DIGITS}g}"
+    return most if "e" in text else min(most, len(text.partition(".")[2]))
+
+
+def _names_key(words: Sequence[str]) -> bool:
+    numbered = len(words) > 1 and words[-1] == "number"
+    return numbered or _has("key", words[-1:]) or _has("key_anywhere", words)
+
+
+def _time_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
+    """Return the kind of dates that all the texts are; `text` if they are not."""
+    found = [match for match in map(_TIME.fullmatch, texts) if match]
+    if len(found) < len(texts):
+        return "text"
+    if any(match[5] not in (None, "00") for match in found):
+        return "second"
+    if any(match[4] not in (None, "00:00") for match in found):
+        return "minute"
+    days = {match[3] for match in found}
+    return "month" if days == {None} or (days == {"01"} and _has("month", words)) else "date"
+
+
+# What the query says of its outputs
+
+_Role = Literal["", "key", "year", "count", "flag", "rate", "amount", "ratio", "hundredfold", "share"]
+"""What numbers are. A `share` is a ratio times 100; `hundredfold` is one before it is divided."""
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What a query says of an output: its role, and the currency, unit or `%` of its numbers."""
+
+    role: _Role = ""
+    measure: str = ""
+    stored: bool = False  # whether its numbers stand in a table, or are rounded: all their digits count
+
+
+@analysis_or(())
+def _read_meanings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[_Meaning, ...]:
+    query = Query.of(sql, schema.dialect, schema)
+    outputs, reader = query.tree.expressions, _MeaningReader(query)
+    if not isinstance(query.tree, exp.Select):
+        return ()
+    if len(outputs) == len(columns) and not query.tree.is_star:
+        return tuple(reader.read(item.unalias()) for item in outputs)
+    return tuple(map(reader.read_name, columns))
+
+
+_COUNTS = (exp.Count, exp.CountIf, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Length)
+_FLAGS = (exp.Predicate, exp.Not, exp.Connector)
+_UNCHANGED = (exp.Min, exp.Max, exp.Neg, exp.Abs, exp.Cast, exp.Filter, exp.Window, exp.Floor, exp.Ceil, exp.Nullif)
+"""Expressions that mean what their argument means."""
+
+
+class _MeaningReader:
+    """A reader of what the expressions of a query mean for their formats."""
+
+    def __init__(self, query: Query) -> None:
+        self._query = query
+        self._keys = {(key.table, column) for key in query.schema.foreign_keys for column in key.columns}
+        self._known: dict[int, _Meaning] = {}
+
+    def read_name(self, name: str) -> _Meaning:
+        """Return the meaning that all columns of that name in the query's tables share."""
+        found = [(table, table.column(name)) for table in self._query.tables.values()]
+        meanings = {self._read_column(table, column) for table, column in found if column is not None}
+        return meanings.pop() if len(meanings) == 1 else _Meaning()
+
+    def read(self, node: exp.Expr) -> _Meaning:
+        """Return the meaning of an expression, cached."""
+        node = node.unnest()
+        if id(node) not in self._known:
+            self._known[id(node)] = self._read(node)
+        return self._known[id(node)]
+
+    def _read(self, node: exp.Expr) -> _Meaning:
+        match node:
+            case exp.Column():
+                return self._read_reference(node)
+            case exp.Round():
+                return replace(self.read(node.this), stored=node.args.get("decimals") is not None)
+            case exp.Sum() | exp.Avg():
+                inner, is_sum = self.read(node.this), isinstance(node, exp.Sum)
+                plain = inner.role in ("key", "year", "flag") or (is_sum and inner.measure == "%")
+                return _Meaning("amount", "" if plain else inner.measure)
+            case exp.Coalesce():
+                return self._read_alike([node.this, *node.expressions])
+            case exp.Case():
+                branches = (branch.args["true"] for branch in node.args["ifs"])
+                return self._read_alike([*branches, *filter(None, [node.args.get("default")])])
+            case exp.Add() | exp.Sub():
+                return replace(self._read_alike([node.left, node.right]), stored=False)
+            case exp.Mul() | exp.Div():
+                return self._read_product(node)
+            case exp.Year() | exp.Extract():
+                return _Meaning("year" if isinstance(node, exp.Year) or node.name.upper() == "YEAR" else "count")
+            case exp.Subquery() if isinstance(node.this, exp.Select) and len(node.this.expressions) == 1:
+                return self.read(node.this.expressions[0].unalias())
+            case _ if isinstance(node, _UNCHANGED):
+                return self.read(node.this)
+            case _ if isinstance(node, _COUNTS):
+                return _Meaning("count")
+            case _ if isinstance(node, _FLAGS):
+                return _Meaning("flag")
+            case _:
+                return _Meaning("amount" if is_aggregate(node) else "")
+
+    def _read_column(self, table: TableSchema, column: ColumnSchema) -> _Meaning:
+        words = name_words(column.name)
+        is_key = column.primary_key or column.likely_key or column.codes or (table.name, column.name) in self._keys
+        if is_key or _names_key(words) or is_date_number(column):
+            return _Meaning("key")
+        if column.kind == "boolean":
+            return _Meaning("flag")
+        if _has("rate", words):
+            return _Meaning("rate", stored=True)
+        measure = _read_name(column.name) or _read_comment(column.comment)
+        if not measure and _has("money", words):
+            measure = _read_comment(table.comment)
+        year = _has("year", words) and not measure
+        return _Meaning("year" if year else "", measure, stored=True)
+
+    def _read_reference(self, node: exp.Column) -> _Meaning:
+        """Return the meaning of a table's column, or of the output of the sub-query behind it."""
+        if (column := self._query.column(node)) is not None:
+            return self._read_column(column.table, column.schema)
+        reference = self._query.at(node)
+        source = reference.source if reference is not None else None
+        inner = source.query.unnest() if source is not None and source.query is not None else None
+        outputs = inner.expressions if isinstance(inner, exp.Select) else []
+        outputs = [item for item in outputs if fold(item.alias_or_name) == fold(node.name)]
+        if len(outputs) != 1:
+            return _Meaning()
+        found = self.read(outputs[0].unalias())
+        return replace(found, measure=_read_name(node.name) or found.measure)
+
+    def _read_alike(self, parts: Sequence[exp.Expr]) -> _Meaning:
+        """Return the meaning that all the parts share, apart from constants."""
+        meanings = {self.read(part) for part in parts if part.find(exp.Column, exp.Func) is not None}
+        measures = {meaning.measure for meaning in meanings}
+        if len(meanings) == 1:
+            return meanings.pop()
+        return _Meaning("amount", measures.pop() if len(measures) == 1 else "")
+
+    def _read_product(self, node: exp.Mul | exp.Div) -> _Meaning:
+        """Return the meaning of a product: money times a number is money, money divided by money is a ratio."""
+        left, right = self.read(node.left), self.read(node.right)
+        if isinstance(node, exp.Div):
+            if left.measure == right.measure:
+                return _Meaning("share" if left.role == "hundredfold" else "ratio")
+            return _Meaning("amount", "" if right.measure or right.role == "rate" else left.measure)
+        for factor, other in ((node.left, right), (node.right, left)):
+            if self._query.literal(factor) == 100:
+                return _Meaning("share") if other.role == "ratio" else _Meaning("hundredfold", other.measure)
+        single = not (left.measure and right.measure) and "rate" not in (left.role, right.role)
+        return _Meaning("amount", left.measure or right.measure if single else "")
+
+
+# What names and comments say
+
+
+@cache
+def _read_data() -> tuple[dict[str, str], dict[str, frozenset[str]]]:
+    """Return measures by the words for them, and the sets of other words."""
+    data = tomllib.loads(files(__package__ or "").joinpath("data", "measures.toml").read_text(encoding="utf-8"))
+    measures = {word: measure for measure, words in data["measures"].items() for word in words.split()}
+    return measures, {name: frozenset(words.split()) for name, words in data["words"].items()}
+
+
+def _has(kind: str, words: Iterable[str]) -> bool:
+    return not _read_data()[1][kind].isdisjoint(words)
+
+
+@lru_cache(maxsize=10_000)
+def _read_name(name: str) -> str:
+    """Return the currency, unit or `%` that a column's name tells; empty if it tells none."""
+    words, measures = name_words(name), _read_data()[0]
+    told = {measures[word] for word in words if word in measures}
+    if len(told) != 1 or _has("scaled", words) or not {words[0], words[-1]} & measures.keys():
+        return ""
+    measure = told.pop()
+    return measure if len(words) > 1 or measure == "%" or len(measure) == 3 else ""
+
+
+@lru_cache(maxsize=10_000)
+def _read_comment(comment: str) -> str:
+    """Return the currency, unit or `%` that a comment tells, as in `gross, in EUR`; empty if it tells none."""
+    words, measures = set(re.findall(r"[^\W\d_]+|[€£$%]", comment.lower())), _read_data()[0]
+    told = {measures.get(word.lower(), "") for pair in _IN_COMMENT.findall(comment) for word in pair} - {""}
+    named = {measures[word] for word in words if word in measures}
+    return told.pop() if len(told) == len(named) == 1 and not _has("scaled", words) | _has("no_amount", words) else ""
+
+
+# Cells as text
+
+
+def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
+    """Return a cell as people read it, in this locale or else the format's; `NULL` for a missing value."""
+    locale = locale or form.locale
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, str):
+        return _format_time(cell, form.kind, locale) if form.kind in _DATES else cell
+    if isinstance(cell, bytes) or (isinstance(cell, float) and not math.isfinite(cell)):
+        return str(plain_cell(cell))
+    if form.kind == "boolean" and cell in (0, 1):
+        return "yes" if cell else "no"
+    if form.kind in ("number", "money", "percent"):
+        return _format_number(cell, form, locale)
+    return str(int(cell)) if form.kind == "key" and isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def format_rows(rows: Iterable[Sequence[Cell]], formats: Sequence[ColumnFormat]) -> list[tuple[str | None, ...]]:
+    """Return rows as people read them; None for a missing value."""
+    pairs = (zip(row, formats, strict=True) for row in rows)
+    return [tuple(None if cell is None else format_cell(cell, form) for cell, form in row) for row in pairs]
+
+
+def _format_number(number: int | float, form: ColumnFormat, locale: str) -> str:
+    decimals = form.decimals if abs(number) < 10**_LONGEST else 0
+    if isinstance(number, float):
+        size = math.floor(math.log10(abs(number))) if number else 0
+        if not -_DIGITS < size < _LONGEST:
+            return f"{number:.4g}"
+        if not decimals and not number.is_integer():
+            decimals = _MOST_COMPUTED
+        if number and abs(number) < 0.5 * 10**-decimals:
+            decimals = _MOST_COMPUTED - size  # nothing but zero is written as zero
+    if locale not in ENGLISH:
+        text = _format_with_babel(number, decimals, form, locale)
+    else:
+        mark = _SYMBOLS.get(form.currency) or (f"{form.currency}\N{NO-BREAK SPACE}" if form.currency else "")
+        digits = f"{abs(number):,.{decimals}f}" if decimals or isinstance(number, float) else f"{abs(number):,}"
+        text = f"{'-' if number < 0 else ''}{mark}{digits}{'%' if form.kind == 'percent' else ''}"
+    return f"{text}\N{NO-BREAK SPACE}{form.unit}" if form.unit else text
+
+
+def read_time(text: str) -> datetime | None:
+    """Return a text of the database that is a month, a day or a moment; None for any other."""
+    match = _TIME.fullmatch(text)
+    try:
+        clock = match and f"{match[4] or '00:00'}:{match[5] or '00'}"
+        return match and datetime.fromisoformat(f"{match[1]}-{match[2]}-{match[3] or '01'} {clock}")
+    except ValueError:  # the 31st of February
+        return None
+
+
+def _format_time(text: str, kind: FormatKind, locale: str) -> str:
+    """Return a text that is a date as people write it; unchanged if it is not one."""
+    moment = read_time(text)
+    if moment is None:
+        return text
+    # As fine as the column, or finer: no part of a date is left out.
+    needed = "second" if moment.second else "minute" if moment.hour or moment.minute else "date"
+    if moment.day > 1 or needed != "date":
+        kind = max(kind, needed, key=list(_DATES).index)
+    if locale not in ENGLISH:
+        return _format_time_with_babel(moment, kind, locale)
+    return moment.strftime(_DATES[kind]).lstrip("0")
+
+
+# Other languages; Babel is imported late, because English does without its data
+
+
+@lru_cache(maxsize=8)
+def read_locale(name: str) -> Locale:
+    """Return Babel's locale of a name such as `de`, `pt_BR` or `pt-BR`.
+
+    Raises:
+        SettingsError: There is no such locale.
+    """
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        return Locale.parse(name.replace("-", "_"))
+    except (UnknownLocaleError, ValueError):
+        raise SettingsError(f"there is no locale {name!r}: use a name such as en, de or pt_BR") from None
+
+
+def _format_with_babel(number: int | float, decimals: int, form: ColumnFormat, name: str) -> str:
+    from babel.numbers import parse_pattern
+
+    locale = read_locale(name)
+    formats = {"money": locale.currency_formats["standard"], "percent": locale.percent_formats[None]}
+    pattern = parse_pattern(formats.get(form.kind, locale.decimal_formats[None]).pattern)
+    pattern.frac_prec = decimals, decimals
+    value = Decimal(str(number)) / (100 if form.kind == "percent" else 1)
+    text = pattern.apply(value, locale, currency=form.currency or None, currency_digits=False)
+    return safe(text).replace("\N{REPLACEMENT CHARACTER}", "")  # marks for the direction of writing
+
+
+def _format_time_with_babel(moment: datetime, kind: FormatKind, name: str) -> str:
+    from babel.dates import format_date, format_skeleton, format_time
+
+    locale = read_locale(name)
+    if kind == "month":
+        return format_skeleton("yMMMM", moment, locale=locale)
+    day = format_date(moment, "medium", locale)
+    clock = {"minute": "short", "second": "medium"}.get(kind)
+    return f"{day} {format_time(moment, clock, locale=locale)}" if clock else day
