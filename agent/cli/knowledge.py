@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,7 +14,16 @@ import typer
 
 from ...tools.errors import KnowledgeError, QueryError
 from ...tools.terminal import say, say_json, warn
-from ..options import DatabaseOptions, EmbeddingOption, ExamplesOption, JsonOption, KnowledgeOption, with_options
+from .. import verbs
+from ..options import (
+    AgentOptions,
+    DatabaseOptions,
+    EmbeddingOption,
+    ExamplesOption,
+    JsonOption,
+    KnowledgeOption,
+    with_options,
+)
 
 if TYPE_CHECKING:
     from ...tools.database import Database
@@ -38,9 +48,13 @@ def check(
 
     Exit codes: 0 all do, 1 some do not (each is named), 2 a file or the database cannot be read.
     """
+    from ...tools.knowledge.fragment import Problem, run_definition
+
     with options.open() as database:
         known = _knowledge(knowledge, database)
-        problems = [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in known.problems]
+        failed = [Problem(entry, why) for entry in known.entries if (why := run_definition(entry, database))]
+        found = (*known.problems, *failed)
+        problems = [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in found]
         broken = list(_broken(database, examples, embedding))
     queries = [{"what": example.question, "source": example.source, "why": why} for example, why in broken if why]
     wrong = [*problems, *queries]
@@ -49,7 +63,7 @@ def check(
     else:
         for problem in wrong:
             warn(f"{problem['source']}: {problem['what']}: {problem['why']}")
-        say(f"definitions: {len(known.entries)} valid, {len(problems)} invalid")
+        say(f"definitions: {len(known.entries) - len(failed)} valid, {len(problems)} invalid")
         say(f"verified queries: {len(broken) - len(queries)} run, {len(queries)} do not")
     raise typer.Exit(1 if wrong else 0)
 
@@ -124,6 +138,28 @@ def schema() -> None:
     from ...tools.knowledge import knowledge_schema
 
     say(json.dumps(knowledge_schema(), indent=2))
+
+
+@with_options(without=("model", "base_url", "annotator", "preset", "settings", "effort", "audit"))
+def lessons(
+    options: AgentOptions,
+    note: Annotated[str | None, typer.Option("--note", help="Save a definition: WORD means MEANING.")] = None,
+    edit: Annotated[
+        tuple[str, str] | None, typer.Option("--edit", help="The id of one, and its new question, SQL or meaning.")
+    ] = None,
+    forget: Annotated[str | None, typer.Option("--forget", help="The id or name of one to remove.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what people taught: saved answers and definitions, with who and when; add, change or remove one."""
+    with replace(options, model="offline").open_agent() as agent:
+        if note:
+            verbs.note(note, agent.resources)
+        if edit:
+            verbs.edit_lesson(*edit, agent.resources)
+        if forget:
+            warn(f"removed {verbs.forget(forget, agent.resources)}")
+        for lesson in verbs.list_lessons(agent.resources):
+            say_json(asdict(lesson)) if as_json else say(lesson.lines)
 
 
 def _knowledge(given: str | None, database: Database) -> Knowledge:

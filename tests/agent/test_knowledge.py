@@ -120,7 +120,9 @@ def test_notes_of_people_are_checked_and_carry_author_and_time(shop: Path, known
         entry = agent.note("big order = orders.total > 15")
         assert (entry.kind, entry.name, entry.sql, entry.author) == ("term", "big order", "orders.total > 15", "ann")
         assert agent.note("turnover = SUM(orders.total)").kind == "metric"
-        assert agent.note("Money is never rounded.").kind == "convention"
+        with pytest.raises(KnowledgeError, match="does not say which word it defines"):
+            agent.note("Money is never rounded.")
+        assert agent.note("rule: Money is never rounded.").kind == "convention"
         with pytest.raises(KnowledgeError, match="contradicts"):
             agent.note("Revenue means something else")
         assert agent.forget("big order") == "the definition of 'big order'"
