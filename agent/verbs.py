@@ -225,9 +225,9 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
     from ..tools.knowledge.proposals import propose_entries
 
     record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
-    right = Answer(record, answer.thread)
     found = propose_entries(answer.sql or "", sql, question or answer.question, resources.database.schema())
     fitting = tuple(entry for entry in found if _fits(entry, resources.database))
+    right = Answer(replace(record, proposals=fitting), answer.thread)
     # Last, so that what cannot be done as asked leaves nothing behind.
     return Correction(right, approve(right, resources, question=question), fitting)
 

@@ -35,11 +35,10 @@ class NumberedAnswer:
 
 @dataclass
 class Answers:
-    """The answers of a conversation by number, and what was proposed of them."""
+    """The answers of a conversation by number."""
 
     resources: Resources  # of whoever asks
     held: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
-    offered: tuple[Entry, ...] = ()  # what could be remembered
 
     def take(self, answer: Answer, asked: str = "", why: Why | None = None, wording: str = "") -> Answer:
         """Give an answer its number; return it as the person gets it."""
@@ -91,14 +90,13 @@ def _correct(answers: Answers, rest: str) -> str:
     question = answers.choose_wording(chosen)
     correction = verbs.correct(chosen.answer, sql.strip(), answers.resources, question=question)
     right = answers.take(correction.answer)
-    answers.offered = correction.proposals
-    offers = [f"  {number}. {entry.line}" for number, entry in enumerate(answers.offered, 1)]
+    offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
     offers = ["save one of these with /accept N:", *offers] if offers else []
     return "\n".join([right.text, _say_saved(answers, correction.saved), *offers])
 
 
 def _accept(answers: Answers, number: str) -> str:
-    offered = answers.offered or (answers.held[-1].answer.proposals if answers.held else ())
+    offered = next(filter(None, (held.answer.proposals for held in reversed(answers.held))), ())
     if not number.isdecimal() or not 1 <= int(number) <= len(offered):
         raise SettingsError(f"there is no suggestion {number}: /correct makes suggestions")
     return _say_kept(verbs.keep(offered[int(number) - 1], answers.resources))

@@ -131,7 +131,6 @@ class Chat(Answers):
         words = self.held.pop().asked if self.held else ""
         while self.waits():
             words = self.held.pop().asked
-        self.offered = ()
         self._turn_to_last()
         return words
 

@@ -264,7 +264,7 @@ def _reset(chat: Chat, rest: str) -> str:
     chat.conversation.reset()
     chat.held.clear()
     chat.close()
-    chat.offered, chat.lost, chat.draft = (), "", ""
+    chat.lost = chat.draft = ""
     return "all turns are forgotten: the next question stands alone"
 
 
