@@ -384,14 +384,14 @@ class SQLAgent:
         """Return the saved answers and the definitions that this person may see, with who saved each and when."""
         return verbs.list_lessons(self.resources)
 
-    def edit_lesson(self, id_: str, text: str) -> Lesson:
+    def edit_lesson(self, id_: str, text: str) -> None:
         """Change a saved answer's question, or its query if the text is SQL; or what a word means.
 
         Raises:
             KnowledgeError: There is none with that id, the definition does not fit, or others may read more of it.
             QueryError: The query does not run.
         """
-        return verbs.edit_lesson(id_, text, self.resources)
+        verbs.edit_lesson(id_, text, self.resources)
 
     def forget(self, name: str) -> str:
         """Remove a definition by its name, or an approved answer by its question; or either by its id.

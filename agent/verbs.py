@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from sqlglot import exp
 
@@ -148,7 +148,7 @@ def approve(
     answer: Answer, resources: Resources, *, question: str = "", shared: bool = False, settings: Settings | None = None
 ) -> Saved:
     """Save an answer as an example of its database; once more changes nothing."""
-    database, simplified = resources.database, ""
+    simplified = ""
     kept = question.strip()
     if not kept:
         if not answer.self_contained:
@@ -159,13 +159,18 @@ def approve(
         kept = answer.rephrased
         simplified = answer.simplified if answer.simplified != kept else ""
     sql = _approvable(answer, resources)
-    store = resources.examples.saving()
-    author = database.session.identity.name
-    example = example_of(database, kept, sql, simplified=simplified, shared=shared, author=author)
+    saved = _save_answer(kept, sql, resources, settings, simplified=simplified, shared=shared)
+    if saved.new:
+        _add_to_record(answer, resources)
+    return saved
+
+
+def _save_answer(question: str, sql: str, resources: Resources, settings: Settings | None = None, **more: Any) -> Saved:
+    """Save a right answer in the name of whoever asks, in the place of earlier ones to the same question."""
+    database, store = resources.database, resources.examples.saving()
+    example = example_of(database, question, sql, author=database.session.identity.name, **more)
     done = store.add([example], runs_on(database, (settings or resources.settings).limits))
     outdated = _other_answers(store, example, database)
-    if done.added:
-        _add_to_record(answer, resources)
     return Saved(example_id(example), example, done.added == 1, store.remove(outdated))
 
 
@@ -179,11 +184,15 @@ def _approvable(answer: Answer, resources: Resources) -> str:
         raise ExampleRefused(f"not saved: the answer is from another database, not {resources.database.name!r}")
     if not resources.may_read(answer.record.rights):
         raise ExampleRefused("not saved: the answer was given under other permissions, or to somebody else: ask again")
-    if resources.outgoing.level(answer.sql) != "values":
+    _check_leaves(answer.sql, resources)
+    return answer.sql
+
+
+def _check_leaves(sql: str, resources: Resources) -> None:
+    if resources.outgoing.level(sql) != "values":
         raise ExampleRefused(
             "not saved: its query reads columns that must not be sent to a model, and models read examples"
         )
-    return answer.sql
 
 
 def _add_to_record(answer: Answer, resources: Resources) -> None:
@@ -348,71 +357,62 @@ def keep(entry: Entry, resources: Resources, *, replaces: Entry | None = None) -
 
 def list_lessons(resources: Resources) -> tuple[Lesson, ...]:
     """Return what people taught, as far as whoever asks may see it: right answers, then definitions."""
-    answers = (
+    found = [
         Lesson(hit.id, "answer", one.question, one.sql, one.author, one.added.isoformat() if one.added else "")
         for hit in _approved(resources)
         for one in [hit.example]
-    )
-    definitions = (
-        Lesson(_lesson_id(entry), entry.kind, entry.name, entry.text or entry.sql, entry.author, entry.added)
-        for entry in _defined(resources)
-    )
-    return (*answers, *definitions)
+    ]
+    for id_, entry in _defined(resources).items():
+        found.append(Lesson(id_, entry.kind, entry.name, entry.text or entry.sql, entry.author, entry.added))
+    return tuple(found)
 
 
 def _approved(resources: Resources) -> list[Found]:
     """Return the answers that people found right and that whoever asks may see, shared ones too."""
     store, identity = resources.examples.own(), database_identity(resources.database)
-    seen = store.seen_by(resources.database).visible(identity) if store else iter(())
+    seen = store.seen_by(resources.database).visible(identity) if store else ()
     return [hit for hit in seen if hit.example.owner == identity]
 
 
-def _defined(resources: Resources) -> Iterator[Entry]:
-    """Yield the entries of the knowledge file itself; those of the files under it are not written here."""
+def _defined(resources: Resources) -> dict[str, Entry]:
+    """Return the entries of the knowledge file itself by id; those of the files under it are not written here."""
     known, path = resources.knowledge.now(), resources.knowledge.source.path(resources.database)
-    file = path.name if path else ""
-    for entry in known.entries if known else ():
-        if entry.source == file and entry.kind not in ("table", "column"):
-            yield entry
+    own = [entry for entry in known.entries if entry.source == path.name] if known and path else []
+    return {
+        hashlib.sha256(entry.key.lower().encode()).hexdigest()[:16]: entry
+        for entry in own
+        if entry.kind not in ("table", "column")
+    }
 
 
-def _lesson_id(entry: Entry) -> str:
-    return hashlib.sha256(entry.key.lower().encode()).hexdigest()[:16]
-
-
-def edit_lesson(id_: str, text: str, resources: Resources) -> Lesson:
+def edit_lesson(id_: str, text: str, resources: Resources) -> None:
     """Replace a part of a lesson: an answer's question, or its query if the text is SQL; what a word means."""
-    text, database = text.strip(), resources.database
+    text = text.strip()
     if not text:
         raise SettingsError("there is nothing to put in its place: give the new question, SQL or meaning")
-    entry = next((each for each in _defined(resources) if _lesson_id(each) == id_), None)
-    if entry is not None:
+    if entry := _defined(resources).get(id_):
         if entry.kind in ("join", "never"):
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
-        named = entry.kind != "convention"
-        new = _read_definition(entry.name, text, database.schema()) if named else Entry("convention", text, text)
-        kept = keep(replace(new, also=entry.also), resources, replaces=entry)
-        return Lesson(_lesson_id(kept), kept.kind, kept.name, kept.text or kept.sql, kept.author, kept.added)
+        new = Entry("convention", text, text)
+        if entry.kind != "convention":
+            new = _read_definition(entry.name, text, resources.database.schema(), only_sql=bool(entry.sql))
+        keep(replace(new, also=entry.also), resources, replaces=entry)
+        return
     hit = next((each for each in _approved(resources) if each.id == id_), None)
     if hit is None:
         raise KnowledgeError(f"nothing that was taught has the id {id_[:40]!r}")
-    _check_removable(hit, database)
+    _check_removable(hit, resources.database)
     question, sql = (hit.example.question, text) if starts_like_sql(text) else (text, hit.example.sql)
-    if resources.outgoing.level(sql) != "values":
-        raise ExampleRefused("not saved: the query reads columns that must not be sent to a model")
-    author = database.session.identity.name
-    new = example_of(database, question, sql, shared=hit.example.shared, author=author)
-    store = resources.examples.saving()
-    store.add([new], runs_on(database, resources.settings.limits))
-    gone = {hit.id, *_other_answers(store, new, database)} - {example_id(new)}
-    store.remove([*gone])
-    return Lesson(example_id(new), "answer", question, sql, author, datetime.now(UTC).isoformat(timespec="seconds"))
+    _check_leaves(sql, resources)
+    if _save_answer(question, sql, resources, shared=hit.example.shared).id != id_:
+        resources.examples.saving().remove([id_])
 
 
 def forget(name: str, resources: Resources) -> str:
     """Remove a definition, or an approved answer, by its name, question or identifier; return in words what went."""
     wanted, database = " ".join(name.split()), resources.database
-    defined = next((entry.name for entry in _defined(resources) if _lesson_id(entry) == wanted), wanted)
+    entry = _defined(resources).get(wanted)
+    defined = entry.name if entry else wanted
     if resources.knowledge.remove(defined):
         return f"the definition of {defined!r}"
     own = _approved(resources)

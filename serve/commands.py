@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ..agent.options import AgentOptions, DatabaseOptions, JsonOption, with_options
-from ..tools.terminal import say, say_json
+from ..agent.options import AgentOptions, DatabaseOptions, with_options
+from ..tools.terminal import say_json
 
 ASK = "Ask"  # heading of `tableturn --help`
 
@@ -108,17 +108,15 @@ def feedback(
     checkpoints: Annotated[
         str | None, typer.Option("--checkpoints", help="Where conversations are stored, as for serve.")
     ] = None,
-    as_json: JsonOption = False,
 ) -> None:
-    """List the answers that people marked as wrong on the page or over the API, with who, when and what they said."""
+    """List the answers that people marked as wrong, one per line as JSON, with who, when and what they said."""
     from ..tools.examples import database_identity
     from .checkpoints import Place
     from .store import TurnStore
 
     with options.open() as database, closing(TurnStore(Place.of(checkpoints, options.db).url)) as store:
         for wrong in store.wrong_answers(database_identity(database)):
-            told = (f"{wrong.at}  {wrong.person}", wrong.question, wrong.sql, wrong.said, wrong.right)
-            say_json(asdict(wrong)) if as_json else say("\n  ".join(filter(None, told)))
+            say_json(asdict(wrong))
 
 
 @app.command(rich_help_panel=ASK)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from mcp.server import MCPServer
@@ -71,8 +72,8 @@ class AskResult(BaseModel):
     confidence: float
     choices: list[str]
     notes: list[str]
-    confidence_reason: str
     wording: str
+    confidence_reason: str
 
 
 class QueryResult(BaseModel):
@@ -275,9 +276,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     @server.tool(annotations=_READS)
     async def lessons() -> LessonsResult:
         """List saved answers and definitions, with who and when."""
-        asker = asker_of()
-        found = await asker.work(lambda _: verbs.list_lessons(asker.agent.resources))
-        return _lessons_result(found, asker)
+        return await _list_lessons(asker_of())
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False))
     async def teach(
@@ -286,18 +285,10 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> LessonsResult:
         """Define (`WORD means MEANING`), or change or remove a lesson. Only when a person has said so."""
         asker = asker_of()
-        resources = asker.agent.resources
-
-        def change() -> tuple[verbs.Lesson, ...]:
-            if not id:
-                verbs.note(text, resources)
-            elif text:
-                verbs.edit_lesson(id, text, resources)
-            else:
-                verbs.forget(id, resources)
-            return verbs.list_lessons(resources)
-
-        return _lessons_result(await asker.work(lambda _: change()), asker)
+        change = partial(verbs.edit_lesson, id, text) if text else partial(verbs.forget, id)
+        change = change if id else partial(verbs.note, text)
+        await asker.work(lambda _: change(asker.agent.resources))
+        return await _list_lessons(asker)
 
 
 async def _result_of(turn: RunningTurn, asker: Asker) -> AskResult:
@@ -314,10 +305,11 @@ async def _result_of(turn: RunningTurn, asker: Asker) -> AskResult:
     return AskResult.model_validate(asker.masked(fields) | more)
 
 
-def _lessons_result(found: tuple[verbs.Lesson, ...], asker: Asker) -> LessonsResult:
+async def _list_lessons(asker: Asker) -> LessonsResult:
     """Return lessons as far as they may leave: no query whose result a model may not see."""
-    outgoing = asker.agent.resources.outgoing
-    leaving = [one for one in found if one.kind != "answer" or outgoing.level(one.meaning) == "values"]
+    resources = asker.agent.resources
+    found = await asker.work(lambda _: verbs.list_lessons(resources))
+    leaving = [one for one in found if one.kind != "answer" or resources.outgoing.level(one.meaning) == "values"]
     return LessonsResult.model_validate({"lessons": asker.masked([asdict(one) for one in leaving])})
 
 

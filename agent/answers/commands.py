@@ -126,7 +126,8 @@ def _list_lessons(answers: Answers, rest: str) -> str:
 
 def _edit_lesson(answers: Answers, rest: str) -> str:
     id_, _, text = rest.partition(" ")
-    return f"saved: {verbs.edit_lesson(id_, text, answers.resources).lines}"
+    verbs.edit_lesson(id_, text, answers.resources)
+    return "changed: /lessons shows it"
 
 
 def _say_kept(entry: Entry) -> str:

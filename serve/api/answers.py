@@ -96,19 +96,19 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
         new = await asker.begin_correction(turn, body.text, watched=True)
         return {"kind": body.kind, "turn": new.id, "question": new.stored.wording}
     given = await asker.work(lambda _: _learn(turn, body, asker))
-    if body.kind not in ("note", "accept"):
+    if body.kind != "note":
         await asker.kept(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     return {"kind": body.kind, **given}
 
 
 def _learn(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]:
     agent = asker.agent
-    if body.kind == "note":
-        return {"entry": asdict(verbs.note(body.text, agent.resources))}
     if body.kind == "down":
         return {}
+    if body.kind == "note" and not body.number:
+        return {"entry": asdict(verbs.note(body.text, agent.resources))}
     answer, question = _answer_of(turn), body.question or turn.wording or ""
-    if body.kind == "accept":
+    if body.kind == "note":
         if body.number > len(answer.proposals):
             raise ExportError(f"this turn proposes no definition number {body.number}")
         return {"entry": asdict(verbs.keep(answer.proposals[body.number - 1], agent.resources))}
@@ -130,10 +130,10 @@ async def list_lessons(asker: AskerHere) -> list[verbs.Lesson]:
     return list(await asker.work(lambda _: verbs.list_lessons(asker.agent.resources)))
 
 
-@router.patch("/lessons/{id_}")
-async def edit_lesson(id_: str, body: LessonBody, asker: AskerHere) -> verbs.Lesson:
+@router.patch("/lessons/{id_}", status_code=204)
+async def edit_lesson(id_: str, body: LessonBody, asker: AskerHere) -> None:
     """Change a saved answer's question or its SQL, or what a word means."""
-    return await asker.work(lambda _: verbs.edit_lesson(id_, body.text, asker.agent.resources))
+    await asker.work(lambda _: verbs.edit_lesson(id_, body.text, asker.agent.resources))
 
 
 @router.delete("/lessons/{id_}", status_code=204)

@@ -94,20 +94,20 @@ class RunBody(Body):
 class FeedbackBody(Body):
     """What a person says about an answer."""
 
-    kind: Literal["approve", "correct", "note", "accept", "down"]
+    kind: Literal["approve", "correct", "note", "down"]
     sql: Annotated[str, Field(max_length=50_000, description="With `correct`, the right query.")] = ""
     question: Annotated[str, Field(max_length=10_000, description="What to keep as the question.")] = ""
     text: Annotated[
         str, Field(max_length=2_000, description="With `note`, the definition; else what is wrong with the answer.")
     ] = ""
-    number: Annotated[int, Field(ge=1, le=1_000, description="With `accept`, which of the turn's proposals.")] = 1
+    number: Annotated[int, Field(ge=0, le=1_000, description="With `note`: the turn's proposal to keep, from 1.")] = 0
 
     @model_validator(mode="after")
     def _has_its_words(self) -> FeedbackBody:
         if self.kind == "correct" and not (self.sql.strip() or self.text.strip()):
             raise ValueError("a correction takes the right query, or what is wrong in words: give `sql` or `text`")
-        if self.kind == "note" and not self.text.strip():
-            raise ValueError("a note takes the definition: give `text`")
+        if self.kind == "note" and not (self.text.strip() or self.number):
+            raise ValueError("a note takes the definition, or the number of a proposal: give `text` or `number`")
         return self
 
 

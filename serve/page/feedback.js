@@ -5,7 +5,7 @@ import { html, useState } from "./html.js";
 import { Icon } from "./icons.js";
 import { Editor } from "./sql.js";
 
-const DONE = { approve: "Saved as right.", correct: "Corrected below.", note: "Noted.", accept: "Noted.", down: "Thank you: marked as wrong." };
+const DONE = { approve: "Saved as right.", correct: "Corrected below.", note: "Noted.", down: "Thank you: marked as wrong." };
 
 export function Feedback({ turn, tools }) {
   const [open, setOpen] = useState(turn.wording && turn.answer.answered && !turn.feedback ? "right" : null);
@@ -17,9 +17,8 @@ export function Feedback({ turn, tools }) {
   const give = async (feedback, id = turn.id) => {
     try {
       const told = await post(`turns/${id}/feedback`, feedback);
-      const note = feedback.kind === "note" || feedback.kind === "accept";
-      if (!note) tools.change(turn.id, () => ({ feedback }));
-      setNoted(note ? feedback.kind : null);
+      if (feedback.kind !== "note") tools.change(turn.id, () => ({ feedback }));
+      setNoted(feedback.kind);
       setOpen(null);
       setProblem(null);
       if (told.proposals) setProposed({ turn: told.turn, lines: told.proposals });
@@ -30,7 +29,7 @@ export function Feedback({ turn, tools }) {
     }
   };
   const accept = async (number) => {
-    await give({ kind: "accept", number }, proposed.turn);
+    await give({ kind: "note", number }, proposed.turn);
     setProposed({ ...proposed, lines: proposed.lines.map((line, place) => (place === number - 1 ? null : line)) });
   };
   const toggle = (what) => setOpen(open === what ? null : what);

@@ -382,8 +382,8 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("/edit", "ID TEXT", "change a saved answer's question or SQL, or a definition", RUN["/edit"]),
         Command(
             "/forget",
-            "NAME | ID",
-            "remove a definition, or a saved answer by its question",
+            "NAME",
+            "remove a definition or a saved answer, by name, question or id",
             RUN["/forget"],
         ),
     ),
