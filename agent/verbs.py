@@ -24,7 +24,7 @@ from ..prompts.find_sql import starts_like_sql
 from ..tools.charts import Chart, Kind, Wish
 from ..tools.charts.chart import Picture, can_render, picture
 from ..tools.database import Cancellation, ColumnSchema, Database, Limits, Schema, Table, TableSchema, render_schema
-from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError, TableturnError
+from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
 from ..tools.examples import (
     VERIFIED,
     Example,
@@ -55,6 +55,7 @@ from .settings import Settings
 LONGEST_NOTE = 1_500  # characters of a note: what is longer finds no room in a prompt
 _LOOKED_THROUGH = 100  # nearest questions among which the very same one is: nothing is nearer than it
 _VALUES = 40  # values of a column that are given
+_SHORT_ID = 8  # characters of an id that are shown, and enough to name a lesson
 
 _PICTURES = (".svg", ".png", ".html")
 
@@ -133,7 +134,7 @@ class Lesson:
     def lines(self) -> str:
         """Return it in two lines."""
         who = ", ".join(filter(None, (self.author, self.added[:16].replace("T", " "))))
-        return f"{self.id}  {self.kind} {self.name!r}{who and f'  ({who})'}\n    {self.meaning}"
+        return f"{self.id[:_SHORT_ID]}  {self.kind} {self.name!r}{who and f'  ({who})'}\n    {self.meaning}"
 
 
 @dataclass(frozen=True)
@@ -148,8 +149,7 @@ def approve(
     answer: Answer, resources: Resources, *, question: str = "", shared: bool = False, settings: Settings | None = None
 ) -> Saved:
     """Save an answer as an example of its database; once more changes nothing."""
-    simplified = ""
-    kept = question.strip()
+    kept, simplified = question.strip(), ""
     if not kept:
         if not answer.self_contained:
             raise ExampleRefused(
@@ -235,7 +235,7 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
 
     record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
     found = propose_entries(answer.sql or "", sql, question or answer.question, resources.database.schema())
-    fitting = tuple(entry for entry in found if _fits(entry, resources.database))
+    fitting = tuple(entry for entry in found if not Knowledge.of(((entry,),), resources.database).problems)
     right = Answer(replace(record, proposals=fitting), answer.thread)
     # Last, so that what cannot be done as asked leaves nothing behind.
     return Correction(right, approve(right, resources, question=question), fitting)
@@ -249,13 +249,6 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     wrong = f"This query was not right: {answer.sql}. " if shows else ""
     notes = f"{wrong}What the person says after the question corrects it."
     return CorrectionTurn(f"{answer.rephrased.strip()} {words.strip()}", notes, answer.rephrased)
-
-
-def _fits(entry: Entry, database: Database) -> bool:
-    try:
-        return not Knowledge.of(((entry,),), database).problems
-    except TableturnError:
-        return False
 
 
 def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancellation | None = None) -> Answer:
@@ -385,12 +378,22 @@ def _defined(resources: Resources) -> dict[str, Entry]:
     }
 
 
+def _find_lesson(id_: str, resources: Resources) -> Entry | Found | None:
+    """Return what has an id that begins so; None if nothing or several have."""
+    lessons = _defined(resources) | {hit.id: hit for hit in _approved(resources)}
+    found = [lesson for known, lesson in lessons.items() if known.startswith(id_)] if len(id_) >= _SHORT_ID else []
+    return found[0] if len(found) == 1 else None
+
+
 def edit_lesson(id_: str, text: str, resources: Resources) -> None:
     """Replace a part of a lesson: an answer's question, or its query if the text is SQL; what a word means."""
     text = text.strip()
     if not text:
         raise SettingsError("there is nothing to put in its place: give the new question, SQL or meaning")
-    if entry := _defined(resources).get(id_):
+    lesson = _find_lesson(id_, resources)
+    if lesson is None:
+        raise KnowledgeError(f"nothing that was taught has the id {id_[:40]!r}")
+    if isinstance(entry := lesson, Entry):
         if entry.kind in ("join", "never"):
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
         new = Entry("convention", text, text)
@@ -398,26 +401,24 @@ def edit_lesson(id_: str, text: str, resources: Resources) -> None:
             new = _read_definition(entry.name, text, resources.database.schema(), only_sql=bool(entry.sql))
         keep(replace(new, also=entry.also), resources, replaces=entry)
         return
-    hit = next((each for each in _approved(resources) if each.id == id_), None)
-    if hit is None:
-        raise KnowledgeError(f"nothing that was taught has the id {id_[:40]!r}")
-    _check_removable(hit, resources.database)
-    question, sql = (hit.example.question, text) if starts_like_sql(text) else (text, hit.example.sql)
+    _check_removable(lesson, resources.database)
+    old = lesson.example
+    question, sql = (old.question, text) if starts_like_sql(text) else (text, old.sql)
     _check_leaves(sql, resources)
-    if _save_answer(question, sql, resources, shared=hit.example.shared).id != id_:
-        resources.examples.saving().remove([id_])
+    if _save_answer(question, sql, resources, shared=old.shared).id != lesson.id:
+        resources.examples.saving().remove([lesson.id])
 
 
 def forget(name: str, resources: Resources) -> str:
     """Remove a definition, or an approved answer, by its name, question or identifier; return in words what went."""
     wanted, database = " ".join(name.split()), resources.database
-    entry = _defined(resources).get(wanted)
-    defined = entry.name if entry else wanted
+    lesson = _find_lesson(wanted, resources)
+    defined = lesson.name if isinstance(lesson, Entry) else wanted
     if resources.knowledge.remove(defined):
         return f"the definition of {defined!r}"
     own = _approved(resources)
     questions = foremost((hit.example for hit in own if hit.example.question == wanted), database)
-    approved = next((hit for hit in own if hit.id == wanted or hit.example in questions), None)
+    approved = next((hit for hit in own if hit == lesson or hit.example in questions), None)
     if approved is not None:
         _check_removable(approved, database)
         if resources.examples.saving().remove([approved.id]):

@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,16 +13,7 @@ import typer
 
 from ...tools.errors import KnowledgeError, QueryError
 from ...tools.terminal import say, say_json, warn
-from .. import verbs
-from ..options import (
-    AgentOptions,
-    DatabaseOptions,
-    EmbeddingOption,
-    ExamplesOption,
-    JsonOption,
-    KnowledgeOption,
-    with_options,
-)
+from ..options import DatabaseOptions, EmbeddingOption, ExamplesOption, JsonOption, KnowledgeOption, with_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database
@@ -138,28 +128,6 @@ def schema() -> None:
     from ...tools.knowledge import knowledge_schema
 
     say(json.dumps(knowledge_schema(), indent=2))
-
-
-@with_options(without=("model", "base_url", "annotator", "preset", "settings", "effort", "audit"))
-def lessons(
-    options: AgentOptions,
-    note: Annotated[str | None, typer.Option("--note", help="Save a definition: WORD means MEANING.")] = None,
-    edit: Annotated[
-        tuple[str, str] | None, typer.Option("--edit", help="The id of one, and its new question, SQL or meaning.")
-    ] = None,
-    forget: Annotated[str | None, typer.Option("--forget", help="The id or name of one to remove.")] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List what people taught: saved answers and definitions, with who and when; add, change or remove one."""
-    with replace(options, model="offline").open_agent() as agent:
-        if note:
-            verbs.note(note, agent.resources)
-        if edit:
-            verbs.edit_lesson(*edit, agent.resources)
-        if forget:
-            warn(f"removed {verbs.forget(forget, agent.resources)}")
-        for lesson in verbs.list_lessons(agent.resources):
-            say_json(asdict(lesson)) if as_json else say(lesson.lines)
 
 
 def _knowledge(given: str | None, database: Database) -> Knowledge:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 DOORS: dict[str, tuple[str, ...]] = {
     "python": ("agent/sqlagent.py",),
-    "terminal": ("agent/cli/output.py", "agent/cli/schema.py", "agent/cli/knowledge.py"),
+    "terminal": ("agent/cli/output.py", "agent/cli/schema.py", "agent/cli/app.py"),
     "chat": ("agent/cli/chat", "agent/answers/commands.py"),
     "studio": ("agent/answers/commands.py",),
     "http": ("serve/api", "serve/config.py", "serve/server.py"),

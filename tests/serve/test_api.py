@@ -24,6 +24,7 @@ from tableturn.serve.store import TurnStore
 from tableturn.tools.errors import SettingsError
 
 from tests.serve.conftest import Client, events, scripted, serving
+from tests.support.command_line import tableturn
 from tests.support.scripted import ScriptedModel
 
 
@@ -191,6 +192,30 @@ async def test_an_answer_is_corrected_in_words(client: Client) -> None:
     assert (await client.get(f"/turns/{turn}")).json()["feedback"]["turn"] == new["id"]
     saved = (await client.post(f"/turns/{new['id']}/feedback", json={"kind": "approve"})).json()["saved"]
     assert (saved["question"], saved["new"]) == ("Who are the customers?", True)
+
+
+async def test_what_was_marked_wrong_is_a_list_for_whoever_runs_the_server(
+    shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path
+) -> None:
+    place = tmp_path / "serve.sqlite"
+    async with serving(agent_over(shop), store=f"sqlite:///{place}") as client:
+        for body in (
+            {"kind": "down", "text": "too many"},
+            {"kind": "correct", "text": "only of Paris"},
+            {"kind": "correct", "sql": "SELECT city FROM customers"},
+            {"kind": "approve"},
+        ):
+            turn = (await client.post("/ask", json={"question": "Who are the customers?"})).headers["tableturn-turn"]
+            assert (await client.post(f"/turns/{turn}/feedback", json=body)).status_code == 200
+            await client.post(f"/turns/{turn}/feedback", json={"kind": "note", "text": "big = orders.total > 8"})
+    done = await asyncio.to_thread(tableturn, "feedback", "--db", str(shop), "--checkpoints", str(place))
+    wrong = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(one["said"], one["right"]) for one in wrong] == [
+        ("too many", ""),
+        ("only of Paris", ""),
+        ("", "SELECT city FROM customers"),
+    ]
+    assert all(one["at"] and one["question"] == "Who are the customers?" and one["sql"] for one in wrong)
 
 
 async def test_what_was_taught_is_listed_edited_and_undone(client: Client) -> None:
