@@ -358,11 +358,7 @@ class SQLAgent:
     def word_correction(self, answer: Answer, words: str) -> CorrectionTurn:
         """Return the turn that asks an answer's question again, with a person's words on what is wrong with it.
 
-        Give its `question` and `notes` to `ask`, and save the new answer, if it is right, with `approve` and its
-        `wording` as the question.
-
-        Raises:
-            SettingsError: There are no words.
+        Give its `question` and `notes` to `ask`, and its `wording` to `approve` as the question of the new answer.
         """
         return verbs.word_correction(answer, words, self.resources)
 

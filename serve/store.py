@@ -117,12 +117,12 @@ class StoredTurn:
 class WrongAnswer:
     """An answer that a person marked as wrong."""
 
-    at: str  # in ISO 8601; of what earlier versions kept, when the turn began
+    at: float  # in Unix seconds; of what earlier versions kept, when the turn began
     person: str
     question: str
     sql: str | None  # the query of the answer
-    said: str  # what is wrong
-    right: str  # the query that the person gave instead
+    said: str | None  # what is wrong
+    right: str | None  # the query that the person gave instead
 
 
 @dataclass(frozen=True)
@@ -391,18 +391,16 @@ class TurnStore:
         said = feedback | {"at": time.time()}
         self._write(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner)).values(feedback=said))
 
-    def wrong_answers(self, database: str) -> tuple[WrongAnswer, ...]:
+    def wrong_answers(self, database: str) -> list[WrongAnswer]:
         """Return what people marked as wrong, of everybody, the earliest first."""
-        wanted = select(TURNS.c.person, *_TURN.selected_columns).where(TURNS.c.database == database)
-        found: list[WrongAnswer] = []
-        for person, *row in self._read(wanted.where(TURNS.c.feedback.is_not(None)).order_by(TURNS.c.begun)):
-            turn = _stored(row)
-            said = turn.feedback or {}
-            if said.get("kind") in ("down", "correct"):
-                at = datetime.fromtimestamp(said.get("at", turn.begun), UTC).isoformat(timespec="seconds")
-                sql = turn.answer and turn.answer.sql
-                found.append(WrongAnswer(at, person, turn.question, sql, said.get("text", ""), said.get("sql", "")))
-        return tuple(found)
+        columns = (TURNS.c.begun, TURNS.c.person, TURNS.c.question, TURNS.c.answer, TURNS.c.feedback)
+        wanted = select(*columns).where(TURNS.c.database == database, TURNS.c.feedback.is_not(None))
+        rows: Any = self._read(wanted.order_by(TURNS.c.begun))
+        return [
+            WrongAnswer(told.get("at", begun), who, asked, answer and answer["sql"], told.get("text"), told.get("sql"))
+            for begun, who, asked, answer, told in rows
+            if told["kind"] in ("down", "correct")
+        ]
 
     def running(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
         """A person's turns that run, whichever worker takes them; those of one thread alone where it is named."""
