@@ -32,7 +32,7 @@ from .resources import Resources
 from .resources.examples_and_knowledge import AgentExamples, KnowledgeSource
 from .resources.factory import ResourceFactory, make_translators
 from .settings import make_settings
-from .verbs import Correction, Saved
+from .verbs import Correction, CorrectionTurn, Lesson, Saved
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -364,6 +364,13 @@ class SQLAgent:
         correction = verbs.correct(answer, sql, self.resources, question=question)
         return replace(correction, answer=self.deliver(correction.answer))
 
+    def word_correction(self, answer: Answer, words: str) -> CorrectionTurn:
+        """Return the turn that asks an answer's question again, with a person's words on what is wrong with it.
+
+        Give its `question` and `notes` to `ask`, and its `wording` to `approve` as the question of the new answer.
+        """
+        return verbs.word_correction(answer, words, self.resources)
+
     def rerun(self, answer: Answer, sql: str = "", *, cancellation: Cancellation | None = None) -> Answer:
         """Run an answer's query again, or another that a person wrote instead; nothing is kept.
 
@@ -378,8 +385,21 @@ class SQLAgent:
         """
         return self.deliver(verbs.rerun(answer, sql, self.resources, cancellation))
 
+    def list_lessons(self) -> tuple[Lesson, ...]:
+        """Return the saved answers and the definitions that this person may see, with who saved each and when."""
+        return verbs.list_lessons(self.resources)
+
+    def edit_lesson(self, id_: str, text: str) -> None:
+        """Change a saved answer's question, or its query if the text is SQL; or what a word means.
+
+        Raises:
+            KnowledgeError: There is none with that id, the definition does not fit, or others may read more of it.
+            QueryError: The query does not run.
+        """
+        verbs.edit_lesson(id_, text, self.resources)
+
     def forget(self, name: str) -> str:
-        """Remove a definition by its name, or an approved answer by its question or identifier.
+        """Remove a definition by its name, or an approved answer by its question; or either by its id.
 
         Returns:
             What was removed, in words.

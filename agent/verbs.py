@@ -1,12 +1,13 @@
 """What a door can do beside asking: each verb once, as a plain function.
 
 The terminal, the chat, HTTP, MCP, LangChain, Studio and `SQLAgent` call these and adapt the form of what they give.
-Answers come from here as far as they may leave; `SQLAgent.deliver` adds rows that are for the person alone. `undo` of
-what was learned is `forget`, `keep` of what was proposed is `keep`; taking a turn back is the conversation's own.
+Answers come from here as far as they may leave; `SQLAgent.deliver` adds rows that are for the person alone. Taking a
+turn back is the conversation's own.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -15,18 +16,20 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from sqlglot import exp
 
+from ..prompts.find_sql import starts_like_sql
 from ..tools.charts import Chart, Kind, Wish
 from ..tools.charts.chart import Picture, can_render, picture
 from ..tools.database import Cancellation, ColumnSchema, Database, Limits, Schema, Table, TableSchema, render_schema
-from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError, TableturnError
+from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
 from ..tools.examples import (
     VERIFIED,
     Example,
     ExampleStore,
+    Found,
     database_identity,
     example_id,
     example_of,
@@ -38,7 +41,7 @@ from ..tools.examples import (
 )
 from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of, write_file
 from ..tools.knowledge import Entry, Knowledge
-from ..tools.knowledge.fragment import fragment_kind, read_fragment
+from ..tools.knowledge.fragment import fragment_kind, read_fragment, run_definition
 from ..tools.outgoing import Outgoing
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
@@ -52,6 +55,7 @@ from .settings import Settings
 LONGEST_NOTE = 1_500  # characters of a note: what is longer finds no room in a prompt
 _LOOKED_THROUGH = 100  # nearest questions among which the very same one is: nothing is nearer than it
 _VALUES = 40  # values of a column that are given
+_SHORT_ID = 8  # characters of an id that are shown, and enough to name a lesson
 
 _PICTURES = (".svg", ".png", ".html")
 
@@ -107,6 +111,33 @@ class Correction:
 
 
 @dataclass(frozen=True)
+class CorrectionTurn:
+    """A turn that asks a question again, with what a person says is wrong with its answer."""
+
+    question: str
+    notes: str  # the query that was wrong, for the model alone
+    wording: str  # the question to which the new answer is saved as the right one: the `question` of `approve`
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Something that people taught: a right answer, or a definition."""
+
+    id: str  # what `edit_lesson` and `forget` take
+    kind: str  # `answer`, or the kind of the definition
+    name: str  # the question, or the word that is defined
+    meaning: str  # the query, or what the word means
+    author: str
+    added: str  # in ISO 8601; empty for what was written into the file by hand
+
+    @property
+    def lines(self) -> str:
+        """Return it in two lines."""
+        who = ", ".join(filter(None, (self.author, self.added[:16].replace("T", " "))))
+        return f"{self.id[:_SHORT_ID]}  {self.kind} {self.name!r}{who and f'  ({who})'}\n    {self.meaning}"
+
+
+@dataclass(frozen=True)
 class SchemaText:
     """A schema, and how a model reads it."""
 
@@ -118,24 +149,28 @@ def approve(
     answer: Answer, resources: Resources, *, question: str = "", shared: bool = False, settings: Settings | None = None
 ) -> Saved:
     """Save an answer as an example of its database; once more changes nothing."""
-    database, simplified = resources.database, ""
-    kept = question.strip()
+    kept, simplified = question.strip(), ""
     if not kept:
         if not answer.self_contained:
             raise ExampleRefused(
-                f"not saved: {answer.question!r} may depend on earlier turns, because it was not rephrased: "
-                "give a self-contained question"
+                f"not saved: {answer.question!r} may depend on earlier turns, and the model was not asked: give the "
+                "question in words that stand alone"
             )
         kept = answer.rephrased
         simplified = answer.simplified if answer.simplified != kept else ""
     sql = _approvable(answer, resources)
-    store = resources.examples.saving()
-    author = database.session.identity.name
-    example = example_of(database, kept, sql, simplified=simplified, shared=shared, author=author)
+    saved = _save_answer(kept, sql, resources, settings, simplified=simplified, shared=shared)
+    if saved.new:
+        _add_to_record(answer, resources)
+    return saved
+
+
+def _save_answer(question: str, sql: str, resources: Resources, settings: Settings | None = None, **more: Any) -> Saved:
+    """Save a right answer in the name of whoever asks, in the place of earlier ones to the same question."""
+    database, store = resources.database, resources.examples.saving()
+    example = example_of(database, question, sql, author=database.session.identity.name, **more)
     done = store.add([example], runs_on(database, (settings or resources.settings).limits))
     outdated = _other_answers(store, example, database)
-    if done.added:
-        _add_to_record(answer, resources)
     return Saved(example_id(example), example, done.added == 1, store.remove(outdated))
 
 
@@ -149,11 +184,15 @@ def _approvable(answer: Answer, resources: Resources) -> str:
         raise ExampleRefused(f"not saved: the answer is from another database, not {resources.database.name!r}")
     if not resources.may_read(answer.record.rights):
         raise ExampleRefused("not saved: the answer was given under other permissions, or to somebody else: ask again")
-    if resources.outgoing.level(answer.sql) != "values":
+    _check_leaves(answer.sql, resources)
+    return answer.sql
+
+
+def _check_leaves(sql: str, resources: Resources) -> None:
+    if resources.outgoing.level(sql) != "values":
         raise ExampleRefused(
             "not saved: its query reads columns that must not be sent to a model, and models read examples"
         )
-    return answer.sql
 
 
 def _add_to_record(answer: Answer, resources: Resources) -> None:
@@ -195,18 +234,21 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
     from ..tools.knowledge.proposals import propose_entries
 
     record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
-    right = Answer(record, answer.thread)
     found = propose_entries(answer.sql or "", sql, question or answer.question, resources.database.schema())
-    fitting = tuple(entry for entry in found if _fits(entry, resources.database))
+    fitting = tuple(entry for entry in found if not Knowledge.of(((entry,),), resources.database).problems)
+    right = Answer(replace(record, proposals=fitting), answer.thread)
     # Last, so that what cannot be done as asked leaves nothing behind.
     return Correction(right, approve(right, resources, question=question), fitting)
 
 
-def _fits(entry: Entry, database: Database) -> bool:
-    try:
-        return not Knowledge.of(((entry,),), database).problems
-    except TableturnError:
-        return False
+def word_correction(answer: Answer, words: str, resources: Resources) -> CorrectionTurn:
+    """Return the turn that asks an answer's question again, with a person's words on what is wrong with it."""
+    if not words.strip():
+        raise SettingsError("say what is wrong, as in: cancelled orders should not count")
+    shows = answer.sql and resources.may_read(answer.rights) and resources.outgoing.level(answer.sql) == "values"
+    wrong = f"This query was not right: {answer.sql}. " if shows else ""
+    notes = f"{wrong}What the person says after the question corrects it."
+    return CorrectionTurn(f"{answer.rephrased.strip()} {words.strip()}", notes, answer.rephrased)
 
 
 def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancellation | None = None) -> Answer:
@@ -256,7 +298,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
 
 
 def note(text: str, resources: Resources) -> Entry:
-    """Write what a word means here, or a rule of the house, to the knowledge file: `WORD means MEANING`."""
+    """Write to the knowledge file what a word means (`WORD means MEANING`), or a `rule: TEXT`."""
     words = "".join(mark for mark in " ".join(text.split()) if unicodedata.category(mark) != "Cc")
     if not words:
         raise KnowledgeError("the note is empty: write /note active means ordered in the last 90 days")
@@ -264,51 +306,132 @@ def note(text: str, resources: Resources) -> Entry:
         raise KnowledgeError(f"the note has more than {LONGEST_NOTE:,} characters: split it")
     parts = _MEANS.match(words)
     if parts is None:
-        return keep(Entry("convention", words, words), resources)
+        raise KnowledgeError(
+            f"not saved: {words[:80]!r} does not say which word it defines: write WORD means MEANING; a rule for "
+            "everybody's questions is written rule: TEXT"
+        )
     name, meaning = (parts["quoted"] or parts["plain"]).strip(), parts["meaning"].strip()
-    schema = resources.database.schema()
+    if parts["plain"] and name.lower() == "rule":
+        return keep(Entry("convention", meaning, meaning), resources)
+    return keep(_read_definition(name, meaning, resources.database.schema(), only_sql=parts["how"] == "="), resources)
+
+
+def _read_definition(name: str, meaning: str, schema: Schema, *, only_sql: bool = False) -> Entry:
+    """Return a term or a metric whose meaning is SQL if it can be read so, and words otherwise."""
     try:
         fragment = read_fragment(meaning, schema)
         kind = fragment_kind(fragment.tree)
         if kind is None:
             raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
     except KnowledgeError as error:
-        if parts["how"] == "=":
+        if only_sql:
             raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
-        return keep(Entry("term", name, meaning), resources)
-    return keep(Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql), resources)
+        return Entry("term", name, meaning)
+    return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql)
 
 
-def keep(entry: Entry, resources: Resources) -> Entry:
-    """Write an entry into the database's knowledge file, in the name of whoever asks."""
-    known = resources.knowledge.now()
-    alone = Knowledge.of(((entry,),), resources.database)
+def keep(entry: Entry, resources: Resources, *, replaces: Entry | None = None) -> Entry:
+    """Write an entry into the database's knowledge file, in the name of whoever asks; its SQL has to run."""
+    known, database = resources.knowledge.now(), resources.database
+    alone = Knowledge.of(((entry,),), database)
     if alone.problems:
         raise KnowledgeError(f"not saved: {alone.problems[0].why}")
-    others = [each for each in known.entries if each.key.lower() != entry.key.lower()] if known else []
-    together = Knowledge.of((tuple(others), (entry,)), resources.database)
+    gone = {entry.key.lower(), (replaces or entry).key.lower()}
+    others = [each for each in known.entries if each.key.lower() not in gone] if known else []
+    together = Knowledge.of((tuple(others), (entry,)), database)
     if entry.key not in {each.key for each in together.entries}:
         why = (problem.why for problem in together.problems if problem.entry.key == entry.key)
         raise KnowledgeError(f"not saved: {next(why, 'it may not be shown')}")
+    for each in alone.entries:
+        if why := run_definition(each, database):
+            raise KnowledgeError(f"not saved: {why}")
+    if replaces is not None and replaces.key.lower() != entry.key.lower():
+        resources.knowledge.remove(replaces.name)
     return resources.knowledge.add(entry)
 
 
+def list_lessons(resources: Resources) -> tuple[Lesson, ...]:
+    """Return what people taught, as far as whoever asks may see it: right answers, then definitions."""
+    found = [
+        Lesson(hit.id, "answer", one.question, one.sql, one.author, one.added.isoformat() if one.added else "")
+        for hit in _approved(resources)
+        for one in [hit.example]
+    ]
+    for id_, entry in _defined(resources).items():
+        found.append(Lesson(id_, entry.kind, entry.name, entry.text or entry.sql, entry.author, entry.added))
+    return tuple(found)
+
+
+def _approved(resources: Resources) -> list[Found]:
+    """Return the answers that people found right and that whoever asks may see, shared ones too."""
+    store, identity = resources.examples.own(), database_identity(resources.database)
+    seen = store.seen_by(resources.database).visible(identity) if store else ()
+    return [hit for hit in seen if hit.example.owner == identity]
+
+
+def _defined(resources: Resources) -> dict[str, Entry]:
+    """Return the entries of the knowledge file itself by id; those of the files under it are not written here."""
+    known, path = resources.knowledge.now(), resources.knowledge.source.path(resources.database)
+    own = [entry for entry in known.entries if entry.source == path.name] if known and path else []
+    return {
+        hashlib.sha256(entry.key.lower().encode()).hexdigest()[:16]: entry
+        for entry in own
+        if entry.kind not in ("table", "column")
+    }
+
+
+def _find_lesson(id_: str, resources: Resources) -> Entry | Found | None:
+    """Return what has an id that begins so; None if nothing or several have."""
+    lessons = _defined(resources) | {hit.id: hit for hit in _approved(resources)}
+    found = [lesson for known, lesson in lessons.items() if known.startswith(id_)] if len(id_) >= _SHORT_ID else []
+    return found[0] if len(found) == 1 else None
+
+
+def edit_lesson(id_: str, text: str, resources: Resources) -> None:
+    """Replace a part of a lesson: an answer's question, or its query if the text is SQL; what a word means."""
+    text = text.strip()
+    if not text:
+        raise SettingsError("there is nothing to put in its place: give the new question, SQL or meaning")
+    lesson = _find_lesson(id_, resources)
+    if lesson is None:
+        raise KnowledgeError(f"nothing that was taught has the id {id_[:40]!r}")
+    if isinstance(entry := lesson, Entry):
+        if entry.kind in ("join", "never"):
+            raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
+        new = Entry("convention", text, text)
+        if entry.kind != "convention":
+            new = _read_definition(entry.name, text, resources.database.schema(), only_sql=bool(entry.sql))
+        keep(replace(new, also=entry.also), resources, replaces=entry)
+        return
+    _check_removable(lesson, resources.database)
+    old = lesson.example
+    question, sql = (old.question, text) if starts_like_sql(text) else (text, old.sql)
+    _check_leaves(sql, resources)
+    if _save_answer(question, sql, resources, shared=old.shared).id != lesson.id:
+        resources.examples.saving().remove([lesson.id])
+
+
 def forget(name: str, resources: Resources) -> str:
-    """Remove a definition, or an approved answer by its question or identifier; return in words what went."""
+    """Remove a definition, or an approved answer, by its name, question or identifier; return in words what went."""
     wanted, database = " ".join(name.split()), resources.database
-    if resources.knowledge.remove(wanted):
-        return f"the definition of {wanted!r}"
-    store, identity = resources.examples.own(), database_identity(database)
-    if store is not None:
-        # Shared ones too: `visible` shows all of them.
-        own = [hit for hit in store.seen_by(database).visible(identity) if hit.example.owner == identity]
-        questions = foremost((hit.example for hit in own if hit.example.question == wanted), database)
-        approved = next((hit for hit in own if hit.id == wanted or hit.example in questions), None)
-        if approved is not None and not may_remove(approved.example, database):
-            raise KnowledgeError(f"{wanted!r} was approved by people who may read more: only they can remove it")
-        if approved is not None and store.remove([approved.id]):
+    lesson = _find_lesson(wanted, resources)
+    defined = lesson.name if isinstance(lesson, Entry) else wanted
+    if resources.knowledge.remove(defined):
+        return f"the definition of {defined!r}"
+    own = _approved(resources)
+    questions = foremost((hit.example for hit in own if hit.example.question == wanted), database)
+    approved = next((hit for hit in own if hit == lesson or hit.example in questions), None)
+    if approved is not None:
+        _check_removable(approved, database)
+        if resources.examples.saving().remove([approved.id]):
             return f"the answer to {approved.example.question!r}"
     raise KnowledgeError(f"there is no definition, and no approved answer of this database, called {wanted!r}")
+
+
+def _check_removable(hit: Found, database: Database) -> None:
+    if not may_remove(hit.example, database):
+        question = hit.example.question
+        raise KnowledgeError(f"{question!r} was approved by people who may read more: only they can change it")
 
 
 def explain(sql: str, resources: Resources) -> str:

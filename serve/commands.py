@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import asdict, replace
 from typing import Annotated
 
 import typer
 
-from ..agent.options import AgentOptions, with_options
+from ..agent.options import AgentOptions, DatabaseOptions, with_options
+from ..tools.terminal import say_json
 
 ASK = "Ask"  # heading of `tableturn --help`
 
@@ -97,6 +99,24 @@ def serve(
     proxies = tuple(proxy or ServeSettings.proxies)
     who = ServeSettings(token, user_header, proxies, tuple(allow_host or ()), tuple(origin or ()), limits)
     run(Plan(options, who, host, port, workers, checkpoints))
+
+
+@app.command(rich_help_panel=ASK)
+@with_options()
+def feedback(
+    options: DatabaseOptions,
+    checkpoints: Annotated[
+        str | None, typer.Option("--checkpoints", help="Where conversations are stored, as for serve.")
+    ] = None,
+) -> None:
+    """List the answers that people marked as wrong, one per line as JSON, with who, when and what they said."""
+    from ..tools.examples import database_identity
+    from .checkpoints import Place
+    from .store import TurnStore
+
+    with options.open() as database, closing(TurnStore(Place.of(checkpoints, options.db).url)) as store:
+        for wrong in store.wrong_answers(database_identity(database)):
+            say_json(asdict(wrong))
 
 
 @app.command(rich_help_panel=ASK)

@@ -9,6 +9,8 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import asdict
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from mcp.server import MCPServer
@@ -29,6 +31,7 @@ from ..agent.audit import AuditedQuery, run_query
 from ..tools.database.table import plain_cell
 from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import table_text
+from .running_turns import RunningTurn
 from .server import Asker, ServerLifecycle
 from .store import TurnRequest, TurnStore
 
@@ -52,7 +55,8 @@ class AskResult(BaseModel):
 
     `status` is `converged`, `capped`, `needs_clarification` (`text` asks back: reply by `ask` in the same thread),
     `unanswerable` or `failed`. `rows` holds the first rows; `row_count` says how many there are.
-    `confidence_reason` is what speaks against the answer; empty where nothing does.
+    `confidence_reason` is what speaks against the answer; empty where nothing does. `wording` is the question that
+    `approve` saves it to.
     """
 
     turn: str
@@ -68,6 +72,7 @@ class AskResult(BaseModel):
     confidence: float
     choices: list[str]
     notes: list[str]
+    wording: str
     confidence_reason: str
 
 
@@ -110,10 +115,17 @@ class ExplainResult(BaseModel):
 
 
 class ApproveResult(BaseModel):
-    """Where an approved answer is kept."""
+    """Where an approved answer is kept, and as the answer to which question."""
 
     id: str
     new: bool
+    question: str
+
+
+class LessonsResult(BaseModel):
+    """What people taught: saved answers, with their SQL, and definitions."""
+
+    lessons: list[verbs.Lesson]
 
 
 def mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any]:
@@ -195,16 +207,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         asker = asker_of()
         asked = TurnRequest(asker.owner, thread, question, notes)
         turn = await (asker.begin(asked) if thread else asker.begin_thread("mcp", asked))
-        await turn.wait()
-        if turn.answer is None:
-            assert turn.error is not None
-            raise turn.error
-        answer = await asker.leaving(turn.answer)
-        told = answer.to_dict()
-        told["rows"] = told["rows"][:_ROWS]
-        fields = {name: told[name] for name in AskResult.model_fields if name in told}
-        more = {"turn": turn.id, "thread": answer.thread, "choices": asker.masked(list(answer.choices))}
-        return AskResult.model_validate(asker.masked(fields) | more)
+        return await _result_of(turn, asker)
 
     @server.tool(annotations=_READS)
     async def run_sql(sql: _SQL) -> QueryResult:
@@ -255,8 +258,59 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         stored = await asker.turn(turn)
         if (answer := stored.given) is None:
             raise ToolError(f"turn {turn!r} has no answer to approve")
-        saved = await asker.work(lambda _: verbs.approve(answer, asker.agent.resources, question=question))
-        return ApproveResult(id=saved.id, new=saved.new)
+        wording = question or stored.wording or ""
+        saved = await asker.work(lambda _: verbs.approve(answer, asker.agent.resources, question=wording))
+        return ApproveResult(id=saved.id, new=saved.new, question=asker.masked(saved.example.question))
+
+    @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True))
+    async def correct(
+        turn: Annotated[str, Field(max_length=64, description="The turn whose answer a person found wrong.")],
+        text: Annotated[
+            str, Field(min_length=1, max_length=2_000, description="What is wrong, in the person's words.")
+        ],
+    ) -> AskResult:
+        """Answer a question again with what a person says is wrong; `approve` saves the new answer, if it is right."""
+        asker = asker_of()
+        return await _result_of(await asker.begin_correction(await asker.turn(turn), text), asker)
+
+    @server.tool(annotations=_READS)
+    async def lessons() -> LessonsResult:
+        """List saved answers and definitions, with who and when."""
+        return await _list_lessons(asker_of())
+
+    @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False))
+    async def teach(
+        text: Annotated[str, Field(max_length=50_000, description="Empty to remove the lesson.")] = "",
+        id: Annotated[str, Field(max_length=64, description="A lesson's id; empty for a new definition.")] = "",  # noqa: A002 - the result's word
+    ) -> LessonsResult:
+        """Define (`WORD means MEANING`), or change or remove a lesson. Only when a person has said so."""
+        asker = asker_of()
+        change = partial(verbs.edit_lesson, id, text) if text else partial(verbs.forget, id)
+        change = change if id else partial(verbs.note, text)
+        await asker.work(lambda _: change(asker.agent.resources))
+        return await _list_lessons(asker)
+
+
+async def _result_of(turn: RunningTurn, asker: Asker) -> AskResult:
+    """Return the answer of a turn once it is over, as far as it may leave."""
+    await turn.wait()
+    if turn.answer is None:
+        assert turn.error is not None
+        raise turn.error
+    answer = await asker.leaving(turn.answer)
+    told = answer.to_dict() | {"wording": turn.stored.wording or answer.rephrased}
+    told["rows"] = told["rows"][:_ROWS]
+    fields = {name: told[name] for name in AskResult.model_fields if name in told}
+    more = {"turn": turn.id, "thread": answer.thread, "choices": asker.masked(list(answer.choices))}
+    return AskResult.model_validate(asker.masked(fields) | more)
+
+
+async def _list_lessons(asker: Asker) -> LessonsResult:
+    """Return lessons as far as they may leave: no query whose result a model may not see."""
+    resources = asker.agent.resources
+    found = await asker.work(lambda _: verbs.list_lessons(resources))
+    leaving = [one for one in found if one.kind != "answer" or resources.outgoing.level(one.meaning) == "values"]
+    return LessonsResult.model_validate({"lessons": asker.masked([asdict(one) for one in leaving])})
 
 
 def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:

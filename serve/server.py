@@ -16,10 +16,10 @@ from fastapi import Depends, Request
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from starlette.requests import HTTPConnection
 
-from ..agent import Answer, SQLAgent
+from ..agent import Answer, SQLAgent, verbs
 from ..agent.answers.paging import ResultPages
 from ..tools.database import Cancellation, Identity
-from ..tools.errors import TableturnError
+from ..tools.errors import ExportError, TableturnError
 from ..tools.masking import mask
 from .config import ServeSettings
 from .metrics import Metrics
@@ -171,6 +171,24 @@ class Asker:
         except TableturnError:
             await self.server.delete(self.owner, thread.id)
             raise
+
+    async def check_not_waiting(self, turn: StoredTurn) -> None:
+        """Check that a turn's conversation does not wait for a reply, which a new question would be taken for."""
+        if turn.thread and await self.agent.conversation(turn.thread).awaits_for():
+            raise Busy("this conversation waits for your answer to the agent's question: answer that first")
+
+    async def begin_correction(self, turn: StoredTurn, words: str, *, watched: bool = False) -> RunningTurn:
+        """Ask a turn's question again with what a person says is wrong with its answer."""
+        if (answer := turn.given) is None:
+            raise ExportError("this turn has no answer to correct")
+        await self.check_not_waiting(turn)
+        asked = verbs.word_correction(answer, words, self.agent.resources)
+        wording = turn.wording or asked.wording
+        new = await self.begin(
+            TurnRequest(self.owner, turn.thread, asked.question, asked.notes, watched=watched, wording=wording)
+        )
+        await self.kept(TurnStore.add_feedback, turn.id, {"kind": "correct", "text": words, "turn": new.id})
+        return new
 
     async def work(self, function: Callable[[Cancellation], R]) -> R:
         """Run a query of theirs, or something else that blocks."""

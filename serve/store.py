@@ -105,11 +105,24 @@ class StoredTurn:
     decision: dict[str, Any] | None = None  # the fields of a decision on a query, where it is one
     approve: bool | None = None  # whether its query was to wait for approval; None in what an earlier version kept
     rights: Rights | None = None  # under which it was asked; None likewise
+    wording: str | None = None  # the question that it corrects the answer to; None if it is no correction
 
     @property
     def given(self) -> Answer | None:
         """Its answer, as far as it may be kept."""
         return self.answer and Answer(self.answer, self.thread)
+
+
+@dataclass(frozen=True)
+class WrongAnswer:
+    """An answer that a person marked as wrong."""
+
+    at: float  # in Unix seconds; of what earlier versions kept, when the turn began
+    person: str
+    question: str
+    sql: str | None  # the query of the answer
+    said: str | None  # what is wrong
+    right: str | None  # the query that the person gave instead
 
 
 @dataclass(frozen=True)
@@ -130,6 +143,7 @@ class TurnRequest:
     notes: str = ""  # what comes with it
     approve: bool = False  # whether a query waits for approval before it runs
     watched: bool = False  # whether somebody wants to see it happen, which costs more than the answer alone
+    wording: str = ""  # the question that it corrects the answer to
 
     @property
     def decision(self) -> dict[str, Any] | None:
@@ -310,6 +324,7 @@ class TurnStore:
             decision=asked.decision,
             approve=asked.approve,
             rights=rights,
+            wording=asked.wording or None,
         )
         with _told(), self._engine.begin() as on:
             if turn.thread:
@@ -344,7 +359,9 @@ class TurnStore:
         with _told(), self._engine.begin() as on:
             if on.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
                 raise NotThere("the turn was deleted while the query ran")
-            turn = StoredTurn(id_, of.thread, of.question, "", "answered", now, now, answer, rights=answer.rights)
+            turn = StoredTurn(
+                id_, of.thread, of.question, "", "answered", now, now, answer, rights=answer.rights, wording=of.wording
+            )
             on.execute(insert(TURNS).values(self._row(owner, turn)))
         return id_
 
@@ -370,8 +387,20 @@ class TurnStore:
         self._write(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner), RUNNING).values(stop=1))
 
     def add_feedback(self, owner: Owner, id_: str, feedback: dict[str, Any]) -> None:
-        """Keep what a person said about a turn."""
-        self._write(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner)).values(feedback=feedback))
+        """Keep what a person said about a turn, with the time; of several judgements the last."""
+        said = feedback | {"at": time.time()}
+        self._write(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner)).values(feedback=said))
+
+    def wrong_answers(self, database: str) -> list[WrongAnswer]:
+        """Return what people marked as wrong, of everybody, the earliest first."""
+        columns = (TURNS.c.begun, TURNS.c.person, TURNS.c.question, TURNS.c.answer, TURNS.c.feedback)
+        wanted = select(*columns).where(TURNS.c.database == database, TURNS.c.feedback.is_not(None))
+        rows: Any = self._read(wanted.order_by(TURNS.c.begun))
+        return [
+            WrongAnswer(told.get("at", begun), who, asked, answer and answer["sql"], told.get("text"), told.get("sql"))
+            for begun, who, asked, answer, told in rows
+            if told["kind"] in ("down", "correct")
+        ]
 
     def running(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
         """A person's turns that run, whichever worker takes them; those of one thread alone where it is named."""

@@ -43,6 +43,7 @@ TURNS = sa.Table(
     sa.Column("decision", sa.JSON(none_as_null=True)),
     sa.Column("approve", sa.Boolean),
     sa.Column("rights", sa.JSON(none_as_null=True)),
+    sa.Column("wording", sa.Text),
     sa.Index("tableturn_turns_of", "thread", "begun"),
     sa.Index("tableturn_turns_begun", "begun"),
 )

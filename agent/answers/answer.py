@@ -98,7 +98,7 @@ class Answer(AnswerRecord):
             values that may not be sent to a model.
         choices: For `needs_clarification`, the readings on offer.
         simplified: The question in plain common words; the same as `rephrased` if it was not simplified.
-        self_contained: Whether `rephrased` can be understood without the earlier turns.
+        self_contained: Whether `rephrased` can be understood without the earlier turns, as far as the model was asked.
         headings: The columns' names in words: what is counted instead of `COUNT(*)`.
         formats: How the cells of each column are written for people: a kind, and digits, currency or unit.
         database: `tableturn.tools.examples.database_identity` of the database that was asked.

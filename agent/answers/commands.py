@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ...prompts.find_sql import starts_like_sql
 from ...tools.errors import SettingsError
 from .. import verbs
 
@@ -29,20 +30,24 @@ class NumberedAnswer:
     answer: Answer
     asked: str = ""  # the words that it answers; empty where it was not a turn that gave it
     why: Why | None = None  # what it rests on; None where that is not known
+    wording: str = ""  # the question that it corrects the answer to; empty if it answers its own
 
 
 @dataclass
 class Answers:
-    """The answers of a conversation by number, and what was proposed of them."""
+    """The answers of a conversation by number."""
 
     resources: Resources  # of whoever asks
     held: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
-    offered: tuple[Entry, ...] = ()  # what could be remembered
 
-    def take(self, answer: Answer, asked: str = "", why: Why | None = None) -> Answer:
+    def take(self, answer: Answer, asked: str = "", why: Why | None = None, wording: str = "") -> Answer:
         """Give an answer its number; return it as the person gets it."""
-        self.held.append(NumberedAnswer(answer, asked, why))
+        self.held.append(NumberedAnswer(answer, asked, why, wording))
         return answer
+
+    def choose_wording(self, chosen: NumberedAnswer) -> str:
+        """Return the question to save an answer to; empty for the answer's own."""
+        return chosen.wording
 
     def choose(self, rest: str, what: str) -> tuple[NumberedAnswer, str]:
         """Return the answer that is meant, and the words after its number, if any."""
@@ -70,24 +75,28 @@ def teach(answers: Answers, line: str) -> str:
 
 
 def _approve(answers: Answers, rest: str, *, shared: bool = False) -> str:
-    chosen, question = answers.choose(rest, "approve")
+    chosen, words = answers.choose(rest, "approve")
+    question = words or answers.choose_wording(chosen)
     return _say_saved(answers, verbs.approve(chosen.answer, answers.resources, question=question, shared=shared))
 
 
 def _correct(answers: Answers, rest: str) -> str:
     chosen, sql = answers.choose(rest, "correct")
     if not sql.strip():
-        raise SettingsError("there is no query after /correct: write the right one there")
-    correction = verbs.correct(chosen.answer, sql.strip(), answers.resources)
+        raise SettingsError("say what is wrong after /correct, or write the right query there")
+    if not starts_like_sql(sql):
+        turn = verbs.word_correction(chosen.answer, sql, answers.resources)
+        return f"ask this: {turn.question}\nthen save the answer: /approve {turn.wording}"
+    question = answers.choose_wording(chosen)
+    correction = verbs.correct(chosen.answer, sql.strip(), answers.resources, question=question)
     right = answers.take(correction.answer)
-    answers.offered = correction.proposals
-    offers = [f"  {number}. {entry.line}" for number, entry in enumerate(answers.offered, 1)]
+    offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
     offers = ["save one of these with /accept N:", *offers] if offers else []
     return "\n".join([right.text, _say_saved(answers, correction.saved), *offers])
 
 
 def _accept(answers: Answers, number: str) -> str:
-    offered = answers.offered or (answers.held[-1].answer.proposals if answers.held else ())
+    offered = next(filter(None, (held.answer.proposals for held in reversed(answers.held))), ())
     if not number.isdecimal() or not 1 <= int(number) <= len(offered):
         raise SettingsError(f"there is no suggestion {number}: /correct makes suggestions")
     return _say_kept(verbs.keep(offered[int(number) - 1], answers.resources))
@@ -108,6 +117,17 @@ def _list(answers: Answers, rest: str) -> str:
         for number, held in enumerate(answers.held, 1)
     ]
     return "\n".join(["answers:", *lines]) if lines else "no answers yet"
+
+
+def _list_lessons(answers: Answers, rest: str) -> str:
+    found = [lesson.lines for lesson in verbs.list_lessons(answers.resources)]
+    return "\n".join(found) or "nothing is saved yet: /approve and /note save"
+
+
+def _edit_lesson(answers: Answers, rest: str) -> str:
+    id_, _, text = rest.partition(" ")
+    verbs.edit_lesson(id_, text, answers.resources)
+    return "changed: /lessons shows it"
 
 
 def _say_kept(entry: Entry) -> str:
@@ -133,6 +153,8 @@ RUN: dict[str, Callable[[Answers, str], str]] = {
     "/correct": _correct,
     "/note": lambda answers, rest: _say_kept(verbs.note(rest, answers.resources)),
     "/accept": _accept,
+    "/lessons": _list_lessons,
+    "/edit": _edit_lesson,
     "/forget": lambda answers, rest: f"forgot {verbs.forget(rest, answers.resources)}",
     "/explain": _explain,
     "/answers": _list,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from ...tools.terminal import say
+from ...tools.terminal import say, say_json, warn
 from ..options import AgentOptions, JsonOption, NotesOption, with_options
 from . import doctor, examples, schema
 from . import knowledge as knowledge_commands
@@ -139,6 +139,31 @@ def sample(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> 
     from .output import write_sample
 
     write_sample(path)
+
+
+@app.command(rich_help_panel=KNOW)
+@with_options(without=("model", "base_url", "annotator", "preset", "settings", "effort", "audit"))
+def lessons(
+    options: AgentOptions,
+    note: Annotated[str | None, typer.Option("--note", help="Save a definition: WORD means MEANING.")] = None,
+    edit: Annotated[
+        tuple[str, str] | None, typer.Option("--edit", help="The id of one, and its new question, SQL or meaning.")
+    ] = None,
+    forget: Annotated[str | None, typer.Option("--forget", help="The id or name of one to remove.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what people taught: saved answers and definitions, with who and when; add, change or remove one."""
+    from .. import verbs
+
+    with replace(options, model="offline").open_agent() as agent:
+        if note:
+            verbs.note(note, agent.resources)
+        if edit:
+            verbs.edit_lesson(*edit, agent.resources)
+        if forget:
+            warn(f"removed {verbs.forget(forget, agent.resources)}")
+        for lesson in verbs.list_lessons(agent.resources):
+            say_json(asdict(lesson)) if as_json else say(lesson.lines)
 
 
 app.command(rich_help_panel=LOOK)(schema.link)

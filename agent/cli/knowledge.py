@@ -38,9 +38,13 @@ def check(
 
     Exit codes: 0 all do, 1 some do not (each is named), 2 a file or the database cannot be read.
     """
+    from ...tools.knowledge.fragment import Problem, run_definition
+
     with options.open() as database:
         known = _knowledge(knowledge, database)
-        problems = [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in known.problems]
+        failed = [Problem(entry, why) for entry in known.entries if (why := run_definition(entry, database))]
+        found = (*known.problems, *failed)
+        problems = [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in found]
         broken = list(_broken(database, examples, embedding))
     queries = [{"what": example.question, "source": example.source, "why": why} for example, why in broken if why]
     wrong = [*problems, *queries]
@@ -49,7 +53,7 @@ def check(
     else:
         for problem in wrong:
             warn(f"{problem['source']}: {problem['what']}: {problem['why']}")
-        say(f"definitions: {len(known.entries)} valid, {len(problems)} invalid")
+        say(f"definitions: {len(known.entries) - len(failed)} valid, {len(problems)} invalid")
         say(f"verified queries: {len(broken) - len(queries)} run, {len(queries)} do not")
     raise typer.Exit(1 if wrong else 0)
 

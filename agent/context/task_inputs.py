@@ -145,7 +145,7 @@ def _alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], 
     return tuple((name, tuple(sorted(like))) for name, like in found if like)
 
 
-def _reply_form(turn: Turn, settings: Settings) -> ReplyForm:
+def reply_form(turn: Turn, settings: Settings) -> ReplyForm:
     """Return what the reply that writes the SQL may be."""
     if settings.rephrase != "auto" or turn.understood or settings.prompt_style != "full":
         return "sql"
@@ -209,7 +209,7 @@ def _task(state: AgentState, run: Run) -> GenerateTask:
         regular=settings.regular_examples,
         database=database_identity(database),
         engine=database.engine.name,
-        reply=_reply_form(turn, settings),
+        reply=reply_form(turn, settings),
         clarified=turn.clarified,
         declared=whole if complete and own_form else None,  # in whose form all of it is to be seen anyway
         dialect_notes=dialect_notes(database.dialect) if own_form else (),

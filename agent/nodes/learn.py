@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from ...tools.errors import TableturnError
@@ -40,5 +38,4 @@ def _done(line: str, kept: Update | None, run: Run) -> tuple[str, Update | None]
         return str(error), kept
     if len(answers.held) == before:
         return said, kept
-    # What a correction teaches goes with its answer: the next command, /accept, has that alone.
-    return said, dump(replace(answers.held[-1].answer.record, proposals=answers.offered))
+    return said, dump(answers.held[-1].answer.record)

@@ -28,7 +28,7 @@ from ..answers.phrasing import (
 )
 from ..audit import make_record
 from ..context.knowledge import explained_words, used_knowledge
-from ..context.task_inputs import as_asked, remember
+from ..context.task_inputs import as_asked, remember, reply_form
 from ..effects import Body, do
 from ..evidence.choose_attempt import choose, compare_code, differs, objection, same_answer
 from ..evidence.confidence import assess_certainty
@@ -166,7 +166,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         ),
         stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
         simplified=turn.rephrasing.simplified,
-        self_contained=turn.rephrasing.self_contained,
+        # Asked for other words if the question leans on earlier turns, the model gave none.
+        self_contained=turn.rephrasing.self_contained or reply_form(turn, run.settings) != "sql",
         database=database_identity(run.resources.database),
         usage_by_node=by_node,
         stop_kind=turn.stop.kind if turn.stop else "error",

@@ -19,7 +19,7 @@ from ...tools.errors import ExportError
 from ...tools.export import MEDIA_TYPES, Format, name_file
 from ..server import Asker, AskerHere
 from ..store import StoredTurn, TurnStore
-from .bodies import FeedbackBody, RunBody, TurnReply
+from .bodies import FeedbackBody, LessonBody, RunBody, TurnReply
 from .turns import turn_reply
 
 router = APIRouter(tags=["answers"])
@@ -92,23 +92,31 @@ async def run_query(id_: str, body: RunBody, asker: AskerHere) -> dict[str, Any]
 
 @router.post("/turns/{id_}/feedback")
 async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[str, Any]:
-    """Say how good an answer was: approve it, correct its query, note a definition, or say that it is wrong."""
+    """Judge an answer: approve it, correct it by a query or in words, say that it is wrong, or note a definition."""
     turn = await asker.turn(id_)
+    if body.kind == "correct" and not body.sql.strip():
+        new = await asker.begin_correction(turn, body.text, watched=True)
+        return {"kind": body.kind, "turn": new.id, "question": new.stored.wording}
     given = await asker.work(lambda _: _learn(turn, body, asker))
-    await asker.kept(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
+    if body.kind != "note":
+        await asker.kept(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     return {"kind": body.kind, **given}
 
 
 def _learn(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]:
     agent = asker.agent
-    if body.kind == "note":
-        return {"entry": asdict(verbs.note(body.text, agent.resources))}
     if body.kind == "down":
         return {}
-    answer = _answer_of(turn)
+    if body.kind == "note" and not body.number:
+        return {"entry": asdict(verbs.note(body.text, agent.resources))}
+    answer, question = _answer_of(turn), body.question or turn.wording or ""
+    if body.kind == "note":
+        if body.number > len(answer.proposals):
+            raise ExportError(f"this turn proposes no definition number {body.number}")
+        return {"entry": asdict(verbs.keep(answer.proposals[body.number - 1], agent.resources))}
     if body.kind == "approve":
-        return {"saved": _saved(verbs.approve(answer, agent.resources, question=body.question))}
-    correction = verbs.correct(answer, body.sql, agent.resources, question=body.question)
+        return {"saved": _saved(verbs.approve(answer, agent.resources, question=question))}
+    correction = verbs.correct(answer, body.sql, agent.resources, question=question)
     new = asker.server.store.add_answer(asker.owner, turn, correction.answer.record)
     return {
         "saved": _saved(correction.saved),
@@ -118,8 +126,26 @@ def _learn(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]
     }
 
 
+@router.get("/lessons")
+async def list_lessons(asker: AskerHere) -> list[verbs.Lesson]:
+    """Return the saved answers and the definitions that this person may see, with who and when."""
+    return list(await asker.work(lambda _: verbs.list_lessons(asker.agent.resources)))
+
+
+@router.patch("/lessons/{id_}", status_code=204)
+async def edit_lesson(id_: str, body: LessonBody, asker: AskerHere) -> None:
+    """Change a saved answer's question or its SQL, or what a word means."""
+    await asker.work(lambda _: verbs.edit_lesson(id_, body.text, asker.agent.resources))
+
+
+@router.delete("/lessons/{id_}", status_code=204)
+async def forget(id_: str, asker: AskerHere) -> None:
+    """Remove a saved answer or a definition."""
+    await asker.work(lambda _: verbs.forget(id_, asker.agent.resources))
+
+
 def _saved(saved: verbs.Saved) -> dict[str, Any]:
-    return {"id": saved.id, "new": saved.new, "replaced": saved.replaced}
+    return {"id": saved.id, "question": saved.example.question, "new": saved.new, "replaced": saved.replaced}
 
 
 def _answer_of(turn: StoredTurn) -> Answer:

@@ -97,15 +97,24 @@ class FeedbackBody(Body):
     kind: Literal["approve", "correct", "note", "down"]
     sql: Annotated[str, Field(max_length=50_000, description="With `correct`, the right query.")] = ""
     question: Annotated[str, Field(max_length=10_000, description="What to keep as the question.")] = ""
-    text: Annotated[str, Field(max_length=2_000, description="With `note`, the definition; with `down`, why.")] = ""
+    text: Annotated[
+        str, Field(max_length=2_000, description="With `note`, the definition; else what is wrong with the answer.")
+    ] = ""
+    number: Annotated[int, Field(ge=0, le=1_000, description="With `note`: the turn's proposal to keep, from 1.")] = 0
 
     @model_validator(mode="after")
     def _has_its_words(self) -> FeedbackBody:
-        if self.kind == "correct" and not self.sql.strip():
-            raise ValueError("a correction takes the right query: give `sql`")
-        if self.kind == "note" and not self.text.strip():
-            raise ValueError("a note takes the definition: give `text`")
+        if self.kind == "correct" and not (self.sql.strip() or self.text.strip()):
+            raise ValueError("a correction takes the right query, or what is wrong in words: give `sql` or `text`")
+        if self.kind == "note" and not (self.text.strip() or self.number):
+            raise ValueError("a note takes the definition, or the number of a proposal: give `text` or `number`")
         return self
+
+
+class LessonBody(Body):
+    """What replaces a part of a lesson."""
+
+    text: Annotated[str, Field(min_length=1, max_length=50_000, description="The new question, SQL or meaning.")]
 
 
 class TokenBody(Body):
@@ -126,6 +135,7 @@ class TurnReply(BaseModel):
 
     `status` is `running`, `answered` (see the answer's own), `failed`, `stopped`, or `lost`: its worker is gone, and it
     can be asked again. `answer` has the keys of `tableturn ask --json`. `choices` are on offer where it asks back.
+    `wording` is the question that it corrects the answer to; null if it is no correction.
     """
 
     id: str
@@ -138,6 +148,7 @@ class TurnReply(BaseModel):
     choices: list[str]
     error: ErrorReply | None
     feedback: dict[str, Any] | None
+    wording: str | None
 
 
 @dataclass(frozen=True)

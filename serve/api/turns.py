@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from ..errors import error_body, status_of
 from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
-from ..store import Busy, StoredTurn, TurnRequest, TurnStore
+from ..store import StoredTurn, TurnRequest, TurnStore
 from .bodies import AgainBody, AskBody, Decision, TurnBody, TurnReply
 
 router = APIRouter(tags=["asking"])
@@ -53,12 +53,12 @@ async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str =
 async def ask_again(id_: str, asker: AskerHere, body: AgainBody | None = None, accept: str = Header("")) -> Response:
     """Ask a turn's question once more, as it was asked: one that was lost, stopped or failed."""
     turn = await asker.turn(id_)
-    if turn.thread and await asker.agent.conversation(turn.thread).awaits_for():
-        last = (await asker.kept(TurnStore.turns, turn.thread))[-1]
-        if turn.answer is not None or turn.id != last.id:
-            raise Busy("this conversation waits for your answer to the agent's question: answer that first")
+    last = (await asker.kept(TurnStore.turns, turn.thread))[-1] if turn.thread else turn
+    if turn.answer is not None or turn.id != last.id:
+        await asker.check_not_waiting(turn)
     approve = turn.approve or False if body is None or body.approve is None else body.approve
-    asked = TurnRequest(asker.owner, turn.thread, turn.decision or turn.question, turn.notes, approve, STREAM in accept)
+    question, watched = turn.decision or turn.question, STREAM in accept
+    asked = TurnRequest(asker.owner, turn.thread, question, turn.notes, approve, watched, turn.wording or "")
     return await _shown(await asker.begin(asked), asker)
 
 

@@ -19,7 +19,10 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
   const unwanted = useRef(null);
 
   const change = (id, how) => setTurns((all) => all.map((turn) => (turn.id === id ? { ...turn, ...how(turn) } : turn)));
-  const add = (turn) => setTurns((all) => [...all, turn]);
+  const add = (turn) => {
+    setTurns((all) => [...all, living(turn)]);
+    if (turn.status === "running" && !isNew(turn)) follow(turn.id, `turns/${turn.id}/events`);
+  };
 
   useEffect(() => {
     if (shown.current === thread) return;
@@ -78,7 +81,7 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
   async function ask(question, approve, anew = false) {
     const id = `new-${Date.now()}`;
     const words = typeof question === "string" ? question : question.sql || question.action;
-    add({ id, thread, question: words, status: "running", answer: null, error: null, feedback: null, live: NOTHING });
+    add({ id, thread, question: words, status: "running", answer: null, error: null, feedback: null });
     try {
       const place = (!anew && thread) || (await begin());
       await follow(id, `threads/${place}/turns`, { question, approve }, () => place !== thread && drop(place));

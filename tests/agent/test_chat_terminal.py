@@ -77,6 +77,26 @@ def test_names_commands_and_values_are_completed(offline: Screen) -> None:
     offline.settled()
 
 
+def test_an_answer_is_corrected_in_words_and_saved_as_the_person_leaves_the_question(model: Screen) -> None:
+    model.say("Who are the customers?")
+    told = model.say("/correct only those of Paris")
+    assert "right now? /approve saves it as the answer to: Who are the customers?" in told
+    model.type("/approve\r")
+    model.until("save as the answer to: Who are the customers?")
+    model.settled()
+    start = len(model.written)
+    model.type(" In Paris.\r")
+    model.wait_for(PROMPT, start=start)
+    assert "saved 'Who are the customers? In Paris.' as an example" in model.settled()
+    model.type("/approve\r")
+    model.until("save as the answer to: ")
+    model.settled()
+    start = len(model.written)
+    model.type(CTRL_C)
+    model.wait_for(PROMPT, start=start)
+    assert "nothing was saved" in model.settled()
+
+
 def test_ctrl_c_clears_the_line_and_nothing_is_asked(offline: Screen) -> None:
     offline.type("Frobnicate")
     offline.until("> Frobnicate")

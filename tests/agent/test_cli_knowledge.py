@@ -118,6 +118,22 @@ def test_kept_conversations_are_a_log_too(shop: Path, tmp_path: Path) -> None:
     assert "customers.city = 'Paris'  (2 queries)" in found.stdout
 
 
+def test_what_was_taught_is_listed_changed_and_removed(shop: Path, known: Path) -> None:
+    del known
+
+    def lessons(*options: str) -> list[dict[str, str]]:
+        done = tableturn("lessons", "--db", str(shop), "--user", "ann", "--json", *options)
+        assert done.returncode == 0, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    regular, big, revenue = lessons("--note", "big = orders.total > 8")
+    assert (regular["name"], revenue["kind"], big["author"]) == ("regular", "metric", "ann")
+    assert lessons("--edit", big["id"], "orders.total > 9")[1]["meaning"] == "orders.total > 9"
+    refused = tableturn("lessons", "--db", str(shop), "--edit", big["id"], "orders.totl > 9")
+    assert (refused.returncode, "did you mean total?" in refused.stderr) == (2, True)
+    assert [one["name"] for one in lessons("--forget", big["id"])] == ["regular", "revenue"]
+
+
 def test_a_chat_learns_what_a_person_says(shop: Path, known: Path) -> None:
     lines = (
         "/note active means ordered this year\n"
@@ -133,7 +149,7 @@ def test_a_chat_learns_what_a_person_says(shop: Path, known: Path) -> None:
     assert 'remembered in shop.knowledge.yaml: term "active": ordered this year' in said
     assert "\n2 customers." in said
     assert "saved" in said
-    assert "there is no query after /correct" in said
+    assert "say what is wrong after /correct" in said
     assert "there is no suggestion 1" in said
     assert "forgot the definition of 'active'" in said
     assert "there is no definition" in said

@@ -120,7 +120,9 @@ def test_notes_of_people_are_checked_and_carry_author_and_time(shop: Path, known
         entry = agent.note("big order = orders.total > 15")
         assert (entry.kind, entry.name, entry.sql, entry.author) == ("term", "big order", "orders.total > 15", "ann")
         assert agent.note("turnover = SUM(orders.total)").kind == "metric"
-        assert agent.note("Money is never rounded.").kind == "convention"
+        with pytest.raises(KnowledgeError, match="does not say which word it defines"):
+            agent.note("Money is never rounded.")
+        assert agent.note("rule: Money is never rounded.").kind == "convention"
         with pytest.raises(KnowledgeError, match="contradicts"):
             agent.note("Revenue means something else")
         assert agent.forget("big order") == "the definition of 'big order'"
@@ -160,6 +162,39 @@ def test_a_correction_runs_is_kept_and_says_what_it_could_teach(shop: Path, tmp_
         assert 'term "loyal customers"' in model.prompts[-1]
     with SQLAgent(shop, model=model) as agent, pytest.raises(SettingsError):
         agent.correct(agent.ask("How many?"), right)
+
+
+def test_an_answer_is_corrected_in_words_and_saved_to_its_own_question(shop: Path, tmp_path: Path) -> None:
+    count, paris = "SELECT count(*) FROM customers", "SELECT count(*) FROM customers WHERE city = 'Paris'"
+    model = writes(count, paris, count)
+    with SQLAgent(shop, model=model, examples=tmp_path / "s", user="ann") as agent:
+        chat = agent.conversation()
+        answer = chat.ask("How many customers are there?")
+        turn = agent.word_correction(answer, "only those of Paris count")
+        right = chat.ask(turn.question, notes=turn.notes)
+        assert count in model.prompts[-1].partition("<knowledge>")[2], "what was wrong is told"
+        saved = agent.approve(right, question=turn.wording)
+        assert (saved.example.question, saved.example.sql) == ("How many customers are there?", paris)
+        assert agent.ask("How many customers are there?").sql == paris
+        later = chat.ask("And all of them?")
+        assert agent.approve(later).example.question == "And all of them?", "the model gave no other words when asked"
+        with pytest.raises(SettingsError):
+            agent.word_correction(answer, " ")
+    with SQLAgent(shop, model=model, examples=tmp_path / "s", egress={"columns": {"customers.city": "none"}}) as agent:
+        told = agent.word_correction(right, "no")
+        assert "Paris" not in told.notes, "what must not leave stays"
+
+
+def test_a_definition_that_fails_as_it_runs_is_not_kept(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.execute("CREATE TABLE orders AS SELECT 1 AS id, 'many' AS total")
+    (tmp_path / "k.yaml").write_text("")
+    with (
+        SQLAgent(tmp_path / "shop.duckdb", model=writes("SELECT 1"), knowledge=tmp_path / "k.yaml") as agent,
+        pytest.raises(KnowledgeError, match="its SQL does not run"),
+    ):
+        agent.note("big = CAST(orders.total AS INTEGER) > 5")
 
 
 def test_a_verified_question_answers_the_same_of_other_values(shop: Path, tmp_path: Path) -> None:

@@ -40,11 +40,11 @@ def test_a_turn_takes_one_request_and_says_how_it_was_understood(shop: Path) -> 
     assert past[-1]["rephrased"] == "Give me the customers in Lyon."
 
 
-def test_a_later_turn_whose_reply_is_the_sql_alone_is_not_self_contained(shop: Path) -> None:
+def test_a_reply_that_was_asked_for_other_words_and_gave_none_leaves_the_question_as_it_is(shop: Path) -> None:
     with SQLAgent(shop, model=writes(PARIS, LYON), settings=ALONE) as agent:
         chat = agent.conversation()
         first, second = chat.ask("Who lives in Paris?"), chat.ask("and in Lyon?")
-    assert (first.self_contained, second.self_contained) == (True, False)
+    assert (first.self_contained, second.self_contained) == (True, True)
     assert (second.sql, second.rephrased) == (LYON, "and in Lyon?")
 
 

@@ -504,11 +504,16 @@ def test_notes_are_kept_apart_as_queries_are(staff: SQLAgent, tmp_path: Path) ->
         bo.forget("heads")
     ada.note("bonus pool = SUM(salaries.amount)")
     for hidden_or_unknown in ("bonus pool", "severance pool"):
-        bo.note(hidden_or_unknown)
+        bo.note(f"rule: {hidden_or_unknown}")
         assert bo.forget(hidden_or_unknown), "that ada defined one of them is not told"
     known = ada.resources.knowledge and ada.resources.knowledge.now()
     assert known
     assert "bonus pool" in [entry.name for entry in known.entries]
+    pool = next(one.id for one in ada.list_lessons() if one.name == "bonus pool")
+    assert "bonus pool" not in [one.name for one in bo.list_lessons()]
+    for change in (lambda: bo.edit_lesson(pool, "COUNT(employees.id)"), lambda: bo.forget(pool)):
+        with pytest.raises(KnowledgeError, match=r"nothing that was taught|no definition"):
+            change()
     assert "pay" in ada.note("pay means salaries").name
     assert bo.note("salaries means what ada says")
     known = bo.resources.knowledge and bo.resources.knowledge.now()

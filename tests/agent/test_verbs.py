@@ -13,11 +13,11 @@ ROOT = Path(__file__).parent.parent.parent
 
 DOORS: dict[str, tuple[str, ...]] = {
     "python": ("agent/sqlagent.py",),
-    "terminal": ("agent/cli/output.py", "agent/cli/schema.py"),
+    "terminal": ("agent/cli/output.py", "agent/cli/schema.py", "agent/cli/app.py"),
     "chat": ("agent/cli/chat", "agent/answers/commands.py"),
     "studio": ("agent/answers/commands.py",),
-    "http": ("serve/api", "serve/config.py"),
-    "mcp": ("serve/mcp.py",),
+    "http": ("serve/api", "serve/config.py", "serve/server.py"),
+    "mcp": ("serve/mcp.py", "serve/server.py"),
 }
 """The files of each. LangChain's tools ask and read (`SQLAgent.as_tool`, `tools/toolset.py`) and teach nothing."""
 
@@ -25,16 +25,19 @@ ASKS = "it asks one question; what it gave can be approved or corrected in a cha
 TEACHES = "messages in Studio teach and explain; its page shows the state, and the database by questions"
 ANSWER = "an answer has it as an attribute"
 OPEN = "`Database` and `ValueIndex` have it"
-MODEL = "who calls is a model, which learns nothing unasked and gets no files"
+MODEL = "who calls is a model, which gets no files"
 PAGE = "the page shows it with the answer"
 
 TABLE: dict[str, dict[str, str]] = {
     "approve": {"terminal": ASKS},
-    "correct": {"terminal": ASKS, "mcp": MODEL},
+    "correct": {"terminal": ASKS, "mcp": "a person corrects it in words"},
+    "word_correction": {"terminal": ASKS},
     "rerun": {"terminal": ASKS, "mcp": "`run_sql` runs a query that has no answer", "studio": TEACHES},
-    "note": {"terminal": ASKS, "mcp": MODEL},
-    "keep": {"terminal": ASKS, "mcp": MODEL, "http": "proposals are shown; a note keeps one"},
-    "forget": {"terminal": "`tableturn examples remove`", "mcp": MODEL, "http": "for whoever runs the server"},
+    "note": {},
+    "keep": {"terminal": ASKS, "mcp": "it proposes nothing"},
+    "list_lessons": {},
+    "edit_lesson": {},
+    "forget": {},
     "explain": {"python": ANSWER, "terminal": "`--explain` prints the answer's own", "http": PAGE},
     "tables": {
         "python": OPEN,

@@ -24,6 +24,7 @@ from tableturn.serve.store import TurnStore
 from tableturn.tools.errors import SettingsError
 
 from tests.serve.conftest import Client, events, scripted, serving
+from tests.support.command_line import tableturn
 from tests.support.scripted import ScriptedModel
 
 
@@ -174,7 +175,69 @@ async def test_feedback(client: Client) -> None:
     corrected = await say(kind="correct", sql="SELECT city FROM customers", question="Where are the customers?")
     assert corrected["answer"]["columns"] == ["city"]
     assert (await say(kind="down", text="no"))["kind"] == "down"
-    assert (await client.get(f"/turns/{turn}")).json()["feedback"] == {"kind": "down", "text": "no"}
+    assert (await client.get(f"/turns/{turn}")).json()["feedback"].items() >= {"kind": "down", "text": "no"}.items()
+    assert (await client.post(f"/turns/{turn}/feedback", json={"kind": "note", "number": 1})).status_code == 422
+    assert (await say(kind="note", text="rule: Money is never rounded"))["entry"]["kind"] == "convention"
+    assert (await client.get(f"/turns/{turn}")).json()["feedback"]["kind"] == "down", "a definition is no judgement"
+
+
+async def test_an_answer_is_corrected_in_words(client: Client) -> None:
+    thread = await thread_of(client)
+    turn = (await client.post(f"/threads/{thread}/turns", json={"question": "Who are the customers?"})).json()["id"]
+    told = (await client.post(f"/turns/{turn}/feedback", json={"kind": "correct", "text": "only of Paris"})).json()
+    assert told["question"] == "Who are the customers?"
+    assert '"event": "answer"' in (await client.get(f"/turns/{told['turn']}/events")).text
+    new = (await client.get(f"/turns/{told['turn']}")).json()
+    assert (new["question"], new["wording"]) == ("Who are the customers? only of Paris", "Who are the customers?")
+    assert (await client.get(f"/turns/{turn}")).json()["feedback"]["turn"] == new["id"]
+    saved = (await client.post(f"/turns/{new['id']}/feedback", json={"kind": "approve"})).json()["saved"]
+    assert (saved["question"], saved["new"]) == ("Who are the customers?", True)
+
+
+async def test_what_was_marked_wrong_is_a_list_for_whoever_runs_the_server(
+    shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path
+) -> None:
+    place = tmp_path / "serve.sqlite"
+    async with serving(agent_over(shop), store=f"sqlite:///{place}") as client:
+        for body in (
+            {"kind": "down", "text": "too many"},
+            {"kind": "correct", "text": "only of Paris"},
+            {"kind": "correct", "sql": "SELECT city FROM customers"},
+            {"kind": "approve"},
+        ):
+            turn = (await client.post("/ask", json={"question": "Who are the customers?"})).headers["tableturn-turn"]
+            assert (await client.post(f"/turns/{turn}/feedback", json=body)).status_code == 200
+            await client.post(f"/turns/{turn}/feedback", json={"kind": "note", "text": "big = orders.total > 8"})
+    done = await asyncio.to_thread(tableturn, "feedback", "--db", str(shop), "--checkpoints", str(place))
+    wrong = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(one["said"], one["right"]) for one in wrong] == [
+        ("too many", None),
+        ("only of Paris", None),
+        (None, "SELECT city FROM customers"),
+    ]
+    assert all(one["at"] and one["question"] == "Who are the customers?" and one["sql"] for one in wrong)
+
+
+async def test_what_was_taught_is_listed_edited_and_undone(client: Client) -> None:
+    turn = (await client.post("/ask", json={"question": "Who are the customers?"})).headers["tableturn-turn"]
+    await client.post(f"/turns/{turn}/feedback", json={"kind": "approve"})
+    await client.post(f"/turns/{turn}/feedback", json={"kind": "note", "text": "big means orders.total > 8"})
+    answer, term = (await client.get("/lessons")).json()
+    assert (answer["kind"], answer["name"]) == ("answer", "Who are the customers?")
+    assert (term["kind"], term["name"], term["meaning"]) == ("term", "big", "orders.total > 8")
+    assert answer["added"]
+    assert term["added"]
+    wrong = await client.patch(f"/lessons/{answer['id']}", json={"text": "SELECT nope FROM customers"})
+    assert (wrong.status_code, wrong.json()["error"]["kind"]) == (422, "ExampleRefused")
+    for lesson, text in ((answer, "SELECT city FROM customers"), (term, "SUM(orders.total)")):
+        assert (await client.patch(f"/lessons/{lesson['id']}", json={"text": text})).status_code == 204
+    changed, metric = (await client.get("/lessons")).json()
+    assert (changed["name"], changed["meaning"]) == ("Who are the customers?", "SELECT city FROM customers")
+    assert (metric["kind"], metric["name"]) == ("metric", "big")
+    for each in (changed, metric):
+        assert (await client.delete(f"/lessons/{each['id']}")).status_code == 204
+    assert (await client.get("/lessons")).json() == []
+    assert (await client.delete(f"/lessons/{term['id']}")).status_code == 422
 
 
 async def test_a_question_changes_no_setting(client: Client) -> None:

@@ -22,7 +22,7 @@ from tableturn.serve.server import opened_server, opener_of
 from tests.serve.conftest import scripted, serving
 from tests.support.scripted import ScriptedModel
 
-TOOLS = {"ask", "run_sql", "schema", "values", "explain", "approve"}
+TOOLS = {"ask", "run_sql", "schema", "values", "explain", "approve", "correct", "lessons", "teach"}
 
 
 @asynccontextmanager
@@ -92,6 +92,16 @@ async def test_every_tool(shop: Path, agent_over: Callable[..., SQLAgent]) -> No
         assert "customers" in (await called(client, "explain", sql="SELECT count(*) FROM customers"))["meaning"]
         saved = await called(client, "approve", turn=answer["turn"], question="Who are the customers?")
         assert saved["new"]
+        again = await called(client, "correct", turn=answer["turn"], text="only of Paris")
+        assert again["wording"] == "Who are the customers?"
+        kept = await called(client, "approve", turn=again["turn"])
+        assert (kept["question"], kept["id"]) == ("Who are the customers?", saved["id"]), "the same query as before"
+        await called(client, "teach", text="big means orders.total > 8")
+        saved, term = (await called(client, "lessons"))["lessons"]
+        assert (saved["name"], term["name"]) == ("Who are the customers?", "big")
+        (term,) = (await called(client, "teach", id=saved["id"]))["lessons"]
+        (term,) = (await called(client, "teach", id=term["id"], text="orders.total > 9"))["lessons"]
+        assert term["meaning"] == "orders.total > 9"
 
 
 async def test_bad_arguments_are_refused_by_name(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:

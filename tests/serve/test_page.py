@@ -225,21 +225,52 @@ def test_answers_are_judged_and_words_noted(visit: Visit, shop: Path) -> None:
     ask(page, "Who are the customers?")
     first = page.locator(".turn").first
     first.get_by_role("button", name="Right").click()
-    first.get_by_text("Kept as right.").wait_for()
+    first.get_by_text("Saved as right.").wait_for()
     first.get_by_role("button", name="Note a definition").click()
     first.get_by_label("What a word means").fill("local customer means city = 'Lyon'")
     first.get_by_role("button", name="Note", exact=True).click()
     first.get_by_text("Noted.").wait_for()
     first.get_by_role("button", name="Wrong").click()
+    first.get_by_text("Or write the right query").click()
     first.get_by_label("The right query").fill("SELECT name FROM customers WHERE city = 'Lyon'")
-    first.get_by_role("button", name="Keep the right query").click()
-    first.get_by_text("The right query is kept.").wait_for()
+    first.get_by_role("button", name="Save the right query").click()
+    first.get_by_text("Corrected below.").wait_for()
     page.locator(".turn").nth(1).wait_for()
     assert cells(page) == ["Bo"]
     last(page).get_by_role("button", name="Wrong").click()
-    last(page).get_by_label("Or say what is wrong").fill("all of them")
-    last(page).get_by_role("button", name="Send").click()
-    last(page).get_by_text("noted as wrong").wait_for()
+    last(page).get_by_label("What is wrong?").fill("all of them")
+    last(page).get_by_role("button", name="Only mark as wrong").click()
+    last(page).get_by_text("marked as wrong").wait_for()
+
+
+def test_an_answer_is_corrected_in_words_and_the_new_one_saved_with_its_question(visit: Visit, shop: Path) -> None:
+    replies = [sql("SELECT count(*) FROM orders"), sql("SELECT count(*) FROM orders WHERE total > 8"), sql(NAMES)]
+    page = visit(shop, replies)
+    ask(page, "How many orders are there?")
+    last(page).get_by_role("button", name="Wrong").click()
+    last(page).get_by_label("What is wrong?").fill("small orders should not count")
+    last(page).get_by_role("button", name="Answer again").click()
+    page.locator(".turn").nth(1).get_by_label("Right now? Save it as the answer to").wait_for()
+    field = last(page).get_by_label("Right now? Save it as the answer to")
+    assert field.input_value() == "How many orders are there?"
+    last(page).get_by_role("button", name="Save", exact=True).click()
+    last(page).get_by_text("Saved as right.").wait_for()
+    ask(page, "Who are the customers?")
+    last(page).get_by_role("button", name="Right").click()
+    last(page).get_by_label("Save it as the answer to").fill("Who buys here?")
+    last(page).get_by_role("button", name="Save", exact=True).click()
+    last(page).get_by_text("Saved as right.").wait_for()
+    last(page).get_by_role("button", name="Note a definition").click()
+    last(page).get_by_role("button", name="See and change").click()
+    dialog = page.get_by_role("dialog", name="What was saved")
+    buyers = dialog.get_by_role("region", name="Who buys here?")
+    buyers.get_by_role("button", name="Edit question").click()
+    buyers.get_by_label("The new question").fill("Who are our buyers?")
+    buyers.get_by_role("button", name="Save").click()
+    dialog.get_by_role("region", name="Who are our buyers?").get_by_role("button", name="Remove").click()
+    dialog.get_by_role("region", name="Who are our buyers?").wait_for(state="detached")
+    assert dialog.get_by_role("region").all_inner_texts()[0].startswith("How many orders are there?")
+    dialog.get_by_role("button", name="Close").click()
 
 
 def test_what_is_asked_back_is_answered_with_a_button(visit: Visit, shop: Path) -> None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from ..errors import KnowledgeError, SQLParseError, TableturnError
+from ..database.table import Limits
+from ..errors import KnowledgeError, QueryError, QueryTimeout, SQLParseError, TableturnError
 from ..sql import Query, spell_tables
 from ..sql.dialects import KEYWORDS, rules_of
 from ..words import did_you_mean, listed, nearest_names, stems
@@ -247,15 +248,35 @@ def _compile(entry: Entry, fragment: Fragment, schema: Schema, database: Databas
         computed = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
         condition = "a term's SQL is a condition on a row, not an aggregate or a value"
         raise KnowledgeError(computed if entry.kind == "metric" else condition)
-    first, *others = (exp.table_(*schema.path(name)[::-1], quoted=True) for name in fragment.tables)
-    select = exp.select(fragment.tree) if entry.kind == "metric" else exp.select("1").where(fragment.tree)
-    query = select.from_(first)
-    for table in others:
-        query = query.join(table, join_type="CROSS")
     read = [table for table in schema.tables if table.name in (*fragment.tables, *fragment.inner)]
-    failed = database.compile_check(query.sql(dialect=schema.dialect), read)
+    failed = database.compile_check(_write_query(fragment, schema), read)
     if failed is not None:
         raise KnowledgeError(f"its SQL does not compile: {failed}")
+
+
+def _write_query(fragment: Fragment, schema: Schema) -> str:
+    """Write a query that computes a fragment over its tables."""
+    first, *others = (exp.table_(*schema.path(name)[::-1], quoted=True) for name in fragment.tables)
+    metric = fragment_kind(fragment.tree) == "metric"
+    query = (exp.select(fragment.tree) if metric else exp.select("1").where(fragment.tree)).from_(first)
+    for table in others:
+        query = query.join(table, join_type="CROSS")
+    return query.sql(dialect=schema.dialect)
+
+
+def run_definition(entry: Entry, database: Database) -> str:
+    """Run the SQL of a term or metric that fits; return why it does not run, or an empty text."""
+    if entry.kind not in ("term", "metric") or not entry.sql:
+        return ""
+    schema = database.schema()
+    fragment = read_fragment(entry.sql, schema, [table for table, _ in entry.about])
+    try:
+        database.execute(_write_query(fragment, schema), Limits(rows=1))
+    except QueryTimeout:
+        pass  # a large table need not be read to its end: it compiles, and nothing failed in this time
+    except QueryError as error:
+        return f"its SQL does not run: {error}"
+    return ""
 
 
 def join_key(entry: Entry, schema: Schema) -> ForeignKey:
@@ -363,8 +384,9 @@ def _join_names(parts: Iterable[exp.Expr]) -> str:
 def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Schema) -> tuple[Entry, ...]:
     """Return the entries that a query uses, read from its SQL.
 
-    One with SQL where the query has that SQL; a term in words alone where the question has its name; a description or a
-    rule where the query reads its column, and of coded values where it looks for one of them.
+    One with SQL if the query has that SQL, on the same columns; a term in words alone if the question has its name and
+    the query reads what it is about; a description or a rule if the query reads its column, and of coded values if it
+    looks for one of them.
     """
     if not entries or len(sql) > _LONGEST:
         return ()
@@ -383,11 +405,14 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
             case "term" | "metric" if entry.sql:
                 try:
                     tree = parse_fragment(entry.sql, schema.dialect)
+                    columns = {_column_item(column, schema) for column in _find_outer_columns(tree)}
                 except KnowledgeError:
                     return False
-                return _write_plain(tree) in written or all(_write_plain(part) in written for part in and_parts(tree))
+                parts = [_write_plain(tree)], map(_write_plain, and_parts(tree))
+                return columns <= read and any(written.issuperset(part) for part in parts)
             case "term" | "metric":
-                return any(set(phrase) <= question_stems for phrase in entry.phrases) and (about or not entry.about)
+                # Words alone show in no SQL: only that it reads what they are about.
+                return about and any(set(phrase) <= question_stems for phrase in entry.phrases)
             case "never":
                 return False
             case "join":

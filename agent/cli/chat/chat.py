@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ....tools.database import Cancellation
 from ....tools.errors import SettingsError
 from ...answers.answer import Answer
-from ...answers.commands import Answers
+from ...answers.commands import Answers, NumberedAnswer
 from ...answers.paging import Page, ResultPages, View
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...records import Usage
@@ -96,6 +96,7 @@ class Chat(Answers):
     kept: bool = False  # whether this conversation is kept under a name
     pages: Pages | None = None  # rows of the answer that was shown last
     lost: str = ""  # words of a turn that came to no answer, to ask them again
+    edit_line: Callable[[str, str], str] | None = None  # shows a text after a prompt, to be edited; None in a pipe
     draft: str = ""  # a query that was written in an editor and did not run, to be opened there again
 
     def begin(self) -> None:
@@ -104,11 +105,18 @@ class Chat(Answers):
         if last is not None:
             self.take(last, why=self.conversation.why())
 
-    def take(self, answer: Answer, asked: str = "", why: Why | None = None) -> Answer:
+    def take(self, answer: Answer, asked: str = "", why: Why | None = None, wording: str = "") -> Answer:
         """Give an answer its number, and the rows that may not leave."""
-        answer = super().take(self.agent.deliver(answer), asked, why)
+        answer = super().take(self.agent.deliver(answer), asked, why, wording)
         self._turn_to_last()
         return answer
+
+    def choose_wording(self, chosen: NumberedAnswer) -> str:
+        """Return the question to save an answer to: after the first turn, the person sees it and may change it."""
+        wording = super().choose_wording(chosen)
+        if self.edit_line is None or (chosen is self.held[0] and chosen.asked):
+            return wording
+        return self.edit_line("save as the answer to: ", wording or chosen.answer.rephrased)
 
     def waits(self) -> bool:
         """Whether the last turn asked back, so that the next words are a reply to it."""
@@ -123,7 +131,6 @@ class Chat(Answers):
         words = self.held.pop().asked if self.held else ""
         while self.waits():
             words = self.held.pop().asked
-        self.offered = ()
         self._turn_to_last()
         return words
 

@@ -19,6 +19,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ....prompts.find_sql import starts_like_sql
 from ....tools.charts import Chart
 from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
@@ -233,6 +234,8 @@ class NextQuestion:
     """A question to ask now."""
 
     question: str
+    notes: str = ""
+    wording: str = ""  # the question that its answer corrects the answer to
 
 
 def _retry(chat: Chat, rest: str) -> NextQuestion:
@@ -244,6 +247,16 @@ def _retry(chat: Chat, rest: str) -> NextQuestion:
     return NextQuestion(words)
 
 
+def _correct(chat: Chat, rest: str) -> Said:
+    chosen, words = chat.choose(rest, "correct")
+    if not words.strip() or starts_like_sql(words):
+        return RUN["/correct"](chat, rest)
+    if chat.waits():
+        raise SettingsError("the agent asked you something: answer that first")
+    turn = verbs.word_correction(chosen.answer, words, chat.resources)
+    return NextQuestion(turn.question, turn.notes, chosen.wording or turn.wording)
+
+
 def _undo(chat: Chat, rest: str) -> str:
     words = chat.undo()
     return f"taken back: {words}" if words else "the last turn was undone"
@@ -253,7 +266,7 @@ def _reset(chat: Chat, rest: str) -> str:
     chat.conversation.reset()
     chat.held.clear()
     chat.close()
-    chat.offered, chat.lost, chat.draft = (), "", ""
+    chat.lost = chat.draft = ""
     return "all turns are forgotten: the next question stands alone"
 
 
@@ -354,23 +367,25 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command(
             "/approve",
             "[N] [QUESTION]",
-            "save the answer as an example for similar questions to this database; QUESTION rewords its question",
+            "save the answer as an example for similar questions to this database; QUESTION is the question to save",
             RUN["/approve"],
         ),
         Command("/share", "[N] [QUESTION]", "save the answer as an example for other databases too", RUN["/share"]),
         Command(
             "/correct",
-            "[N] SQL",
-            "replace the answer's query: the new one runs and is saved as the answer to that question; offers other "
-            "things to remember",
-            RUN["/correct"],
+            "[N] WORDS | SQL",
+            "say what is wrong and get a new answer, which /approve saves; or give the right query, which runs and is "
+            "saved, and offers other things to remember",
+            _correct,
         ),
-        Command("/note", "WORD means TEXT", "remember what a word means here, or a rule", RUN["/note"]),
+        Command("/note", "WORD means TEXT", "remember what a word means here; rule: TEXT for a rule", RUN["/note"]),
         Command("/accept", "NUMBER", "remember what was offered under this number", RUN["/accept"]),
+        Command("/lessons", "", "list the saved answers and definitions, with who and when", RUN["/lessons"]),
+        Command("/edit", "ID TEXT", "change a saved answer's question or SQL, or a definition", RUN["/edit"]),
         Command(
             "/forget",
             "NAME",
-            "remove a definition by its name, or an approved answer by its question or identifier",
+            "remove a definition or a saved answer, by name, question or id",
             RUN["/forget"],
         ),
     ),

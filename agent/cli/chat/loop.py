@@ -65,8 +65,9 @@ def _taken(chat: Chat, line: str, as_json: bool) -> int:
             if not isinstance(said, NextQuestion):
                 _tell(said)
                 return ANSWERED
-            line = said.question
-        return _turn(chat, line, as_json)
+        else:
+            said = NextQuestion(line)
+        return _turn(chat, said, as_json)
     except TableturnError as error:
         warn(f"tableturn: {error}")
     except KeyboardInterrupt:
@@ -74,20 +75,22 @@ def _taken(chat: Chat, line: str, as_json: bool) -> int:
     return NOT_ANSWERED
 
 
-def _turn(chat: Chat, question: str, as_json: bool) -> int:
-    goes_on = chat.waits()
+def _turn(chat: Chat, asked: NextQuestion, as_json: bool) -> int:
+    goes_on, question = chat.waits(), asked.question
     chat.lost = question
     chat.cost.ended += 1
-    answer = take_turn(chat.conversation, question)
+    answer = take_turn(chat.conversation, question, notes=asked.notes)
     chat.cost.ended -= 1
     chat.lost = ""
     chat.cost.add(answer.usage, goes_on=goes_on)
-    chat.take(answer, question, chat.conversation.why())
+    chat.take(answer, question, chat.conversation.why(), asked.wording)
     if as_json:
         say_json(answer.to_dict())
     else:
         show_answer(answer, paged=Console().is_terminal)
         _hint(answer)
+    if asked.wording and answer.answered:
+        warn(f"right now? /approve saves it as the answer to: {asked.wording}")
     return ANSWERED if answer.answered else NOT_ANSWERED
 
 

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from prompt_toolkit import PromptSession
@@ -16,7 +17,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.output import create_output
 
 from ....tools.database import Schema
-from ....tools.errors import TableturnError
+from ....tools.errors import SettingsError, TableturnError
 from ....tools.folders import state_folder
 from ....tools.terminal import safe, warn
 from ....tools.values import ValueIndex
@@ -167,6 +168,7 @@ def typed_lines(chat: Chat) -> Iterator[str]:
         enable_open_in_editor=True,
         output=create_output(always_prefer_tty=True),
     )
+    chat.edit_line = partial(_edit_line, session)
     warn(_WELCOME)
     start(lambda: resources.values.beginning("a", 1))  # the first question, or Tab, would have to wait for the index
     while True:
@@ -176,6 +178,15 @@ def typed_lines(chat: Chat) -> Iterator[str]:
             continue
         except EOFError:
             return
+
+
+def _edit_line(session: PromptSession[str], prompt: str, text: str) -> str:
+    """Return a text as a person leaves it on the line."""
+    asked: PromptSession[str] = PromptSession(output=session.output)
+    try:
+        return _plain(asked.prompt(prompt, default=text)).strip() or text
+    except (KeyboardInterrupt, EOFError):
+        raise SettingsError("nothing was saved") from None
 
 
 def _history() -> History:

@@ -59,5 +59,6 @@ def test_a_definition_is_used_where_the_query_has_it(known: Known) -> None:
     assert "active" in used("SELECT count(*) FROM customers c WHERE (c.status = 'A') AND c.city = 'Paris'")
     assert "active" not in used("SELECT count(*) FROM customers WHERE status = 'C'")
     assert "revenue" in used("SELECT SUM(CASE WHEN state <> 'back' THEN total END) * 2 FROM orders")
-    assert "area" in used("SELECT 1 FROM customers", "revenue by area")
+    assert "area" not in used("SELECT 1 FROM customers", "revenue by area"), "nothing of it is in the query"
+    assert "active" not in used("SELECT 1 FROM orders WHERE state = 'A'"), "the same condition on another column"
     assert "customers.city" in used("SELECT city FROM customers")
