@@ -26,7 +26,6 @@ LISTED = {
     "agent/model/chat.py:_Masking.perform": HAND_OVER,
     "agent/model/choose_model.py:_provided": f"a chat model's constructor: {FOREIGN}",
     "agent/effects.py:start.work": HAND_OVER,
-    "tools/charts/draw.py:_write_time": "a time beyond what datetime holds",
     "tools/charts/chart.py:picture": "the renderer's own error",
     "tools/database/estimate.py:spend": "a number beyond what SQLite holds",
     "tools/database/dialects.py:parse_tokens": "sqlglot's parser, whose errors on odd texts are of any kind",

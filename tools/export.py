@@ -38,6 +38,8 @@ from .whole_files import replace_file
 Format = Literal["csv", "json", "jsonl", "md", "xlsx", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 Target = str | Path | BinaryIO
+Formats: TypeAlias = Sequence[ColumnFormat]
+"""A format per column; empty if cells are written as they are."""
 MEDIA_TYPES: dict[Format, str] = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
@@ -81,7 +83,7 @@ def export_query(
     form: Format,
     limits: Limits,
     cancellation: Cancellation | None = None,
-    formats: Sequence[ColumnFormat] = (),
+    formats: Formats = (),
 ) -> Exported:
     """Run a query and write its rows; Excel and Markdown, which people read, in these formats.
 
@@ -102,7 +104,7 @@ def export_query(
 
 
 def export_rows(
-    columns: Sequence[str], rows: Iterable[Row], target: Target, form: Format, formats: Sequence[ColumnFormat] = ()
+    columns: Sequence[str], rows: Iterable[Row], target: Target, form: Format, formats: Formats = ()
 ) -> Exported:
     """Write rows that are at hand, as `export_query` does."""
     with _open_target(target) as file, _ExportSink(file, form, target, formats) as sink:
@@ -154,7 +156,7 @@ def escape_markdown(text: str) -> str:
 class _ExportSink:
     """A sink that passes a query's rows to a writer, and restarts when the query does."""
 
-    def __init__(self, file: BinaryIO, form: Format, target: Target, formats: Sequence[ColumnFormat]) -> None:
+    def __init__(self, file: BinaryIO, form: Format, target: Target, formats: Formats) -> None:
         self._write = partial(_write, file, form, target, formats)
         self._writer: _Writer = self._write(())
         self.rows = 0
@@ -235,20 +237,15 @@ def _refuse_database(database: Database, target: Target) -> None:
 _Writer: TypeAlias = Generator[None, Sequence[Row] | None]
 
 
-def _write(
-    file: BinaryIO, form: Format, target: Target, formats: Sequence[ColumnFormat], columns: Sequence[str]
-) -> _Writer:
+def _write(file: BinaryIO, form: Format, target: Target, formats: Formats, columns: Sequence[str]) -> _Writer:
     check_installed(form)
     with _translate_errors(target):
         file.seek(0)
         file.truncate()
-        if form in _FORMATTED:
-            yield from _FORMATTED[form](file, columns, formats or (PLAIN,) * len(columns))
-        else:
-            yield from _WRITERS[form](file, columns)
+        yield from _WRITERS[form](file, columns, formats or (PLAIN,) * len(columns))
 
 
-def _write_csv(file: BinaryIO, columns: Sequence[str]) -> _Writer:
+def _write_csv(file: BinaryIO, columns: Sequence[str], _formats: Formats) -> _Writer:
     """Write UTF-8, commas, a header, NULL as nothing; texts that could be formulas are guarded."""
     echo: Any = SimpleNamespace(write=str)
     format_line: Callable[[Sequence[object]], str] = csv.writer(echo).writerow
@@ -270,7 +267,7 @@ def _guard(text: str) -> str:
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text.lstrip(" ")) else text
 
 
-def _write_json(file: BinaryIO, columns: Sequence[str], *, lines: bool = False) -> _Writer:
+def _write_json(file: BinaryIO, columns: Sequence[str], _formats: Formats, *, lines: bool = False) -> _Writer:
     """Write an array of objects, or with `lines` an object a line; each has a key a column."""
     names = _number_repeats(columns)
     before, after = (b"", b"\n") if lines else (b"\n", b"")
@@ -293,7 +290,7 @@ def _number_repeats(columns: Sequence[str]) -> list[str]:
     return names
 
 
-def _write_markdown(file: BinaryIO, columns: Sequence[str], formats: Sequence[ColumnFormat]) -> _Writer:
+def _write_markdown(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _Writer:
     """Write a table of GitHub's Markdown; nothing in a cell is read as Markdown or HTML."""
 
     def write_line(cells: Iterable[str | None]) -> None:
@@ -307,7 +304,7 @@ def _write_markdown(file: BinaryIO, columns: Sequence[str], formats: Sequence[Co
             write_line(row)
 
 
-def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Sequence[ColumnFormat]) -> _Writer:
+def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _Writer:
     """Write a workbook of one sheet.
 
     Texts are written as texts, so that none is a formula, whatever it begins with; those that are too long for a cell
@@ -405,7 +402,7 @@ def _excel_value(cell: Cell) -> int | float | datetime | None:
 _EXCEL_YEAR = 1901  # its calendar begins in 1900, which it takes for a leap year
 
 
-def _write_parquet(file: BinaryIO, columns: Sequence[str]) -> _Writer:
+def _write_parquet(file: BinaryIO, columns: Sequence[str], _formats: Formats) -> _Writer:
     """Write integers, floats, texts and bytes; other columns become text.
 
     What a column holds is known at its end only, since in SQLite any cell may be of any type. So the rows are first
@@ -462,13 +459,11 @@ def _cast(cell: Cell, kind: str) -> Cell:
     return str(plain_cell(cell)).encode("utf-8", "replace").decode()
 
 
-_WRITERS: dict[Format, Callable[[BinaryIO, Sequence[str]], _Writer]] = {
+_WRITERS: dict[Format, Callable[[BinaryIO, Sequence[str], Formats], _Writer]] = {
     "csv": _write_csv,
     "json": _write_json,
     "jsonl": partial(_write_json, lines=True),
-    "parquet": _write_parquet,
-}
-_FORMATTED: dict[Format, Callable[[BinaryIO, Sequence[str], Sequence[ColumnFormat]], _Writer]] = {
     "md": _write_markdown,
     "xlsx": _write_excel,
+    "parquet": _write_parquet,
 }

@@ -46,6 +46,7 @@ _DATES: dict[FormatKind, str] = {
     "minute": f"{_DAY} %H:%M",
     "second": f"{_DAY} %H:%M:%S",
 }
+_DATE_KINDS = list(_DATES)
 _SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£"}
 
 _LOOKED, _DATES_LOOKED = 1_000, 50  # rows whose values choose a format, and of these the texts that may be dates
@@ -169,15 +170,18 @@ def _names_key(words: Sequence[str]) -> bool:
 
 def _time_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
     """Return the kind of dates that all the texts are; `text` if they are not."""
-    found = [match for match in map(_TIME.fullmatch, texts) if match]
-    if len(found) < len(texts):
+    moments = [moment for moment in map(read_time, texts) if moment]
+    if len(moments) < len(texts):
         return "text"
-    if any(match[5] not in (None, "00") for match in found):
-        return "second"
-    if any(match[4] not in (None, "00:00") for match in found):
-        return "minute"
-    days = {match[3] for match in found}
-    return "month" if days == {None} or (days == {"01"} and _has("month", words)) else "date"
+    finest = _DATE_KINDS[max(_DATE_KINDS.index(_finest_part(moment)) for moment in moments)]
+    are_months = all(len(text) == len("2024-01") for text in texts) or _has("month", words)
+    return "date" if finest == "month" and not are_months else finest
+
+
+def _finest_part(moment: datetime) -> FormatKind:
+    if moment.hour or moment.minute or moment.second:
+        return "second" if moment.second else "minute"
+    return "date" if moment.day > 1 else "month"
 
 
 # What the query says of its outputs
@@ -411,9 +415,7 @@ def _format_time(text: str, kind: FormatKind, locale: str) -> str:
     if moment is None:
         return text
     # As fine as the column, or finer: no part of a date is left out.
-    needed = "second" if moment.second else "minute" if moment.hour or moment.minute else "date"
-    if moment.day > 1 or needed != "date":
-        kind = max(kind, needed, key=list(_DATES).index)
+    kind = max(kind, _finest_part(moment), key=_DATE_KINDS.index)
     if locale not in ENGLISH:
         return _format_time_with_babel(moment, kind, locale)
     return moment.strftime(_DATES[kind]).lstrip("0")
@@ -429,12 +431,13 @@ def read_locale(name: str) -> Locale:
     Raises:
         SettingsError: There is no such locale.
     """
-    from babel import Locale, UnknownLocaleError
+    from babel import Locale
+    from babel.localedata import locale_identifiers
 
-    try:
-        return Locale.parse(name.replace("-", "_"))
-    except (UnknownLocaleError, ValueError):
-        raise SettingsError(f"there is no locale {name!r}: use a name such as en, de or pt_BR") from None
+    locale = Locale.negotiate([name.replace("-", "_")], locale_identifiers())
+    if locale is None:
+        raise SettingsError(f"there is no locale {name!r}: use a name such as en, de or pt_BR")
+    return locale
 
 
 def _format_with_babel(number: int | float, decimals: int, form: ColumnFormat, name: str) -> str:
