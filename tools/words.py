@@ -233,8 +233,8 @@ def question_words() -> frozenset[str]:
 
 
 _SHARED = listed_words(
-    "a also am an any as be but do does had has he her i in is it me more no of on or over per see so under up was we"
-    " will"
+    """a also am an any as be but do does had has he her i in is it me more no of on or over per see so under up was we
+    will"""
 )
 """Words of `STOP_WORDS` that other languages have too, as the German `was` or the French `on`."""
 
