@@ -41,19 +41,15 @@ _OPERATIONS = {"sum", "avg", "each", "sort", "both", "contain", "start", "end"}
 def list_unread_words(reading: QuestionReading) -> tuple[str, ...]:
     """Return the words of a question that may matter but are not used by its frame."""
     return tuple(
-        dict.fromkeys(
-            [*_list_words_left(reading), *_list_literals_left(reading), *(m.text for m in _find_lost_mentions(reading))]
-        )
+        dict.fromkeys([*_words_left(reading), *_literals_left(reading), *(m.text for m in _find_lost(reading))])
     )
 
 
 def omits_content(reading: QuestionReading) -> bool:
     """Whether an ignored word certainly matters: a value, a name, an operation or a kind of row."""
-    operations = _OPERATIONS & {*_list_words_left(reading)}
+    operations = _OPERATIONS & {*_words_left(reading)}
     kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(reading.text))
-    return bool(
-        operations or kinds or _list_literals_left(reading) or _find_lost_mentions(reading) or _names_nobody(reading)
-    )
+    return bool(operations or kinds or _literals_left(reading) or _find_lost(reading) or _names_nobody(reading))
 
 
 def _names_nobody(reading: QuestionReading) -> bool:
@@ -70,7 +66,7 @@ def _names_nobody(reading: QuestionReading) -> bool:
     return len(shown) == len(frame.select) and keys.issuperset(shown)
 
 
-def _list_words_left(reading: QuestionReading) -> list[str]:
+def _words_left(reading: QuestionReading) -> list[str]:
     """Return words that no mention or pattern used, and operations that the frame lacks."""
     text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
     frames = list(reading.frame.list_queries())
@@ -85,12 +81,12 @@ def _list_words_left(reading: QuestionReading) -> list[str]:
     return left
 
 
-def _list_literals_left(reading: QuestionReading) -> list[str]:
+def _literals_left(reading: QuestionReading) -> list[str]:
     """Return values, numbers, comparisons and superlatives that no pattern used."""
     return [reading.mark(marker).text for marker in reading.markers("onvqs")]
 
 
-def _find_lost_mentions(reading: QuestionReading) -> list[WordRun]:
+def _find_lost(reading: QuestionReading) -> list[WordRun]:
     """Return the mentions that contribute nothing to the frame."""
     return find_unused(reading.marks, reading.frame, reading.names.schema)
 
@@ -104,9 +100,9 @@ def measure_signals(reading: QuestionReading, rows: tuple[tuple[Cell, ...], ...]
     tables = len(frame.list_tables())
     found: dict[str, float] = {
         "one": 1,
-        "words left": min(len({word for word in _list_words_left(reading) if word.isalpha()}), 4),
-        "literals left": len(_list_literals_left(reading)),
-        "mentions lost": min(len(_find_lost_mentions(reading)), 3),
+        "words left": min(len({word for word in _words_left(reading) if word.isalpha()}), 4),
+        "literals left": len(_literals_left(reading)),
+        "mentions lost": min(len(_find_lost(reading)), 3),
         "weak names": min(sum(mark.hits[0].score < 0.8 for mark in names), 4),
         "weakest column": min((mark.hits[0].score for mark in columns), default=1),
         "column elsewhere": min(sum(m.column is not None and m.column.table != m.hits[0].table for m in columns), 3),

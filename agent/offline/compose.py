@@ -166,9 +166,11 @@ def _choose_group_key(reading: QuestionReading, terms: list[Operand], head: str 
 
 def _add_intersection(frame: Frame, reading: QuestionReading) -> Frame:
     """Return the frame intersected with the condition that its own conditions exclude, if any."""
-    if reading.combine is None:
-        return frame
-    return intersect(frame, reading.combine, reading.names.key((*frame.tables, *frame.list_tables())[0]))
+    return (
+        frame
+        if reading.combine is None
+        else intersect(frame, reading.combine, reading.names.key((*frame.tables, *frame.list_tables())[0]))
+    )
 
 
 def is_follow_up(reading: QuestionReading) -> bool:
@@ -257,9 +259,7 @@ def _group_base(frame: Frame, reading: QuestionReading, computes: tuple[Operand,
 def _find_outer_key(base: Frame, terms: tuple[Operand, ...], names: NameIndex) -> Column | None:
     """Return the key of the base's rows if terms have several values for each, or None."""
     plain = [term.column for term in terms if term.column]
-    groups = [
-        column for column in base.group if column != names.key(column.table) and not names.find_referenced_table(column)
-    ]
+    groups = [column for column in base.group if column != names.key(column.table) and not names.find_parent(column)]
     many = any(c.table not in base.list_tables() for c in plain) or (bool(groups) and not {*plain} <= {*base.group})
     return (base.group[0] if base.group else names.key(base.list_tables()[0])) if many else None
 

@@ -117,9 +117,7 @@ class Frame:
 
     def is_ranking(self) -> bool:
         """Whether this query or one inside it sorts rows or looks for a highest or lowest value."""
-        return any(
-            one.order or any(term.aggregate in ("min", "max") for term in one.select) for one in self.list_queries()
-        )
+        return any(q.order or any(term.aggregate in ("min", "max") for term in q.select) for q in self.list_queries())
 
     def repeats_conditions(self) -> bool:
         """Whether the query shows only columns that its conditions already fix."""
@@ -232,9 +230,7 @@ def _phrase_query(frame: Frame) -> str:
         parts.append("where " + " and ".join(conditions))
     sentence = " ".join(parts)
     if frame.order:
-        keys = " and ".join(
-            f"{_phrase_term(t, tables)} {'from highest' if d else 'from lowest'}" for t, d in frame.order
-        )
+        keys = " and ".join(f"{_phrase_term(t, tables)} from {'highest' if d else 'lowest'}" for t, d in frame.order)
         sentence += f", sorted by {keys}"
     if frame.limit is not None:
         sentence += ", only the first" if frame.limit == 1 else f", only the first {frame.limit}"
@@ -266,10 +262,6 @@ def _phrase_condition(condition: Predicate, tables: tuple[str, ...]) -> str:
     if condition.operator == "between":
         low, high = condition.value if isinstance(condition.value, tuple) else ("", "")
         return f"{term} is between {low} and {high}"
-    return f"{term} {_OPERATORS[condition.operator]} {_phrase_value(condition.value)}".rstrip()
-
-
-def _phrase_value(value: Value) -> str:
-    if isinstance(value, Frame):
-        return _phrase_query(value)
-    return f"'{value}'" if isinstance(value, str) else "" if value is None else str(value)
+    value = condition.value
+    text = _phrase_query(value) if isinstance(value, Frame) else f"'{value}'" if isinstance(value, str) else value
+    return f"{term} {_OPERATORS[condition.operator]} {'' if text is None else text}".rstrip()

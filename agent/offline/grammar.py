@@ -36,7 +36,7 @@ def read_count(match: PatternMatch) -> str | None:
     reading, names, mark, column = match.reading, match.reading.names, match.mark("e"), match.column("e")
     distinct = bool(match["distinct"] or match["also"])
     if column is not None and (distinct or match["e"].startswith("@c")):
-        number = names.is_numeric(column) and names.kind(column) != "time" and not names.find_referenced_table(column)
+        number = names.is_numeric(column) and names.kind(column) != "time" and not names.find_parent(column)
         is_id = names.key(column.table) == column or mark.text.lower().endswith("id")
         term = Operand(column, "count", True)
         if number and not distinct and not is_id:
@@ -177,9 +177,9 @@ def read_superlative(match: PatternMatch) -> str | None:
         return _sort_by(match, Operand(column, "count" if few else ""), mark.descending, match["left"])
     near = [column.table] if column else [reading.table(match["t"])] if match["t"] else reading.list_tables()
     last = "" if column or match["t"] else "".join(reading.markers("tx", match.before)[-1:])
-    hint = (
-        names.find_hinted_column(mark.hints, [reading.table(last)], 0) if last else None
-    ) or names.find_hinted_column(mark.hints, near)
+    hint = (names.find_hinted(mark.hints, [reading.table(last)], 0) if last else None) or names.find_hinted(
+        mark.hints, near
+    )
     if (column is not None and " " in mark.text) or hint is None:
         return None
     # The oldest have the smallest birth date.
@@ -328,7 +328,7 @@ def _suggest_term(match: PatternMatch, literal: Scalar | None = None) -> Operand
     dated = isinstance(literal, str) or (_is_year(literal) and bool(match["o"] or match["m"] or match["when"]))
     if dated and (not match["o"] or not hints or "date" in hints):
         hints = ("year", "date", "time") if _is_year(literal) else ("date", "day", "time")
-    column = match.reading.names.find_hinted_column(hints, match.reading.list_tables()) if hints else None
+    column = match.reading.names.find_hinted(hints, match.reading.list_tables()) if hints else None
     return None if column is None or ("birth" in column.name.lower() and not dated) else Operand(column)
 
 

@@ -285,9 +285,7 @@ def _choose_implied_table(items: Sequence[Item], names: NameIndex) -> list[str]:
         if isinstance(item, WordRun):
             best: dict[str, float] = {}
             for hit in item.hits:
-                leads = (
-                    hit.column is not None and names.find_referenced_table(Column(hit.table, hit.column)) is not None
-                )
+                leads = hit.column is not None and names.find_parent(Column(hit.table, hit.column)) is not None
                 best[hit.table] = max(best.get(hit.table, 0), hit.score - 0.05 * leads)
             for match in item.matches:
                 best[match.table] = max(best.get(match.table, 0), match.score)
@@ -298,7 +296,11 @@ def _choose_implied_table(items: Sequence[Item], names: NameIndex) -> list[str]:
 
 
 def _settle_column(mention: WordRun, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
-    before = _find_table_before(at, items)
+    start = at
+    while start and items[start - 1] in ("#who", "with", "has", "have", "having", "had"):
+        start -= 1
+    item = items[start - 1] if start else None
+    before = item.table if isinstance(item, WordRun) and item.kind in ("t", "x") else None
     after = _find_table_after(at, items)
 
     def worth(hit: Hit) -> float:
@@ -312,7 +314,7 @@ def _settle_column(mention: WordRun, at: int, items: Sequence[Item], anchors: Se
         near = min((names.distance(hit.table, other) for other in anchors), default=0)
         score -= 0.12 * min(near, 4)
         assert hit.column is not None
-        if names.find_referenced_table(Column(hit.table, hit.column)):
+        if names.find_parent(Column(hit.table, hit.column)):
             score -= 0.05
         return score
 
@@ -324,21 +326,14 @@ def _settle_column(mention: WordRun, at: int, items: Sequence[Item], anchors: Se
         return
     if best.column is not None and best.score < 0.9 and mention.text.lower().split()[-1] not in _IDENTIFIERS:
         column = Column(best.table, best.column)
-        entity = names.find_referenced_table(column) or (column.table if names.key(column.table) == column else None)
-        if entity is not None and (entity != column.table or names.find_referenced_table(column) is None):
+        entity = names.find_parent(column) or (column.table if names.key(column.table) == column else None)
+        if entity is not None and (entity != column.table or names.find_parent(column) is None):
             mention.kind, mention.table = "t", entity
             return
     assert best.column is not None
     mention.column = Column(best.table, best.column)
     if mention.kind == "x" and mention.table != best.table and best.table in (before, after):
         mention.kind = "c"
-
-
-def _find_table_before(at: int, items: Sequence[Item]) -> str | None:
-    while at and items[at - 1] in ("#who", "with", "has", "have", "having", "had"):
-        at -= 1
-    item = items[at - 1] if at else None
-    return item.table if isinstance(item, WordRun) and item.kind in ("t", "x") else None
 
 
 def _find_table_after(at: int, items: Sequence[Item]) -> str | None:
@@ -373,7 +368,7 @@ def _settle_value(mention: WordRun, at: int, items: Sequence[Item], anchors: Seq
         column = names.schema.column(match.table, match.column)
         if column is not None and column.kind == "text" and match.how == "exact":
             score += 0.05
-        if names.find_referenced_table(Column(match.table, match.column)):
+        if names.find_parent(Column(match.table, match.column)):
             score -= 0.03
         if any((m.table == match.table) and m.column != match.column for m in neighbours):
             score += 0.12

@@ -97,7 +97,7 @@ class NameIndex:
         if rest != bare:
             for variant, factor in _list_variants(rest):
                 self._put(variant, 0.97 * factor, table, column)
-        if self.find_referenced_table(Column(table, column)) != table:
+        if self.find_parent(Column(table, column)) != table:
             for start in range(len(table_words)):
                 for variant, factor in _list_variants(rest):
                     self._put([*table_words[start:], *variant], 1.02 * factor, table, column)
@@ -162,9 +162,7 @@ class NameIndex:
 
     def is_quantity(self, column: Column) -> bool:
         """Whether the column measures something instead of identifying a row."""
-        return (
-            self.is_numeric(column) and self.key(column.table) != column and self.find_referenced_table(column) is None
-        )
+        return self.is_numeric(column) and self.key(column.table) != column and self.find_parent(column) is None
 
     def key(self, table: str) -> Column | None:
         """Return the column that identifies the table's rows, or None."""
@@ -196,7 +194,7 @@ class NameIndex:
         if named:
             return (min(named, key=lambda pair: pair[0])[1],)
         for column in found.columns[:3]:
-            parent = self.find_referenced_table(Column(found.name, column.name))
+            parent = self.find_parent(Column(found.name, column.name))
             if parent and parent != table and set(spell_out(parent)) & _PEOPLE and self.has_name(parent):
                 return self.choose_title(parent)
         for column in found.columns:
@@ -226,7 +224,7 @@ class NameIndex:
         distinct = self.column(column).distinct
         return distinct is None or found.row_count is None or distinct >= _DISTINCTIVE * found.row_count
 
-    def find_hinted_column(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
+    def find_hinted(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
         """Return the column of the nearest of `tables` that a hint names; earlier hints count more."""
         best: tuple[tuple[int, int, int], Column] | None = None
         for table in self.schema.tables:
@@ -288,7 +286,7 @@ class NameIndex:
             return None
         return over or (own, own)
 
-    def find_referenced_table(self, column: Column) -> str | None:
+    def find_parent(self, column: Column) -> str | None:
         """Return the table that a foreign key column points to."""
         own = (column.table, (column.name,))
         return next((key.ref_table for key in self.schema.foreign_keys if (key.table, key.columns) == own), None)

@@ -60,7 +60,7 @@ class _Builder:
 
     def query(self) -> exp.Query:
         frame = self.frame
-        query = exp.select(*(self._write_result_column(term) for term in frame.select or (Operand(),)))
+        query = exp.select(*(self._show(term) for term in frame.select or (Operand(),)))
         query = self._add_joins(query)
         if frame.distinct:
             query = query.distinct(copy=False)
@@ -81,7 +81,7 @@ class _Builder:
     def _inner(self, frame: Frame) -> exp.Query:
         return _Builder(self.schema, frame, self.stems).query()
 
-    def _write_result_column(self, term: Operand) -> exp.Expr:
+    def _show(self, term: Operand) -> exp.Expr:
         """Return a result column or sort key; only SQLite allows a column that is not grouped."""
         node, frame = self._term(term), self.frame
         grouped = bool(frame.group) or any(one.aggregate for one in frame.select)
@@ -92,9 +92,7 @@ class _Builder:
         """Return a sort key; missing values come last if only the first rows are wanted."""
         column = term.column and self.schema.column(term.column.table, term.column.name)
         last = self.frame.limit is not None and not descending and column is not None and column.nulls is True
-        return exp.Ordered(
-            this=self._write_result_column(term), desc=descending, nulls_first=not descending and not last
-        )
+        return exp.Ordered(this=self._show(term), desc=descending, nulls_first=not descending and not last)
 
     def _add_joins(self, query: exp.Select) -> exp.Select:
         inside = {self.tables[0]}
@@ -152,9 +150,7 @@ class _Builder:
                 node = exp.Is(this=term, expression=exp.Null())
             case "between":
                 assert isinstance(value, tuple)
-                node = exp.Between(
-                    this=term, low=_write_literal(value[0], column), high=_write_literal(value[1], column)
-                )
+                node = exp.Between(this=term, low=_literal(value[0], column), high=_literal(value[1], column))
             case "in":
                 assert isinstance(value, Frame)
                 node = exp.In(this=term, query=exp.Subquery(this=self._inner(value)))
@@ -162,20 +158,18 @@ class _Builder:
                 assert isinstance(value, str)
                 # SQLite's looks at no case, and at numbers as texts.
                 text = exp.cast(term, "text") if column is not None and column.kind != "text" else term
-                node = (exp.Like if self.rules.is_sqlite else exp.ILike)(
-                    this=text, expression=_write_literal(value, None)
-                )
+                node = (exp.Like if self.rules.is_sqlite else exp.ILike)(this=text, expression=_literal(value, None))
             case _:
                 if isinstance(value, Frame):
                     other: exp.Expr = exp.Subquery(this=self._inner(value))
                 else:
                     assert isinstance(value, int | float | str)
-                    other = _write_literal(value, column)
+                    other = _literal(value, column)
                 node = _COMPARISONS[condition.operator](this=term, expression=other)
         return node if operator == condition.operator else exp.Not(this=node)
 
 
-def _write_literal(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
+def _literal(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
     """Return a literal, converted to its column's type if the engine compares no other types."""
     if column is not None and column.kind == "boolean" and value in (0, 1):
         return exp.Boolean(this=bool(value))
