@@ -1,4 +1,4 @@
-"""The commands of the server: pyproject's entry-point group `tableturn.commands` names `app`."""
+"""The commands of the server, an entry point of the group `tableturn.commands`."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ def serve(
     By default, only this machine can connect. To open it to others, set a token or a reverse proxy that names the
     person (docs/serve.md).
     """
-    from .config import Limits, ServeSettings
+    from .config import ServerLimits, ServeSettings
     from .launch import Plan, parse_price, run
 
     # Nobody asks unnamed behind the proxy, so the server itself needs no rules; [default] is for those whom it names.
     options = replace(options, named=user_header is not None)
-    limits = Limits(
+    limits = ServerLimits(
         at_once=at_once,
         requests_a_minute=rate,
         dollars_a_day=dollars_a_day,

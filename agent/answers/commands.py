@@ -1,4 +1,4 @@
-"""Slash commands about answers, in words: what teaches the agent, and what an answer means.
+"""Slash commands about answers, as text: approve, correct, define, explain.
 
 The terminal's chat has them among its own; where the graph takes commands, messages in Studio are these.
 """
@@ -33,19 +33,19 @@ class NumberedAnswer:
 
 @dataclass
 class Answers:
-    """The answers of a conversation by number, and what was proposed of them."""
+    """The answers of a conversation by number, and the proposals made for them."""
 
     resources: Resources  # of whoever asks
     held: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
     offered: tuple[Entry, ...] = ()  # what could be remembered
 
     def take(self, answer: Answer, asked: str = "", why: Why | None = None) -> Answer:
-        """Give an answer its number; return it as the person gets it."""
+        """Give an answer its number, and return it."""
         self.held.append(NumberedAnswer(answer, asked, why))
         return answer
 
     def choose(self, rest: str, what: str) -> tuple[NumberedAnswer, str]:
-        """Return the answer that is meant, and the words after its number, if any."""
+        """Return the answer that the words name, and the words after its number."""
         if not self.held:
             raise SettingsError(f"there is no answer to {what} yet")
         first, _, words = rest.partition(" ")
@@ -57,7 +57,7 @@ class Answers:
 
 
 def is_command(line: str) -> bool:
-    """Whether a line is a command: a slash and a word. SQL may start with a comment, which has none."""
+    """Whether a line is a command: a slash and a word, unlike a comment in SQL."""
     return line[:1] == "/" and line[1:2].isalpha()
 
 

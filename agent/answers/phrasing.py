@@ -1,4 +1,4 @@
-"""What an answer says in words; made from the result alone, so that it costs no call and cannot be wrong about it."""
+"""The words of an answer, made from its result without a model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXT_CHARACTERS = 60  # longest value in words; longer ones are cut with an elli
 
 
 def phrase(result: Result, headings: Sequence[Heading]) -> str:
-    """The result as a sentence, for whoever may see its rows: spelled out where it is short, counted where long."""
+    """Return the result as a sentence: its values if short, else its size."""
     rows = result.rows
     if not rows:
         return "No rows match."
@@ -37,13 +37,13 @@ def phrase(result: Result, headings: Sequence[Heading]) -> str:
 
 
 def say_row_count(columns: Sequence[str], rows: int, truncated: bool) -> str:
-    """Return how many rows there are, of what."""
+    """Return the number of rows in words."""
     of = ", ".join(columns) if len(columns) <= COLUMNS_IN_WORDS else f"{len(columns)} columns"
     return f"{'More than ' if truncated else ''}{rows:,} {'row' if rows == 1 else 'rows'} of {of}."
 
 
 def cut_note(rows: int) -> str:
-    """Say that there are more rows than a result holds."""
+    """Return a note that there are more rows than a result may have."""
     return f"Only the first {rows:,} rows are shown."
 
 
@@ -54,7 +54,7 @@ _PLAIN_FAILURES: dict[str | None, str] = {
 
 
 def failed(error: str, kind: str | None, seconds: float) -> str:
-    """Say why a question got no answer: plainly where the error's own words are advice for who writes queries."""
+    """Return why a question has no answer, in plain words."""
     return _PLAIN_FAILURES.get(kind, error).replace("{seconds}", f"{seconds:g}")
 
 
@@ -63,12 +63,12 @@ WITHHELD = "The rows are shown only to the person who asked, because they contai
 
 
 def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
-    """Return what a query was expected to cost, as plain values."""
+    """Return a query's expected cost as plain values."""
     return None if estimate is None else {"rows": estimate.rows, "bytes": estimate.bytes}
 
 
 def phrase_answer(result: Result, headings: Sequence[Heading], literals: Sequence[SearchedLiteral] = ()) -> str:
-    """Return what an answer says of a result; of one without rows also which of the query's literals no row has."""
+    """Return a result in words; if empty, also which of the query's texts no row has."""
     missing = [f"no row of {literal.table} has {literal.condition}" for literal in literals if literal.missing]
     if missing and not (result.withheld or result.rows):
         return f"No rows match: {', and '.join(missing)}."
@@ -76,13 +76,13 @@ def phrase_answer(result: Result, headings: Sequence[Heading], literals: Sequenc
 
 
 def phrase_or_count(result: Result, headings: Sequence[Heading]) -> str:
-    """Return the words for a result, or how many rows it has where there are none."""
+    """Return the result in words, or its number of rows."""
     plain = f"{'More than ' if result.truncated else ''}{result.row_count:,} rows."
     return advise("phrasing", lambda: phrase(result, headings), plain)
 
 
 def name_columns(sql: str | None, columns: Sequence[str], database: Database) -> tuple[Heading, ...]:
-    """What the columns of a query's result are called in words; their own names where there are no better ones."""
+    """Return the headings of a query's columns in plain words."""
     own = tuple(map(Heading, columns))
 
     def call() -> tuple[Heading, ...]:
@@ -106,7 +106,7 @@ def summarize(answer: AnswerRecord) -> str:
 
 @advisory("phrasing", "")
 def explain_query(sql: str | None, database: Database) -> str:
-    """What a query means in plain words, read from the SQL itself; empty without one, and where it cannot be read."""
+    """Return what a query means in plain words; '' without one, or if it cannot be read."""
     try:
         return "" if sql is None else explain(sql, database.schema())
     except SQLParseError:
@@ -115,12 +115,12 @@ def explain_query(sql: str | None, database: Database) -> str:
 
 @advisory("phrasing", ())
 def list_remarks(result: Result) -> tuple[str, ...]:
-    """What a reader should know before relying on the result; what speaks against it is its certainty's to say."""
+    """Return what a reader should know before relying on the result."""
     return () if result.withheld else tuple(describe_rows(result))
 
 
 def describe_rows(result: Result) -> list[str]:
-    """Return what a reader should know of the rows themselves."""
+    """Return what a reader should know about the rows."""
     found = list(result.notes)
     if result.truncated:
         found.append(cut_note(result.row_count))
@@ -134,16 +134,16 @@ def _value(cell: PlainCell) -> str:
 
 
 def cut(cell: object, most: int) -> str:
-    """Return a cell as text, at most so many characters of it."""
+    """Return a cell as text, shortened to a maximum length."""
     text = str(cell)
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def number_choices(choices: Sequence[str]) -> list[str]:
-    """Return the choices on offer with their numbers."""
+    """Return the choices with their numbers."""
     return [f"{number}. {choice}" for number, choice in enumerate(choices, 1)]
 
 
 def say_rows_shown(shown: int, count: int, truncated: bool) -> str:
-    """Return how many of the rows are shown; empty where all are."""
+    """Return how many of the rows are shown; '' if all are."""
     return "" if count <= shown else f"{shown:,} of {count:,}{' or more' if truncated else ''} rows"

@@ -34,11 +34,9 @@ _SETTLED = ("verified", "edited")  # sources of queries in which a person has le
 
 @advisory("readings", Readings())
 def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Readings:
-    """Return what other readings of a question give; nothing where it leaves nothing open, or settings say so.
+    """Return the results of the question's other readings; empty if there are none.
 
-    Nothing runs where a person approves each query.
-
-    Runs queries, so call it within an effect.
+    Nothing runs where a person approves each query. Runs queries, so call it within an effect.
     """
     result = chosen.result
     if (
@@ -69,7 +67,7 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
 
 @advisory("readings", None)
 def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | None:
-    """Return the turn as it asks which reading is meant; None where none changes the answer, or nobody may be asked."""
+    """Return the turn that asks which reading is meant; None if there is no need."""
     changed = [outcome for outcome in answer.readings.tried if not outcome.same and outcome.matter != "ties"]
     may = settings.readings == "ask" and settings.clarify and turn.clarifications < settings.max_clarifications
     if not changed or not may or answer.sql is None:
@@ -100,7 +98,7 @@ def _look(run: Run) -> Look:
 
 
 def _is_settled(rival: Rival, turn: Turn, run: Run, look: Look) -> bool:
-    """Whether a person has said so: by a choice when asked back, or by finding a query right that leaves it open."""
+    """Whether a person has chosen this reading, or approved a query that leaves it open."""
     replies = {reply for _, reply in turn.clarified}
     chosen = any(offer.words in replies for offer in turn.offered)
     if chosen and any(offer.matter == rival.matter for offer in turn.offered):

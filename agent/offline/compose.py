@@ -1,4 +1,4 @@
-"""Builds a reading's frame, alone or as a change to the query before."""
+"""The frame of a reading, alone or as a change to the query before."""
 
 from __future__ import annotations
 
@@ -101,9 +101,8 @@ def _join_alternatives(reading: QuestionReading) -> None:
         first, second = reading.where[one], reading.where[other]
         if reading.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
             reading.where[other] = ()
-            named = any(
-                first[0].term.column in reading.names.choose_title(table) for table in reading.list_tables()[:1]
-            )
+            subject = reading.list_tables()[:1]
+            named = any(first[0].term.column in reading.names.choose_title(table) for table in subject)
             column = first[0].term.column
             # A row has one such value: `customers from Germany and France` come from either.
             own = column and f"@w{one} and @w{other}" in reading.text and _has_one(reading, column.table)
@@ -166,11 +165,8 @@ def _choose_group_key(reading: QuestionReading, terms: list[Operand], head: str 
 
 def _add_intersection(frame: Frame, reading: QuestionReading) -> Frame:
     """Return the frame intersected with the condition that its own conditions exclude, if any."""
-    return (
-        frame
-        if reading.combine is None
-        else intersect(frame, reading.combine, reading.names.key((*frame.tables, *frame.list_tables())[0]))
-    )
+    key = reading.names.key((*frame.tables, *frame.list_tables())[0]) if reading.combine else None
+    return intersect(frame, reading.combine, key) if reading.combine else frame
 
 
 def is_follow_up(reading: QuestionReading) -> bool:

@@ -23,7 +23,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Operand:
-    """A column or an aggregate of one; without a column, every row (`count(*)`) or every column (`*`)."""
+    """A column or an aggregate of one; without a column, all rows or all columns."""
 
     column: Column | None = None
     aggregate: Aggregate = ""
@@ -32,7 +32,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Predicate:
-    """A comparison of a term with a literal, a pair of them (`between`), a query, or nothing (`null`)."""
+    """A comparison of a term with a literal, a pair of them, a query, or nothing."""
 
     term: Operand
     operator: Operator

@@ -1,4 +1,4 @@
-"""Reads a question by itself: what is counted, computed, ordered and grouped, and conditions on rows."""
+"""The grammar: handlers of patterns for counts, aggregates, order, groups and conditions."""
 
 from __future__ import annotations
 
@@ -56,9 +56,8 @@ def read_aggregates(match: PatternMatch) -> str | None:
     reading, rest = match.reading, match["rest"]
     functions = [word for word in match["how"].split() if word[0] in "#@"]
     if len(functions) == 1 and functions[0].startswith("@"):
-        asked = (
-            _REQUEST_SO_FAR.match(match.before) and not re.match(r" @t", match.after) and "what @" not in match.before
-        )
+        before = match.before
+        asked = _REQUEST_SO_FAR.match(before) and not re.match(r" @t", match.after) and "what @" not in before
         compared = re.search(r"@o\d+(?: of| all)* $", match.before)
         if not (asked or compared) or reading.names.kind(reading.column(match["c"])) == "text":
             return None
@@ -177,9 +176,8 @@ def read_superlative(match: PatternMatch) -> str | None:
         return _sort_by(match, Operand(column, "count" if few else ""), mark.descending, match["left"])
     near = [column.table] if column else [reading.table(match["t"])] if match["t"] else reading.list_tables()
     last = "" if column or match["t"] else "".join(reading.markers("tx", match.before)[-1:])
-    hint = (names.find_hinted(mark.hints, [reading.table(last)], 0) if last else None) or names.find_hinted(
-        mark.hints, near
-    )
+    hint = names.find_hinted(mark.hints, [reading.table(last)], 0) if last else None
+    hint = hint or names.find_hinted(mark.hints, near)
     if (column is not None and " " in mark.text) or hint is None:
         return None
     # The oldest have the smallest birth date.
@@ -260,9 +258,8 @@ def read_aggregate_comparison(match: PatternMatch) -> str | None:
     least = operator.startswith("<") != (scope == "some" or scope.startswith("@"))
     inner = inner or Operand(term.column, "avg" if not scope else "min" if least else "max")
     tables = tuple(reading.table(marker) for marker in reading.markers("t", match["clause"]))
-    return reading.add(
-        term, operator, Frame((inner,), tables, tuple(reading.read_clause(match["clause"], "rows").where))
-    )
+    where = tuple(reading.read_clause(match["clause"], "rows").where)
+    return reading.add(term, operator, Frame((inner,), tables, where))
 
 
 @handles("contains")
@@ -376,9 +373,8 @@ def read_equal(match: PatternMatch) -> str | None:
     elif when and reading.names.kind(column) == "time" and all(v.kind == "n" for v in values):
         stood = reading.add_alternatives(*(Predicate(Operand(column), "like", f"%{v.literal}%") for v in values))
     else:
-        stood = reading.add_alternatives(
-            *(Predicate(Operand(column), "=", _find_value(v, column) or v.literal) for v in values)
-        )
+        literals = (_find_value(v, column) or v.literal for v in values)
+        stood = reading.add_alternatives(*(Predicate(Operand(column), "=", literal) for literal in literals))
     return " ".join([*reading.markers("t", clause), stood])
 
 
@@ -405,7 +401,10 @@ def read_key(match: PatternMatch) -> str | None:
 def read_exclusion(match: PatternMatch) -> str | None:
     """Read `stadiums without any concert in 2014` and `except those with at least two concerts`."""
     reading, names, rest = match.reading, match.reading.names, match["rest"]
-    heads = _list_tables_before(match) or [reading.table(marker) for marker in reading.markers("t", match.after)]
+    before = [reading.table(marker) for marker in reading.markers("atx", match.before)]
+    before += [reading.column(marker).table for marker in reading.markers("c", match.before)]
+    heads = list(filter(None, before)) or list(reading.base.list_tables()[:1])
+    heads = heads or [reading.table(marker) for marker in reading.markers("t", match.after)]
     if not heads:
         return None
     markers = [match["t"], *reading.markers("t", rest)] if match["t"] else []
@@ -421,14 +420,6 @@ def read_exclusion(match: PatternMatch) -> str | None:
     frame = Frame((Operand(link[1]),), tables, tuple(inner.where), group, tuple(inner.having))
     reading.where.append((Predicate(Operand(link[0]), "not in", frame),))
     return ""
-
-
-def _list_tables_before(match: PatternMatch) -> list[str]:
-    """Return the tables that are mentioned before the clause, the subject first."""
-    reading = match.reading
-    tables = [reading.table(marker) for marker in reading.markers("atx", match.before)]
-    columns = [reading.column(marker).table for marker in reading.markers("c", match.before)]
-    return [table for table in (*tables, *columns) if table] or list(reading.base.list_tables()[:1])
 
 
 @handles("pointed")

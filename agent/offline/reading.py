@@ -1,4 +1,4 @@
-"""The state of reading one question: its masked text, and the parts of the frame that patterns have found."""
+"""A question's reading in progress: its masked text, and the frame's parts so far."""
 
 from __future__ import annotations
 

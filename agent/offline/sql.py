@@ -1,4 +1,4 @@
-"""Writes frames as SQL of the database's engine, and reads them back."""
+"""Frames as SQL of the database's engine, written and read back."""
 
 from __future__ import annotations
 
