@@ -532,7 +532,7 @@ def test_what_a_file_says_twice_of_what_is_hidden_is_not_told(staff: SQLAgent, t
         "metrics: {Cost: {expression: SUM(salaries.amount)}, cost: {expression: SUM(salaries.id)}}",
     )
     told = {user: staff.for_user(user).resources.knowledge for user in ("ada", "bo")}
-    problems = {user: known and (now := known.now()) and now.problems for user, known in told.items()}
+    problems = {user: known and (now := known.read()) and now.problems for user, known in told.items()}
     assert problems["ada"]
     assert problems["bo"] == ()
 
